@@ -1,0 +1,1 @@
+"""Network-as-code for lossless RoCE fabrics on Huawei CloudEngine."""

@@ -1,0 +1,84 @@
+"""VRP text as a tree of lines: indentation makes the views, `#` only separates.
+
+A saved CloudEngine configuration indents a view's lines by one blank more than the line that
+opens it, separates sections by `#`, starts with `!` comments and ends with `return`
+(vendor configuration guide, "Configuration Scripts").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+@dataclass(frozen=True, slots=True)
+class ConfigLine:
+    """One command of a configuration with the commands of the view it opens."""
+
+    text: str
+    number: int = 0  # 1-based line in the file; 0 for a line that was made, not read
+    children: tuple[ConfigLine, ...] = ()
+
+    def walk(self) -> Iterator[tuple[tuple[str, ...], ConfigLine]]:
+        """Yield (path of the enclosing views, line) for this line and all below it."""
+        yield (), self
+        for child in self.children:
+            for path, line in child.walk():
+                yield (self.text, *path), line
+
+
+def parse_tree(text: str) -> tuple[ConfigLine, ...]:
+    """Read saved or displayed VRP text; separators, header and `return` carry no meaning.
+
+    Words are separated by single blanks afterwards: the switch itself collapses them, also in
+    descriptions.
+    """
+    root: list[ConfigLine] = []
+    rows = [
+        (len(raw) - len(raw.lstrip(" ")), " ".join(raw.split()), number)
+        for number, raw in enumerate(text.splitlines(), 1)
+    ]
+    rows = [row for row in rows if row[1] and not is_noise(row[1])]
+    position = 0
+    while position < len(rows):
+        line, position = _branch(rows, position)
+        root.append(line)
+    return tuple(root)
+
+
+def is_noise(text: str) -> bool:
+    """Tell whether a stripped line is a separator, a header comment or the closing `return`."""
+    return text.startswith(("#", "!")) or text == "return"
+
+
+def _branch(rows: list[tuple[int, str, int]], start: int) -> tuple[ConfigLine, int]:
+    indent, text, number = rows[start]
+    position = start + 1
+    children: list[ConfigLine] = []
+    while position < len(rows) and rows[position][0] > indent:
+        child, position = _branch(rows, position)
+        children.append(child)
+    return ConfigLine(text, number, tuple(children)), position
+
+
+def tree_text(lines: Iterable[ConfigLine]) -> str:
+    """Write a tree in saved form; `#` before every section and every run of like one-liners."""
+    out: list[str] = []
+    previous: ConfigLine | None = None
+    for line in lines:
+        together = (
+            previous is not None
+            and not line.children
+            and not previous.children
+            and line.text.split()[0] == previous.text.split()[0]
+        )
+        if not together:
+            out.append("#")
+        out.extend(_indented(line, 0))
+        previous = line
+    return "\n".join([*out, "#", "return", ""])
+
+
+def _indented(line: ConfigLine, depth: int) -> Iterator[str]:
+    yield " " * depth + line.text
+    for child in line.children:
+        yield from _indented(child, depth + 1)
