@@ -1,0 +1,1 @@
+"""What a fabric is, as frozen data: Fabric, Device, Network, Finding, Change, Plan."""

@@ -1,0 +1,53 @@
+"""The common ground of all models: frozen, strict about keys, safe to write on a command line.
+
+Nothing a user types may become a second CLI line or a path: names and descriptions are checked
+here, at the model's door, because no template can repair them later.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+DESCRIPTION_LIMIT = 242  # V300R023C00 command reference, `description`
+
+
+class Frozen(BaseModel):
+    """A value: never changed in place, no unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def check_name(value: str) -> str:
+    """Accept a name that is one word on a command line and one component of a path."""
+    if not NAME.fullmatch(value) or ".." in value:
+        raise ValueError(
+            f"{value!r} is not a name; use 1 to 63 letters, digits, '.', '_' or '-', "
+            "beginning with a letter or digit"
+        )
+    return value
+
+
+def check_description(value: str) -> str:
+    """Accept text that stays one CLI argument: printable ASCII, no pipe, no question mark."""
+    if not 1 <= len(value) <= DESCRIPTION_LIMIT:
+        raise ValueError(f"a description of {len(value)} characters; use 1 to {DESCRIPTION_LIMIT}")
+    bad = next((c for c in value if not " " <= c <= "~" or c in "|?"), None)
+    if bad is not None:
+        raise ValueError(
+            f"character {bad!r} in a description would be read as a command or a key press; "
+            "use printable ASCII without '|' and '?'"
+        )
+    if value != " ".join(value.split()):
+        raise ValueError(
+            "leading, trailing or double blanks in a description, which the switch drops; "
+            "use single blanks"
+        )
+    return value
+
+
+Name = Annotated[str, AfterValidator(check_name)]
+Description = Annotated[str, AfterValidator(check_description)]

@@ -1,0 +1,168 @@
+"""Network: Devices with what their text does not say, and where every value came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from ipaddress import IPv4Interface, IPv4Network
+from typing import Literal
+
+from rocefort.models.base import Frozen
+from rocefort.models.device import Device, Interface
+from rocefort.models.hardware import Family, Hardware, SyntaxFamily
+
+
+class Role(StrEnum):
+    """Place of a switch in the Clos."""
+
+    SPINE = "spine"
+    LEAF = "leaf"
+
+
+class Node(Frozen):
+    """One switch: its Device and what the text does not say. None: not known."""
+
+    device: Device
+    role: Role | None = None
+    id: int | None = None
+    hardware: Hardware | None = None
+    software: str | None = None
+    family: Family | None = None
+    rack: str | None = None
+    management: IPv4Interface | None = None
+
+    @property
+    def name(self) -> str:
+        """The switch's sysname."""
+        return self.device.name
+
+    @property
+    def syntax(self) -> SyntaxFamily | None:
+        """Syntax family, if known."""
+        return self.family.name if self.family else None
+
+
+class End(Frozen):
+    """One end of a link."""
+
+    device: str
+    interface: str
+
+    def __str__(self) -> str:
+        return f"{self.device} {self.interface}"
+
+
+class Link(Frozen):
+    """A cable between two switches; cable_m in metres, None if unknown."""
+
+    a: End
+    b: End
+    cable_m: float | None = None
+
+
+class Server(Frozen):
+    """A server on one leaf port."""
+
+    name: str
+    port: End
+    segment: str
+    address: IPv4Interface
+    mtu: int
+    roce: bool = True
+    cable_m: float | None = None
+    speed_gbps: int
+
+
+class Segment(Frozen):
+    """One segment as one leaf serves it."""
+
+    name: str
+    leaf: str
+    vlan: int
+    gateway: IPv4Interface
+
+    @property
+    def prefix(self) -> IPv4Network:
+        """The subnet behind the gateway."""
+        return self.gateway.network
+
+
+class LosslessIntent(Frozen):
+    """What the fabric is meant to do with RoCE; text alone does not say it. Times in ms."""
+
+    queue: int
+    roce_dscp: int
+    cnp_dscp: int
+    detect_ms: int
+    recovery_ms: int
+    headroom_mtu: int  # largest frame on any port, bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in a file, 1-based."""
+
+    file: str
+    line: int
+    column: int = 1
+    length: int = field(default=0, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The side table: where each value came from.
+
+    Keys are `device/field.path`, such as `leaf01/interfaces[100GE1/0/1].mtu`; a lookup that finds
+    no such key takes the nearest enclosing one.
+    """
+
+    table: Mapping[str, Position] = field(default_factory=dict)
+
+    def find(self, device: str, path: str = "") -> Position | None:
+        """Position of the value at a path of a device, or of what encloses it."""
+        for key in _enclosing(path):
+            if position := self.table.get(f"{device}/{key}"):
+                return position
+        return None
+
+
+def _enclosing(path: str) -> Iterator[str]:
+    while path:
+        yield path
+        cut = max(path.rfind("."), path.rfind("["))
+        if path.endswith("]"):
+            cut = path.rfind("[")
+        path = path[: max(cut, 0)]
+    yield ""
+
+
+class Network(Frozen):
+    """A fabric as rules see it. None means unknown, not empty."""
+
+    name: str
+    origin: Literal["fabric", "text"]
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...] | None = None
+    servers: tuple[Server, ...] | None = None
+    segments: tuple[Segment, ...] | None = None
+    lossless: LosslessIntent | None = None
+    spines: int | None = None  # how many each leaf should see
+
+    @cached_property
+    def by_name(self) -> dict[str, Node]:
+        """Nodes by name."""
+        return {node.name: node for node in self.nodes}
+
+    def role(self, role: Role) -> tuple[Node, ...]:
+        """Nodes of one role, in order of id."""
+        return tuple(node for node in self.nodes if node.role is role)
+
+    def interface(self, end: End) -> Interface | None:
+        """The interface at a link end, if its device has it."""
+        node = self.by_name.get(end.device)
+        return node.device.by_interface.get(end.interface) if node else None
