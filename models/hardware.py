@@ -69,6 +69,12 @@ class Family(Frozen):
     unconfirmed: tuple[Unconfirmed, ...] = ()
 
 
+class FamilyFile(Frozen):
+    """The file that holds all syntax families."""
+
+    families: tuple[Family, ...]
+
+
 PORTS = re.compile(r"(?P<head>\d+GE\d+/\d+/)(?P<first>\d+)(?:-(?P<last>\d+))?")
 
 

@@ -20,6 +20,7 @@ class Problem:
     where: str
     what: str
     how: str = ""
+    line: int = 0  # where known, so that problems can be shown in the order of the file
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""

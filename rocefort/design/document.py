@@ -1,0 +1,206 @@
+"""YAML as data with the place of every value: strict, YAML 1.2 words, no aliases.
+
+Built from the events of PyYAML's C parser, because the composer resolves aliases and drops tags
+before anyone can refuse them (an alias bomb of 300 bytes has millions of leaves).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from rocefort.errors import BadInput, Problem
+from rocefort.models.network import Position
+
+YamlPath = tuple[str | int, ...]
+LARGEST_BYTES = 16 * 1024 * 1024  # a 5,000-switch fabric takes about 3 MB
+
+# YAML 1.2 core schema; 1.1's `no`, `012`, `1:30` stay text.
+_WORDS: dict[str, object] = dict.fromkeys(("", "~", "null", "Null", "NULL"))
+_WORDS |= dict.fromkeys(("true", "True", "TRUE"), True)
+_WORDS |= dict.fromkeys(("false", "False", "FALSE"), False)
+_INTEGER = re.compile(r"[-+]?\d+|0x[0-9a-fA-F]+|0o[0-7]+")
+_FLOAT = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Document:
+    """Data of one YAML file; `values` and `keys` give positions by YAML path."""
+
+    file: str
+    data: object
+    values: Mapping[YamlPath, Position]
+    keys: Mapping[YamlPath, Position]
+
+    def at(self, path: YamlPath) -> Position:
+        """Position of the value at a path, or of the nearest value that encloses it."""
+        while path and path not in self.values:
+            path = path[:-1]
+        return self.values.get(path, Position(self.file, 1))
+
+    def key_at(self, path: YamlPath) -> Position:
+        """Position of the key (or list item) at a path, where a reader looks for it."""
+        return self.keys.get(path) or self.at(path)
+
+
+def path_text(path: YamlPath) -> str:
+    """("leaves", 0, "name") -> `leaves[0].name`."""
+    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in path]
+    return "".join(parts).removeprefix(".")
+
+
+def read_document(path: Path) -> Document:
+    """Read one YAML file; raises BadInput with every refusal that stands in it."""
+    text = _read(path)
+    builder = _Builder(str(path))
+    try:
+        data = builder.build(text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
+        raise BadInput(f"not YAML: {error.problem}", where=where, how="mend the syntax") from None
+    except yaml.reader.ReaderError as error:
+        raise BadInput(
+            f"character {error.character!r} is not allowed in YAML",
+            where=str(path),
+            how="remove it",
+        ) from None
+    if builder.problems:
+        raise BadInput(problems=builder.problems)
+    if not isinstance(data, dict):
+        what = "the file is empty" if data is None else "the file is not a mapping"
+        raise BadInput(what, where=f"{path}:1:1", how="begin with `fabric: NAME`")
+    return Document(str(path), data, builder.values, builder.keys)
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > LARGEST_BYTES:
+            raise BadInput(
+                f"the file is larger than {LARGEST_BYTES // 1024 // 1024} MB",
+                where=str(path),
+                how="it is hardly a fabric; check the path",
+            )
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise BadInput("no such file", where=str(path), how="check the path") from None
+    except IsADirectoryError:
+        raise BadInput("is a directory", where=str(path), how="name the file in it") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            f"not UTF-8 at byte {error.start}", where=str(path), how="save it as UTF-8"
+        ) from None
+    except OSError as error:
+        raise BadInput(f"cannot be read: {error.strerror}", where=str(path)) from None
+
+
+@dataclass
+class _Builder:
+    file: str
+    values: dict[YamlPath, Position] = field(default_factory=dict)
+    keys: dict[YamlPath, Position] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def build(self, text: str) -> object:
+        events: Iterator[yaml.Event] = yaml.parse(text, Loader=yaml.CSafeLoader)
+        data: object = None
+        documents = 0
+        for event in events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                documents += 1
+                if documents > 1:
+                    self._refuse(event, (), "a second document", "keep one document a file")
+            elif isinstance(event, yaml.NodeEvent):
+                node = self._node(event, events, ())
+                data = node if documents == 1 else data
+        return data
+
+    def _node(self, event: yaml.NodeEvent, events: Iterator[yaml.Event], path: YamlPath) -> object:
+        self.values.setdefault(path, self._position(event))
+        if isinstance(event, yaml.AliasEvent):
+            self._refuse(event, path, f"alias *{event.anchor}", "write the value out")
+            return None
+        if event.anchor:
+            self._refuse(event, path, f"anchor &{event.anchor}", "write the value out")
+        if getattr(event, "tag", None):
+            self._refuse(event, path, f"tag {event.tag}", "remove the tag")
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(events, path)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._sequence(events, path)
+        return _scalar(event) if isinstance(event, yaml.ScalarEvent) else None
+
+    def _sequence(self, events: Iterator[yaml.Event], path: YamlPath) -> list[object]:
+        out: list[object] = []
+        for event in events:
+            if isinstance(event, yaml.SequenceEndEvent):
+                break
+            if isinstance(event, yaml.NodeEvent):
+                out.append(self._node(event, events, (*path, len(out))))
+        return out
+
+    def _mapping(self, events: Iterator[yaml.Event], path: YamlPath) -> dict[str, object]:
+        out: dict[str, object] = {}
+        for event in events:
+            if isinstance(event, yaml.MappingEndEvent):
+                break
+            if isinstance(event, yaml.NodeEvent):
+                self._entry(event, events, path, out)
+        return out
+
+    def _entry(
+        self,
+        event: yaml.NodeEvent,
+        events: Iterator[yaml.Event],
+        path: YamlPath,
+        out: dict[str, object],
+    ) -> None:
+        if isinstance(event, yaml.ScalarEvent) and not (event.anchor or event.tag):
+            key = event.value
+        else:
+            self._node(event, events, (*path, "?"))
+            self._refuse(event, path, "a key that is not plain text", "use a word as the key")
+            key = "?"
+        here = (*path, key)
+        if key in out:
+            first = self.keys[here]
+            self._refuse(
+                event, here, f"key {key!r} is there twice", f"the first is on line {first.line}"
+            )
+        self.keys.setdefault(here, self._position(event))
+        value = self._node(_next_node(events), events, here)
+        out.setdefault(key, value)
+
+    def _position(self, event: yaml.Event) -> Position:
+        mark = event.start_mark
+        return Position(self.file, mark.line + 1, mark.column + 1)
+
+    def _refuse(self, event: yaml.Event, path: YamlPath, what: str, how: str) -> None:
+        where = (
+            f"{self._position(event)}: {path_text(path)}" if path else f"{self._position(event)}"
+        )
+        self.problems.append(Problem(where, what, how))
+
+
+def _next_node(events: Iterator[yaml.Event]) -> yaml.NodeEvent:
+    event = next(events)
+    if not isinstance(event, yaml.NodeEvent):  # the parser gives every key a value
+        raise TypeError(f"{event!r} where a value must be")
+    return event
+
+
+def _scalar(event: yaml.ScalarEvent) -> object:
+    text: str = event.value
+    if not event.implicit[0]:  # quoted or block: text, whatever it looks like
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.fullmatch(text):
+        return int(text, 0) if text[:2] in ("0x", "0o") else int(text, 10)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    return text
