@@ -21,11 +21,7 @@ def check_intent(loaded: Loaded, catalogue: Catalogue) -> None:
     parts = (_switches, _timers, _pools, _segments, _servers, _links, _rollout)
     problems = list(chain.from_iterable(part(loaded, catalogue) for part in parts))
     if problems:
-        raise BadInput(problems=sorted(problems, key=_line))
-
-
-def _line(problem: Problem) -> int:
-    return int(problem.where.split(":")[-3])
+        raise BadInput(problems=sorted(problems, key=lambda problem: problem.line))
 
 
 def switches(loaded: Loaded) -> Iterator[Placed]:
@@ -123,7 +119,7 @@ def _timers(loaded: Loaded, catalogue: Catalogue) -> Iterator[Problem]:
             )
 
 
-def _pools(loaded: Loaded, _: Catalogue) -> Iterator[Problem]:
+def _pools(loaded: Loaded, _catalogue: Catalogue) -> Iterator[Problem]:
     fabric = loaded.fabric
     pools: list[tuple[YamlPath, IPv4Network]] = [
         (("pools", "spine_loopbacks"), fabric.pools.spine_loopbacks),
@@ -146,7 +142,7 @@ def _pools(loaded: Loaded, _: Catalogue) -> Iterator[Problem]:
             )
 
 
-def _segments(loaded: Loaded, _: Catalogue) -> Iterator[Problem]:
+def _segments(loaded: Loaded, _catalogue: Catalogue) -> Iterator[Problem]:
     fabric = loaded.fabric
     named = [(("segments", i), s) for i, s in enumerate(fabric.segments)]
     yield from _repeated(loaded, [(p, s.name) for p, s in named], "name", "name")
@@ -228,7 +224,7 @@ def _server_port(
 
 def _links(loaded: Loaded, catalogue: Catalogue) -> Iterator[Problem]:
     fabric = loaded.fabric
-    known = {
+    known: dict[str, dict[str, Switch]] = {
         "spine": {s.name: s for s in fabric.spines},
         "leaf": {s.name: s for s in fabric.leaves},
     }
@@ -260,7 +256,7 @@ def _speeds(loaded: Loaded, index: int, spine_port: str, leaf_port: str) -> Iter
         )
 
 
-def _rollout(loaded: Loaded, _: Catalogue) -> Iterator[Problem]:
+def _rollout(loaded: Loaded, _catalogue: Catalogue) -> Iterator[Problem]:
     canary = loaded.fabric.rollout.canary
     leaves = [leaf.name for leaf in loaded.fabric.leaves]
     if canary not in leaves:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
@@ -102,7 +103,11 @@ class _Derivation:
 
     def run(self) -> Derived:
         joints = list(self._joints())
-        nodes = tuple(self._node(path, s, joints) for path, s in switches(self.loaded))
+        of_switch: dict[str, list[_Joint]] = defaultdict(list)
+        for joint in joints:
+            of_switch[joint.spine.name].append(joint)
+            of_switch[joint.leaf.name].append(joint)
+        nodes = tuple(self._node(path, s, of_switch[s.name]) for path, s in switches(self.loaded))
         lossless = self.fabric.lossless
         network = Network(
             name=self.fabric.fabric,
@@ -176,10 +181,8 @@ class _Derivation:
     # -- switches ------------------------------------------------------------------------------
 
     def _node(self, path: YamlPath, switch: Switch, joints: list[_Joint]) -> Node:
-        mine = [j for j in joints if switch in (j.spine, j.leaf)]
-        device = self._device(path, switch, mine)
         return Node(
-            device=device,
+            device=self._device(path, switch, joints),
             role=Role.LEAF if isinstance(switch, Leaf) else Role.SPINE,
             id=switch.id,
             hardware=self._hardware(switch),
@@ -335,7 +338,7 @@ class _Derivation:
             addresses=(joint.spine_address if own_spine else joint.leaf_address,),
             mtu=self.fabric.mtu,
             domain=self.fabric.lossless.domain,
-            **self._lossless_port(self._family(switch)),  # type: ignore[arg-type]  # two fields
+            **self._lossless_port(self._family(switch)),
         )
 
     def _vlanifs(self, path: YamlPath, leaf: Leaf) -> Iterator[Interface]:
@@ -370,7 +373,7 @@ class _Derivation:
                 edge=True,
                 trust_dscp=True,
                 domain=self.fabric.lossless.domain,
-                **lossless,  # type: ignore[arg-type]  # two fields
+                **lossless,
             )
 
     def _servers(self) -> Iterator[Server]:

@@ -126,8 +126,9 @@ class _Builder:
             return None
         if event.anchor:
             self._refuse(event, path, f"anchor &{event.anchor}", "write the value out")
-        if getattr(event, "tag", None):
-            self._refuse(event, path, f"tag {event.tag}", "remove the tag")
+        tag = getattr(event, "tag", None)
+        if tag:
+            self._refuse(event, path, f"tag {tag}", "remove the tag")
         if isinstance(event, yaml.MappingStartEvent):
             return self._mapping(events, path)
         if isinstance(event, yaml.SequenceStartEvent):
@@ -177,6 +178,8 @@ class _Builder:
 
     def _position(self, event: yaml.Event) -> Position:
         mark = event.start_mark
+        if mark is None:
+            return Position(self.file, 1)
         return Position(self.file, mark.line + 1, mark.column + 1)
 
     def _refuse(self, event: yaml.Event, path: YamlPath, what: str, how: str) -> None:
