@@ -12,12 +12,13 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from itertools import pairwise
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, model_validator
 
 from rocefort.models.base import Frozen
 from rocefort.models.qos import PHB_QUEUE, Colour, Phb, default_queue
 
 ETHERNET_MTU = 1500  # default of a routed port, V300R023C00 `mtu`
+LOGICAL = ("Vlanif", "LoopBack", "MEth")  # layer 3 without `undo portswitch`
 DEFAULT_DOMAIN = "default"  # diffserv domain of a port that names none
 
 T = TypeVar("T")
@@ -26,12 +27,14 @@ T = TypeVar("T")
 def natural(name: str) -> tuple[tuple[int, int | str], ...]:
     """Sort key that puts 100GE1/0/2 before 100GE1/0/10."""
     parts = re.findall(r"\d+|\D+", name)
-    return tuple((0, int(part)) if part.isdigit() else (1, part) for part in parts)
+    return tuple((0, int(part)) if part.isdecimal() else (1, part) for part in parts)
 
 
 def _sort_key(item: object) -> tuple[tuple[int, int | str], ...]:
     key = getattr(item, "key", item)
-    return natural(key) if isinstance(key, str) else ((0, _number(key)),)
+    if not isinstance(key, str):
+        return ((0, _number(key)),)
+    return (*natural(key), (-1, ""), (1, key))  # the name itself tells LEAF1 from LEAF01
 
 
 def _number(key: object) -> int | str:
@@ -42,10 +45,10 @@ def _number(key: object) -> int | str:
 
 def _sorted_unique(values: tuple[T, ...]) -> tuple[T, ...]:
     ordered = tuple(sorted(values, key=_sort_key))
-    keys = [_sort_key(value) for value in ordered]
+    keys = [getattr(value, "key", value) for value in ordered]
     twice = next((a for a, b in pairwise(keys) if a == b), None)
     if twice is not None:
-        raise ValueError(f"{''.join(str(part) for _, part in twice)!r} is there twice")
+        raise ValueError(f"{str(twice)!r} is there twice")
     return ordered
 
 
@@ -173,10 +176,23 @@ class Interface(Frozen):
     pfc: InterfacePfc | None = None
     thresholds: Keyed[PfcThreshold] = ()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _logical_is_routed(cls, data: object) -> object:
+        """Give logical layer-3 interfaces their one value of `routed`: no line says it."""
+        if isinstance(data, dict) and str(data.get("name", "")).startswith(LOGICAL):
+            return {**data, "routed": True}
+        return data
+
     @property
     def key(self) -> str:
         """Interfaces are told apart by name."""
         return self.name
+
+    @property
+    def logical(self) -> bool:
+        """Whether the interface is layer 3 by its kind, without `undo portswitch`."""
+        return self.name.startswith(LOGICAL)
 
     @property
     def kind(self) -> Literal["ethernet", "vlanif", "loopback", "management", "other"]:

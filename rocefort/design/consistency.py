@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from ipaddress import IPv4Network
 from itertools import chain, combinations
 
 from rocefort.design.document import YamlPath
 from rocefort.design.load import Catalogue, Loaded
+from rocefort.design.nearest import nearest
 from rocefort.errors import BadInput, Problem
 from rocefort.models.fabric import Leaf, ServerIntent, Switch
 from rocefort.models.hardware import Hardware, SyntaxFamily, port_speed_gbps
@@ -30,12 +30,6 @@ def switches(loaded: Loaded) -> Iterator[Placed]:
     for group, members in (("spines", fabric.spines), ("leaves", fabric.leaves)):
         for index, switch in enumerate(members):
             yield (group, index), switch
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    names = sorted(known)
-    near = get_close_matches(name, names, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
 
 
 def _switches(loaded: Loaded, catalogue: Catalogue) -> Iterator[Problem]:
@@ -63,7 +57,7 @@ def _hardware(
         yield loaded.problem(
             (*path, "hardware"),
             f"no hardware {switch.hardware!r} in inventory/hardware",
-            _nearest(switch.hardware, catalogue.hardware),
+            nearest(switch.hardware, catalogue.hardware),
         )
         return
     if hardware.family_of(switch.software) is None:
@@ -171,7 +165,7 @@ def _segments(loaded: Loaded, _catalogue: Catalogue) -> Iterator[Problem]:
                 yield loaded.problem(
                     ("leaves", index, "segments", place),
                     f"no segment {name!r} with a VLAN",
-                    _nearest(name, gateways),
+                    nearest(name, gateways),
                 )
 
 
@@ -184,7 +178,7 @@ def _servers(loaded: Loaded, catalogue: Catalogue) -> Iterator[Problem]:
     for path, server in named:
         leaf = leaves.get(server.leaf)
         if leaf is None:
-            how = _nearest(server.leaf, leaves)
+            how = nearest(server.leaf, leaves)
             yield loaded.problem((*path, "leaf"), f"no leaf {server.leaf!r}", how)
             continue
         if server.segment not in leaf.segments:
@@ -233,7 +227,7 @@ def _links(loaded: Loaded, catalogue: Catalogue) -> Iterator[Problem]:
             name = getattr(pin, role)
             switch = known[role].get(name)
             if switch is None:
-                how = _nearest(name, known[role])
+                how = nearest(name, known[role])
                 yield loaded.problem(("links", index, role), f"no {role} {name!r}", how)
                 continue
             hardware = catalogue.hardware.get(switch.hardware)
@@ -260,4 +254,4 @@ def _rollout(loaded: Loaded, _catalogue: Catalogue) -> Iterator[Problem]:
     canary = loaded.fabric.rollout.canary
     leaves = [leaf.name for leaf in loaded.fabric.leaves]
     if canary not in leaves:
-        yield loaded.problem(("rollout", "canary"), f"no leaf {canary!r}", _nearest(canary, leaves))
+        yield loaded.problem(("rollout", "canary"), f"no leaf {canary!r}", nearest(canary, leaves))

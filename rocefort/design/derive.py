@@ -71,8 +71,11 @@ class Derived:
 
 def derive(name: Path) -> Derived:
     """Read a fabric and derive its Network; raises BadInput stage by stage."""
-    loaded = load_fabric(name)
-    catalogue = load_catalogue()
+    return derive_loaded(load_fabric(name), load_catalogue())
+
+
+def derive_loaded(loaded: Loaded, catalogue: Catalogue) -> Derived:
+    """Derive the Network of a loaded fabric; raises BadInput where it contradicts itself."""
     check_intent(loaded, catalogue)
     return _Derivation(loaded, catalogue).run()
 

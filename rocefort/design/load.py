@@ -6,7 +6,6 @@ import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from rocefort.design.document import Document, YamlPath, path_text, read_document
+from rocefort.design.nearest import nearest
 from rocefort.errors import BadInput, Problem
 from rocefort.models.fabric import Fabric
 from rocefort.models.hardware import Family, FamilyFile, Hardware, SyntaxFamily
@@ -103,9 +103,7 @@ def _problem(document: Document, model: type[BaseModel], detail: ErrorDetails) -
     path = _yaml_path(detail["loc"])
     kind = detail["type"]
     if kind == "extra_forbidden":
-        names = _fields_at(model, path[:-1])
-        near = get_close_matches(str(path[-1]), names, n=1)
-        how = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(names)}"
+        how = nearest(str(path[-1]), _fields_at(model, path[:-1]))
         where = f"{document.key_at(path)}: {path_text(path)}"
         return Problem(where, f"unknown key {str(path[-1])!r}", how)
     where = f"{document.at(path)}: {path_text(path)}"

@@ -1,0 +1,36 @@
+"""What tests of several rooms share: the reference fabric, derived once, and edited copies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocefort.design.derive import Derived, derive
+from rocefort.paths import INVENTORY
+
+HEPS = INVENTORY / "heps" / "fabric.yaml"
+EditHeps = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def heps() -> Derived:
+    """The HEPS fabric."""
+    return derive(HEPS)
+
+
+@pytest.fixture
+def edit_heps(tmp_path: Path) -> EditHeps:
+    """Write a copy of HEPS with pieces of its YAML replaced, each of which must occur once."""
+
+    def edit(*replacements: tuple[str, str]) -> Path:
+        text = HEPS.read_text(encoding="utf-8")
+        for old, new in replacements:
+            assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times"
+            text = text.replace(old, new)
+        path = tmp_path / "fabric.yaml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return edit
