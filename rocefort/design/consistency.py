@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network
 from itertools import chain, combinations
 
-from rocefort.design.document import YamlPath
 from rocefort.design.load import Catalogue, Loaded
-from rocefort.design.nearest import nearest
+from rocefort.documents.nearest import nearest
+from rocefort.documents.read import YamlPath
 from rocefort.errors import BadInput, Problem
 from rocefort.models.fabric import Leaf, ServerIntent, Switch
 from rocefort.models.hardware import Hardware, SyntaxFamily, port_speed_gbps

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from rocefort.design import allocate
 from rocefort.design.consistency import check_intent, switches
-from rocefort.design.document import YamlPath
 from rocefort.design.load import Catalogue, Loaded, load_catalogue, load_fabric
+from rocefort.documents.read import YamlPath
 from rocefort.models.device import (
     AiEcn,
     AiEcnQueue,

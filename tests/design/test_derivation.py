@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.design.derive import Derived, derive, derive_loaded
-from rocefort.design.document import Document, read_document
-from rocefort.design.load import Loaded, load_catalogue, validate
+from rocefort.design.load import Loaded, load_catalogue
+from rocefort.documents.read import Document, read_document
+from rocefort.documents.validate import validate
 from rocefort.models.device import Device
 from rocefort.models.fabric import Fabric
 from rocefort.models.network import Network, Role

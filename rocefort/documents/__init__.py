@@ -1,0 +1,1 @@
+"""YAML files as checked data with the place of every value: common ground of all rooms."""
