@@ -1,0 +1,246 @@
+"""The commands of `rocefort`: each reads as the list of its steps.
+
+Exit codes: 0 clean, 1 findings of severity error, 2 bad input, 3 a device or service failed,
+4 refused. What a command needs is imported in it, so that `rocefort --help` is there at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocefort.errors import BadInput, RocefortError
+
+cli = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Network-as-code for lossless RoCE fabrics on Huawei CloudEngine.",
+)
+lab = typer.Typer(no_args_is_help=True, help="A fabric of emulated switches to rehearse on.")
+cli.add_typer(lab, name="lab")
+
+
+class Format(StrEnum):
+    """How a report is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class Engine(StrEnum):
+    """Who verifies; the words of rocefort.validators.engines.Engine."""
+
+    AUTO = "auto"
+    EMBEDDED = "embedded"
+    BATFISH = "batfish"
+    BOTH = "both"
+
+
+Fabric = Annotated[Path, typer.Argument(help="A fabric.yaml, its directory, or a name: heps.")]
+MaybeFabric = Annotated[
+    Path | None, typer.Argument(help="A fabric.yaml, its directory, or a name: heps.")
+]
+Configs = Annotated[Path | None, typer.Option(help="Judge a directory of configurations instead.")]
+Formatted = Annotated[Format, typer.Option("--format", help="text or json.")]
+ConnectionsFile = Annotated[
+    Path, typer.Option("--connections", help="YAML: how each switch and server is reached.")
+]
+BatfishService = Annotated[
+    str, typer.Option("--batfish", envvar="ROCEFORT_BATFISH", help="Batfish service, HOST:PORT.")
+]
+
+
+def app() -> None:
+    """Run the command line; every error becomes one line and its exit code."""
+    try:
+        cli()
+    except RocefortError as error:
+        typer.echo(f"rocefort: {error}" if len(str(error).splitlines()) < 2 else error, err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:  # the reader of our output has gone
+        sys.stderr.close()
+        sys.exit(1)
+
+
+@cli.command()
+def check(
+    fabric: MaybeFabric = None, configs: Configs = None, form: Formatted = Format.TEXT
+) -> None:
+    """Judge a fabric, or a directory of configurations, by all rules."""
+    from rocefort.steps.judging import subject_of
+    from rocefort.validators import check as check_all
+
+    subject = subject_of(fabric, configs)
+    report = check_all(subject.network, subject.sources)
+    _show(report, form)
+    _end(failed=report.failed)
+
+
+@cli.command()
+def rules() -> None:
+    """List the rules."""
+    from rocefort.validators import rules as all_rules
+
+    for rule in all_rules():
+        typer.echo(f"{rule.id}  {rule.severity.value:<8} {rule.title}")
+
+
+@cli.command()
+def explain(rule_id: str) -> None:
+    """Print what a rule asks for, why, and how to fix what it finds."""
+    from rocefort.validators import rules as all_rules
+
+    found = {rule.id: rule for rule in all_rules()}
+    if rule_id not in found:
+        raise BadInput(f"no rule {rule_id!r}", how=f"one of: {', '.join(found)}")
+    rule = found[rule_id]
+    typer.echo(f"{rule.id} ({rule.severity.value}): {rule.title}\n\n{rule.explanation}\n")
+    typer.echo(f"Source: {rule.source}")
+
+
+@cli.command()
+def render(
+    fabric: Fabric,
+    out: Annotated[Path | None, typer.Option(help="Write one file a switch there.")] = None,
+    device: Annotated[str | None, typer.Option(help="Print this switch only.")] = None,
+) -> None:
+    """Write the configuration of every switch."""
+    from rocefort.steps.judging import subject_of, write_texts
+
+    texts = subject_of(fabric, None).texts
+    if device is not None and device not in texts:
+        raise BadInput(f"no switch {device!r}", how=f"one of: {', '.join(texts)}")
+    chosen = {device: texts[device]} if device else dict(texts)
+    if out is not None:
+        paths = write_texts(chosen, out)
+        typer.echo(f"{len(paths)} configurations in {out}")
+    else:
+        typer.echo("".join(chosen.values()), nl=False)
+
+
+@cli.command()
+def verify(
+    fabric: MaybeFabric = None,
+    configs: Configs = None,
+    engine: Annotated[Engine, typer.Option(help="Who is asked.")] = Engine.AUTO,
+    batfish: BatfishService = "127.0.0.1:9996",
+    form: Formatted = Format.TEXT,
+) -> None:
+    """Verify BGP sessions, ECMP width and reachability from the text that would ship."""
+    from rocefort.reports.routing import verified_text
+    from rocefort.steps.judging import service_of, subject_of
+    from rocefort.validators import engines
+
+    subject = subject_of(fabric, configs)
+    host, port = service_of(batfish)
+    done = engines.run(subject.network, subject.sources, engines.Engine(engine.value), host, port)
+    if form is Format.TEXT:
+        typer.echo(verified_text(done.state, done.engines, done.note))
+    elif done.note:
+        typer.echo(done.note, err=True)
+    _show(done.report, form)
+    _end(failed=done.report.failed)
+
+
+@cli.command()
+def diff(
+    before: Annotated[Path, typer.Argument(help="A fabric or a directory of configurations.")],
+    after: Fabric,
+    patch: Annotated[bool, typer.Option(help="Print the commands, too.")] = False,
+) -> None:
+    """Show what takes each switch from BEFORE to the fabric AFTER."""
+    from rocefort.reports.changes import changes_text
+    from rocefort.rollout.plan import make_changes
+    from rocefort.steps.judging import running_texts, subject_of
+
+    subject = subject_of(after, None)
+    changes = make_changes(subject.network, running_texts(before))
+    typer.echo(changes_text(changes, patches=patch), nl=False)
+
+
+@cli.command()
+def plan(
+    fabric: Fabric,
+    connections: ConnectionsFile,
+    out: Annotated[Path, typer.Option(help="Where the sealed plan goes.")] = Path("plan.json"),
+    running: Annotated[
+        Path | None, typer.Option(help="Running configurations instead of asking the switches.")
+    ] = None,
+) -> None:
+    """Seal a plan that takes what runs to what is intended, in waves."""
+    from rocefort.fleet.connections import load_connections
+    from rocefort.reports.changes import changes_text, plan_text
+    from rocefort.rollout.plan import write_plan
+    from rocefort.steps.changing import make_plan, running_of
+
+    access = load_connections(connections)
+    sealed = make_plan(fabric, access, running_of(fabric, access, running))
+    write_plan(sealed, out)
+    typer.echo(changes_text(sealed.changes))
+    typer.echo(plan_text(sealed) + f"sealed in {out}")
+
+
+@cli.command()
+def apply(
+    sealed: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan that `plan` has sealed.")],
+    connections: ConnectionsFile,
+    journal: Annotated[
+        Path | None, typer.Option(help="Where every step is noted; PLAN.journal by default.")
+    ] = None,
+) -> None:
+    """Carry out a sealed plan: trial, live check, RDMA gate, confirm; else roll back."""
+    from rocefort.fleet.connections import load_connections
+    from rocefort.reports.changes import applied_text
+    from rocefort.rollout.plan import read_plan
+    from rocefort.steps.changing import apply_plan
+
+    applied = apply_plan(
+        read_plan(sealed),
+        load_connections(connections),
+        journal or sealed.with_name(sealed.name + ".journal"),
+        typer.echo,
+    )
+    for line in applied_text(applied):
+        typer.echo(line)
+    if applied.exit_code:
+        raise typer.Exit(applied.exit_code)
+
+
+@lab.command("cli")
+def lab_cli(
+    fabric: Fabric,
+    state: Annotated[Path, typer.Option(help="Keys, known hosts, connections.")] = Path("lab"),
+) -> None:
+    """Run every switch of a fabric as an emulated CLI over SSH on loopback, until Ctrl-C."""
+    from rocefort.steps.changing import run_lab
+
+    run_lab(fabric, state, typer.echo)
+
+
+@cli.command()
+def demo(fabric: Fabric = Path("heps")) -> None:
+    """Walk the whole way once: design, check, verify, roll out on emulated switches, measure."""
+    from rocefort.steps.demo import run_demo
+
+    run_demo(fabric, typer.echo)
+
+
+def _show(report: object, form: Format) -> None:
+    from rocefort.models.finding import Report
+    from rocefort.reports.as_json import as_json
+    from rocefort.reports.terminal import as_text
+    from rocefort.validators import titles
+
+    if not isinstance(report, Report):
+        raise TypeError(report)
+    typer.echo(as_json(report) if form is Format.JSON else as_text(report, titles()), nl=False)
+
+
+def _end(*, failed: bool) -> None:
+    if failed:
+        raise typer.Exit(1)

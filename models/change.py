@@ -85,6 +85,7 @@ class Plan(Frozen):
 
     format: int = PLAN_FORMAT
     fabric: str
+    source: str  # the fabric's file as the planner named it
     tool: str
     intent_digest: str
     trial_s: int

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+
 @dataclass(frozen=True, slots=True)
 class ConfigLine:
     """One command of a configuration with the commands of the view it opens."""

@@ -1,0 +1,65 @@
+"""Open the SSH session: options for Netmiko with host keys always checked, and clear errors."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import paramiko
+from napalm.base.exceptions import ConnectAuthError, ConnectionException, ConnectTimeoutError
+from napalm.base.netmiko_helpers import netmiko_args
+from netmiko.exceptions import NetmikoAuthenticationException, NetmikoTimeoutException
+
+from napalm_cloudengine.errors import HostKeyError
+from napalm_cloudengine.transport import SessionBrokenError, UnknownHostKeyError
+
+CONNECT_S = 15.0  # for the TCP connection; a switch that is there answers in far less
+
+
+@contextmanager
+def connecting(hostname: str, options: dict[str, Any], username: str) -> Iterator[None]:
+    """Turn what Netmiko and paramiko raise into one exception that says what to look at."""
+    at = f"{hostname}:{options.get('port') or 22}"
+    try:
+        yield
+    except NetmikoAuthenticationException:
+        raise ConnectAuthError(
+            f"{at} refuses the login of '{username}': check name, password or key"
+        ) from None
+    except NetmikoTimeoutException as error:
+        raise _connection_error(at, error.__context__) from None
+    except SessionBrokenError as broken:
+        raise ConnectionException(f"{at}: no prompt after the login: {broken.why}") from None
+    except (paramiko.SSHException, EOFError, OSError) as error:
+        raise _connection_error(at, error) from None
+
+
+def ssh_options(options: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+    """What Netmiko's connection is made with; host keys are always checked."""
+    if options.get("ssh_strict") is False:
+        raise ValueError("ssh_strict=False: host keys are always checked; give ssh_known_hosts")
+    known_hosts = options.get("ssh_known_hosts") or options.get("alt_key_file")
+    ssh: dict[str, Any] = {"conn_timeout": min(timeout_s, CONNECT_S), **netmiko_args(options)}
+    if known_hosts:
+        path = Path(known_hosts).expanduser()
+        if not path.is_file():
+            raise ValueError(f"known hosts: there is no file {path}")
+        ssh.update(alt_host_keys=True, alt_key_file=str(path))
+    ssh.update(ssh_strict=True, system_host_keys=not known_hosts)
+    return ssh
+
+
+def _connection_error(at: str, cause: BaseException | None) -> ConnectionException:
+    if isinstance(cause, UnknownHostKeyError):
+        return HostKeyError(
+            f"{at}: unknown host key {cause.key_name} {cause.fingerprint}: compare it with the "
+            "switch's own, then add it to the known hosts"
+        )
+    if isinstance(cause, paramiko.BadHostKeyException):
+        return HostKeyError(
+            f"{at}: the host key changed: it is {cause.key.get_name()} {cause.key.fingerprint}, "
+            f"known is {cause.expected_key.fingerprint}; not connected"
+        )
+    if isinstance(cause, TimeoutError):
+        return ConnectTimeoutError(f"{at}: no connection in time")
+    return ConnectionException(f"{at}: no connection: {cause}")

@@ -1,0 +1,77 @@
+"""Enter configuration text line by line, each line in the view that its indentation means.
+
+In a saved configuration a line belongs to the view that the less indented line above it opened,
+and an unindented `#` leads back to the system view (command reference, "save"). On the command
+line nothing closes a view but `quit`, so this sends the `quit`s that the indentation implies.
+Text without any indentation is a list of commands and is sent as it stands.
+"""
+
+from collections.abc import Callable
+
+from napalm_cloudengine.text import Line
+from napalm_cloudengine.transport import Reply
+
+_MAX_DEPTH = 8
+
+
+class RefusedError(Exception):
+    """A line was not accepted: by the switch (`said`), or by a question nobody answers."""
+
+    def __init__(self, line: Line, said: str, question: str | None = None) -> None:
+        self.line, self.said, self.question = line, said, question
+        super().__init__(said)
+
+
+class Loader:
+    """Sends lines through `run`, starting and ending in the system view."""
+
+    def __init__(self, run: Callable[[str], Reply], system_view: str) -> None:
+        self._run = run
+        self._system_view = self._view = system_view
+        self._opened: list[tuple[int, str]] = []  # indent of the line that opened, view before
+
+    def load(self, lines: tuple[Line, ...]) -> None:
+        """Send all lines; RefusedError names the first one that was not accepted."""
+        nested = any(line.indent for line in lines)
+        for line in lines:
+            if line.text == "#":
+                self._close(line, down_to=0)
+                self._leave(line, self._system_view)
+                continue
+            if nested:
+                self._close(line, down_to=line.indent + (line.text == "quit"))
+            self._enter(line, nested)
+        if lines:
+            self._leave(lines[-1], self._system_view)
+
+    def _enter(self, line: Line, nested: bool) -> None:
+        if line.text == "quit" and self._view == self._system_view:
+            raise RefusedError(line, "'quit' would leave the system view; not sent")
+        before = self._view
+        self._send(line, line.text)
+        if nested and line.text != "quit" and self._view != before:
+            self._opened.append((line.indent, before))
+
+    def _close(self, line: Line, down_to: int) -> None:
+        """Close the views opened by lines indented as far as `down_to`, or further."""
+        while self._opened and self._opened[-1][0] >= down_to:
+            self._leave(line, self._opened.pop()[1])
+
+    def _leave(self, line: Line, view: str) -> None:
+        for _ in range(_MAX_DEPTH):
+            if self._view == view:
+                return
+            if self._view == self._system_view:
+                break
+            self._send(line, "quit")
+        raise RefusedError(line, f"the view '{view}' before it was not reached again by 'quit'")
+
+    def _send(self, line: Line, command: str) -> None:
+        reply = self._run(command)
+        if reply.refused:
+            raise RefusedError(line, "", reply.refused)
+        if reply.errors:
+            raise RefusedError(line, " ".join(reply.errors))
+        if not reply.prompt.system:
+            raise RefusedError(line, "it left the system view")
+        self._view = reply.prompt.view

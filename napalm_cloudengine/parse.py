@@ -1,0 +1,257 @@
+"""Read what a CloudEngine prints: pure functions from text to data, nothing is sent or kept.
+
+Forms are those of the V300R023C00 command reference; where V200 or older VRP8 prints a line more
+or less, both are read. A table that does not look as documented raises ValueError: a getter that
+guessed would be believed.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+TrialState = Literal["INACTIVE", "ACTIVE", "CANCELING", "WAITCANCEL"]
+_TRIAL_STATES: Final[dict[str, TrialState]] = {
+    "INACTIVE": "INACTIVE",
+    "ACTIVE": "ACTIVE",
+    "CANCELING": "CANCELING",
+    "WAITCANCEL": "WAITCANCEL",
+}
+Mark = Literal["", "~", "*"]
+_MARKS: Final[dict[str, Mark]] = {"": "", "~": "~", "*": "*"}
+
+_PROMPT = re.compile(
+    r"(?:\A|\n)(?:<(?P<user>[^\s<>\[\]]+)>|\[(?P<mark>[~*]?)(?P<view>[^\s<>\[\]]+)\])[ ]*\Z"
+)
+# `[Y/N]:`, `[y/n]`, `(Y/N)`, `[Y/N/C]:`, `[Y(yes)/N(no)/C(cancel)]:`
+_QUESTION = re.compile(
+    r"[\[(]\s*y(?:es|\(yes\))?\s*/\s*n(?:o|\(no\))?(?P<cancel>\s*/\s*c(?:ancel|\(cancel\))?)?"
+    r"\s*[\])]\s*[:?]?[ ]*\Z",
+    re.IGNORECASE,
+)
+_PAGER = re.compile(r"[ ]*---- More ----[ ]*\Z")
+# The pager's own line, then the cursor back over it, blanks, and back again.
+_PAGED = re.compile(r"[ ]*---- More ----[ ]*(?:\x1b\[\d+D(?:[ ]+\x1b\[\d+D)?)?")
+_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """Where the CLI stands: `<leaf01>`, `[~leaf01]`, `[*leaf01-100GE1/0/1]`."""
+
+    view: str
+    system: bool
+    mark: Mark
+
+    @property
+    def uncommitted(self) -> bool:
+        """Whether the candidate differs from the running configuration (`[*`)."""
+        return self.mark == "*"
+
+
+@dataclass(frozen=True)
+class TrialStatus:
+    """What `display configuration trial status` says; seconds_left is 0 without a trial."""
+
+    state: TrialState
+    seconds_left: int
+    persist_id: str = ""
+
+
+@dataclass(frozen=True)
+class Version:
+    """What `display version` says; uptime_s is -1.0 where it does not say."""
+
+    os_version: str
+    model: str
+    uptime_s: float
+
+
+@dataclass(frozen=True)
+class BgpPeer:
+    """One row of `display bgp peer`."""
+
+    address: str
+    remote_as: int
+    uptime_s: int
+    state: str
+    prefixes_received: int
+
+
+@dataclass(frozen=True)
+class BgpTable:
+    """`display bgp peer`: the local side and its peers, in the order shown."""
+
+    router_id: str
+    local_as: int
+    peers: tuple[BgpPeer, ...]
+
+
+def plain_text(raw: str) -> str:
+    """Copy `raw` as a person would see it: no carriage returns, cursor moves or pager lines."""
+    return _ESCAPE.sub("", _PAGED.sub("", raw.replace("\r", "").replace("\0", "")))
+
+
+def find_prompt(text: str) -> Prompt | None:
+    """The prompt that `text` ends with, on a line of its own; None while there is none."""
+    found = _PROMPT.search(text)
+    if found is None:
+        return None
+    mark = _MARKS[found["mark"] or ""]
+    return Prompt(found["user"] or found["view"], found["user"] is None, mark)
+
+
+def without_prompt(text: str) -> str:
+    """Copy `text` without the prompt that it ends with."""
+    return _PROMPT.sub("", text)
+
+
+def find_question(text: str) -> str | None:
+    """The question that `text` ends with, on one line, as `Warning: .. Continue? [Y/N]:`.
+
+    None while the text does not end with a choice between yes and no.
+    """
+    if _QUESTION.search(text) is None:
+        return None
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    starts = [i for i, line in enumerate(lines) if line.startswith(("Warning:", "Error:", "Info:"))]
+    return " ".join(lines[starts[-1] if starts else max(len(lines) - 2, 0) :])
+
+
+def offers_cancel(question: str) -> bool:
+    """Whether a question may also be answered with `C`, which leaves everything as it is."""
+    found = _QUESTION.search(question)
+    return found is not None and found["cancel"] is not None
+
+
+def waits_at_pager(text: str) -> bool:
+    """Whether `text` ends with `---- More ----`."""
+    return _PAGER.search(text) is not None
+
+
+def error_lines(text: str) -> tuple[str, ...]:
+    """The refusals in a reply: its lines that start with `Error:`.
+
+    `Failed to generate committed config` counts too: a commit of older VRP8 fails with it.
+    """
+    return tuple(
+        line.strip()
+        for line in text.splitlines()
+        if line.lstrip().startswith(("Error:", "Failed to generate committed config"))
+    )
+
+
+def candidate_diff(text: str) -> str:
+    """The device's own diff: `display configuration candidate changes` without its heading.
+
+    Empty when no line is marked + or -.
+    """
+    lines = text.splitlines()
+    kept = [line.rstrip() for line in lines if line.strip() != "Building configuration"]
+    if not any(line.startswith(("+", "-")) for line in kept):
+        return ""
+    return "\n".join(line for line in kept if line)
+
+
+def trial_status(text: str) -> TrialStatus:
+    """Read `display configuration trial status`; ValueError when it is not that."""
+    state = re.search(r"Trial status\s*:\s*(\S+)", text)
+    if state is None or state[1] not in _TRIAL_STATES:
+        raise ValueError(f"not a trial status: {text.strip()!r}")
+    left = re.search(r"Trial time left \(sec\)\s*:\s*(\d+)", text)
+    persist = re.search(r"Persist id\s*:[ \t]*(\S+)", text)
+    return TrialStatus(
+        _TRIAL_STATES[state[1]], int(left[1]) if left else 0, persist[1] if persist else ""
+    )
+
+
+def version(text: str) -> Version:
+    """Read `display version`: YunShan OS (V300) or VRP (V200); ValueError when it is neither."""
+    release = re.search(r"(?:YunShan OS|software), Version (\S+) \(([^)]*)\)", text)
+    if release is None:
+        raise ValueError(f"no software version in: {text.strip()[:200]!r}")
+    board = re.search(
+        r"^HUAWEI (?P<model>\S.*?) uptime is\s+(?:(?P<d>\d+) days?)?"
+        r"(?:, )?(?:(?P<h>\d+) hours?)?(?:, )?(?:(?P<m>\d+) minutes?)?",
+        text,
+        re.MULTILINE,
+    )
+    if board is None:
+        return Version(release[2], "", -1.0)
+    days, hours, minutes = (int(board[unit] or 0) for unit in "dhm")
+    return Version(release[2], board["model"], float(((days * 24 + hours) * 60 + minutes) * 60))
+
+
+def serial_number(text: str) -> str:
+    """The first serial number of `display device esn`, `ESN of slot 1: ..`; "" without one.
+
+    The command is known from clients of CloudEngine switches, not from the command reference.
+    """
+    found = re.search(r"^\s*ESN(?: of [^:\n]+)?\s*:\s*(\S+)", text, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def interface_names(text: str) -> list[str]:
+    """The interfaces of `display interface brief`, in its order; ValueError without its heading.
+
+    Members of an Eth-Trunk are shown indented below it and counted like the rest.
+    """
+    lines = text.splitlines()
+    heads = [i for i, line in enumerate(lines) if re.match(r"Interface\s+PHY\s", line)]
+    if not heads:
+        raise ValueError("no 'Interface PHY ..' heading in the list of interfaces")
+    rows = (line.split() for line in lines[heads[0] + 1 :])
+    # a suffix like (10G) or (d) is the port's mode, not its name
+    return [re.sub(r"\(.*\)$", "", words[0]) for words in rows if len(words) >= 3]
+
+
+def bgp_peers(text: str) -> BgpTable:
+    """Read `display bgp peer`; ValueError when rows are missing or not understood.
+
+    An empty reply, as of a switch without BGP, is a table without peers and with AS 0.
+    """
+    if not text.strip():
+        return BgpTable("", 0, ())
+    header = {
+        name: re.search(rf"{label}\s*:\s*(\S+)", text)
+        for name, label in (
+            ("router_id", "BGP local router ID"),
+            ("local_as", "Local AS number"),
+            ("total", "Total number of peers"),
+        )
+    }
+    router_id, local_as, total = (header[name] for name in ("router_id", "local_as", "total"))
+    if router_id is None or local_as is None or total is None:
+        raise ValueError(f"not a table of BGP peers: {text.strip()[:200]!r}")
+    lines = text.splitlines()
+    heads = [i for i, line in enumerate(lines) if re.match(r"\s*Peer\s+V\s+AS\s", line)]
+    rows = [line for line in lines[heads[0] + 1 :] if line.strip()] if heads else []
+    peers = tuple(_bgp_peer(row) for row in rows)
+    if len(peers) != int(total[1]):
+        raise ValueError(f"{total[1]} BGP peers announced, {len(peers)} rows read")
+    return BgpTable(router_id[1], as_number(local_as[1]), peers)
+
+
+def _bgp_peer(row: str) -> BgpPeer:
+    words = row.replace("*", " ", 1).split()
+    if len(words) != 9 or words[1] != "4":
+        raise ValueError(f"not a row of BGP peers: {row.strip()!r}")
+    return BgpPeer(words[0], as_number(words[2]), duration_s(words[6]), words[7], int(words[8]))
+
+
+def as_number(text: str) -> int:
+    """An AS number in either notation: `65001` or `0.65001` (RFC 5396)."""
+    high, dot, low = text.partition(".")
+    return (int(high) << 16) + int(low) if dot else int(text)
+
+
+def duration_s(text: str) -> int:
+    """Seconds of an `Up/Down` cell: `00:17:49`, or `0024h05m` after a day; `****h` is unknown (-1).
+
+    ValueError when it is neither.
+    """
+    if clock := re.fullmatch(r"(\d+):(\d\d):(\d\d)", text):
+        hours, minutes, seconds = (int(part) for part in clock.groups())
+        return (hours * 60 + minutes) * 60 + seconds
+    if long := re.fullmatch(r"(\d+|\*+)h(\d\d)m", text):
+        return -1 if "*" in long[1] else (int(long[1]) * 60 + int(long[2])) * 60
+    raise ValueError(f"not a duration: {text!r}")

@@ -1,0 +1,87 @@
+"""Configuration text as the lines to send, refusing beforehand what must never reach a switch."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+# The command line of a CloudEngine takes no more (command reference).
+MAX_LINE_CHARS = 3100
+# `commit .. description`: 1 to 60 ASCII characters, spaces allowed (command reference).
+MAX_DESCRIPTION_CHARS = 60
+# Words that act instead of configuring: in a candidate they would commit, save, reboot or leave it.
+# VRP takes any unambiguous beginning of a word, so `com` is a `commit`.
+_ACTING_WORDS = ("abort", "commit", "reboot", "return", "rollback", "run", "save", "system-view")
+_WHOLE_WORDS = ("system",)  # begins `system-view`, yet is a word of configuration itself
+
+
+class UnsendableError(ValueError):
+    """A line that must not be sent: where it stands and why; `line` is as written."""
+
+    def __init__(self, number: int, line: str, why: str) -> None:
+        self.number, self.line, self.why = number, line, why
+        super().__init__(f"line {number}: {why}")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line to send; `number` counts from 1 in the text given, `indent` in blanks.
+
+    The text `#` is not sent: unindented it means "back to the system view", as in a saved file.
+    """
+
+    number: int
+    indent: int
+    text: str
+
+
+def config_lines(text: str) -> tuple[Line, ...]:
+    """The lines of `text` that matter: no blanks, no `!` heading, no separators, no last `return`.
+
+    Raises UnsendableError for the first line that must not be sent.
+    """
+    lines = [
+        Line(number, len(raw) - len(raw.lstrip(" ")), raw.strip(" \r"))
+        for number, raw in enumerate(text.split("\n"), start=1)
+    ]
+    kept = [line for line in lines if line.text and not line.text.startswith("!")]
+    kept = [line for line in kept if line.text != "#" or line.indent == 0]
+    if kept and kept[-1] == Line(kept[-1].number, 0, "return"):
+        kept.pop()
+    for line in kept:
+        if why := _why_not(line.text):
+            raise UnsendableError(line.number, line.text, why)
+    return tuple(kept)
+
+
+def check_description(message: str) -> str:
+    """The message as a commit description; ValueError when a switch could not take it."""
+    words = " ".join(message.split(" "))
+    if why := _why_not_typed(words):
+        raise ValueError(f"a commit message {why}")
+    if not words.isascii() or len(words) > MAX_DESCRIPTION_CHARS:
+        raise ValueError(
+            f"a commit message is at most {MAX_DESCRIPTION_CHARS} ASCII characters on a "
+            f"CloudEngine, this one has {len(words)}"
+        )
+    return words.strip()
+
+
+def _why_not(text: str) -> str:
+    first = re.split(r"\s", text, maxsplit=1)[0].lower()
+    if len(first) > 1 and first not in _WHOLE_WORDS:
+        for word in _ACTING_WORDS:
+            if word.startswith(first):
+                return f"'{word}' acts on the switch and is not configuration; not sent"
+    if first == "clear":
+        return "'clear' acts on the switch and is not configuration; not sent"
+    if len(text) > MAX_LINE_CHARS:
+        return f"longer than the {MAX_LINE_CHARS} characters that a switch takes; not sent"
+    why = _why_not_typed(text)
+    return f"{why}; not sent" if why else ""
+
+
+def _why_not_typed(text: str) -> str:
+    if "?" in text:
+        return "holds '?', which asks the switch for help instead of being entered"
+    odd = next((char for char in text if unicodedata.category(char) in ("Cc", "Zl", "Zp")), None)
+    return f"holds the control character U+{ord(odd):04X}" if odd else ""

@@ -1,0 +1,253 @@
+"""Writes what one switch routes as Arista EOS text, which Batfish reads in place of VRP.
+
+Only what decides sessions, routes and forwarding is translated: interfaces, VLANs, BGP and its
+policies. Timers, BFD, lossless queues and management do not change Batfish's answers and are left
+out. What would change them and has no EOS counterpart is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from ipaddress import IPv4Address
+from typing import Literal
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from rocefort.errors import BadInput, Problem
+from rocefort.models.base import NAME
+from rocefort.models.device import Bgp, BgpPeer, Device, Interface, PrefixEntry
+from rocefort.paths import TEMPLATES
+
+DEFAULT_VLAN = 1  # is there without a line, on every port
+
+ETHERNET = re.compile(r"(\d+)GE(\d+)/(\d+)/(\d+)(?::(\d+))?")
+EOS_ETHERNET = re.compile(r"Ethernet(\d+)/(\d+)/(\d+)/(\d+)(?:/(\d+))?")
+SIMPLE = {"Vlanif": "Vlan", "LoopBack": "Loopback"}
+MANAGEMENT = {"MEth0/0/0": "Management1"}
+
+
+class EosNames:
+    """The two-way map of interface names; it depends on nothing but the name.
+
+    The port's speed is kept as the first number, because 25GE1/0/1 and 100GE1/0/1 are two ports:
+    100GE1/0/1 <-> Ethernet100/1/0/1, 25GE1/0/1:2 <-> Ethernet25/1/0/1/2, Vlanif110 <-> Vlan110,
+    LoopBack0 <-> Loopback0, MEth0/0/0 <-> Management1.
+    """
+
+    @staticmethod
+    def known(name: str) -> bool:
+        """Whether a VRP name has an EOS counterpart."""
+        return _to_eos(name) is not None
+
+    @staticmethod
+    def to_eos(name: str) -> str:
+        """EOS name of a VRP interface. Raises BadInput if there is none."""
+        if (found := _to_eos(name)) is None:
+            raise BadInput(f"interface {name} has no counterpart in EOS", how=KINDS)
+        return found
+
+    @staticmethod
+    def to_vrp(name: str) -> str:
+        """VRP name of an EOS interface that `to_eos` made. Raises BadInput if it did not."""
+        if (found := _to_vrp(name)) is None:
+            raise BadInput(f"EOS interface {name} is not one that a VRP name translates to")
+        return found
+
+
+NAMES = "use letters, digits, '.', '_' and '-'"
+KINDS = "Ethernet ports, Vlanif, LoopBack and MEth0/0/0 are translated"
+
+
+def _to_eos(name: str) -> str | None:
+    if match := ETHERNET.fullmatch(name):
+        return "Ethernet" + "/".join(part for part in match.groups() if part is not None)
+    for vrp, eos in SIMPLE.items():
+        if re.fullmatch(rf"{vrp}\d+", name):
+            return eos + name.removeprefix(vrp)
+    return MANAGEMENT.get(name)
+
+
+def _to_vrp(name: str) -> str | None:
+    if match := EOS_ETHERNET.fullmatch(name):
+        speed, *place, lane = match.groups()
+        return f"{speed}GE{'/'.join(place)}" + (f":{lane}" if lane else "")
+    for vrp, eos in SIMPLE.items():
+        if re.fullmatch(rf"{eos}\d+", name):
+            return vrp + name.removeprefix(eos)
+    return next((vrp for vrp, eos in MANAGEMENT.items() if eos == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """One interface in EOS terms."""
+
+    name: str
+    enabled: bool
+    mode: Literal["routed", "trunk", "access", "logical"]
+    vlans: tuple[int, ...]
+    mtu: int | None
+    addresses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """One peer with its effective settings; without an asn it is not enabled."""
+
+    address: IPv4Address
+    group: str | None
+    asn: int | None
+    import_policy: str | None
+    export_policy: str | None
+
+
+def render_eos(device: Device) -> str:
+    """EOS text that routes as the Device does, the same bytes for the same Device.
+
+    What has no effect on a CloudEngine has none here: a peer without AS number, or not enabled in
+    the IPv4 family, is a comment; an address on a layer-2 port is left out; what hangs on a VLAN
+    that is not created is shut down. Raises BadInput with everything that EOS cannot say, and with
+    references to what does not exist.
+    """
+    if problems := tuple(_problems(device)):
+        raise BadInput(problems=problems)
+    return _template().render(
+        device=device,
+        ports=[_port(i, device.vlans) for i in device.interfaces if EosNames.known(i.name)],
+        neighbours=tuple(_neighbours(device.bgp)) if device.bgp else (),
+        bounds=_bounds,
+    )
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(  # noqa: S701 - configuration text, not HTML
+        loader=FileSystemLoader(TEMPLATES),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("eos/device.j2")
+
+
+def _port(interface: Interface, vlans: tuple[int, ...]) -> Port:
+    mode, carried = _switching(interface, vlans)
+    vlan = _only_vlan(interface)
+    return Port(
+        name=EosNames.to_eos(interface.name),
+        enabled=interface.enabled and vlan in (None, DEFAULT_VLAN, *vlans),
+        mode=mode,
+        vlans=carried,
+        mtu=interface.mtu,
+        addresses=tuple(a.with_prefixlen for a in interface.addresses if interface.layer3),
+    )
+
+
+def _only_vlan(interface: Interface) -> int | None:
+    """The VLAN without which the interface does nothing."""
+    if interface.kind == "vlanif":
+        return int(interface.name.removeprefix("Vlanif"))
+    switched = interface.kind == "ethernet" and not interface.routed
+    return interface.access_vlan if switched and interface.link_type != "trunk" else None
+
+
+def _switching(
+    interface: Interface, vlans: tuple[int, ...]
+) -> tuple[Literal["routed", "trunk", "access", "logical"], tuple[int, ...]]:
+    if interface.kind != "ethernet":
+        return "logical", ()
+    if interface.routed:
+        return "routed", ()
+    if interface.link_type == "trunk":
+        # VRP lets a trunk pass VLANs that the switch has not created; their frames are dropped.
+        carried = {DEFAULT_VLAN, *interface.trunk_vlans} & {DEFAULT_VLAN, *vlans}
+        return "trunk", tuple(sorted(carried))
+    return "access", (interface.access_vlan or DEFAULT_VLAN,)
+
+
+def _neighbours(bgp: Bgp) -> Iterator[Neighbour]:
+    for peer in bgp.peers:
+        settings = bgp.settings(peer)
+        yield Neighbour(
+            address=peer.address,
+            group=peer.group,
+            asn=_remote_asn(bgp, peer) if settings.active else None,
+            import_policy=settings.import_policy,
+            export_policy=settings.export_policy,
+        )
+
+
+def translated(bgp: Bgp, peer: BgpPeer) -> bool:
+    """Whether EOS text has this peer: a CloudEngine lets no other exchange anything."""
+    return bgp.settings(peer).active and _remote_asn(bgp, peer) is not None
+
+
+def _remote_asn(bgp: Bgp, peer: BgpPeer) -> int | None:
+    group = next((g for g in bgp.groups if g.name == peer.group), None)
+    inside = group is not None and not group.external
+    return bgp.settings(peer).asn or (bgp.asn if inside else None)
+
+
+def _bounds(entry: PrefixEntry) -> str:
+    """`ge` and `le` of one entry; EOS wants `ge` above the prefix's own length."""
+    if entry.greater_equal is None and entry.less_equal is None:
+        return ""
+    low, high = entry.greater_equal or entry.prefix.prefixlen, entry.less_equal or 32
+    lower = f" ge {low}" if low > entry.prefix.prefixlen else ""
+    return lower + (f" le {high}" if high > entry.prefix.prefixlen else "")
+
+
+def _problems(device: Device) -> Iterator[Problem]:
+    if not NAME.fullmatch(device.name):
+        yield Problem(device.name, "the sysname is not one word", NAMES)
+    for interface in device.interfaces:
+        yield from _port_problems(device, interface)
+    yield from _name_problems(device)
+    yield from _policy_problems(device)
+    if (bgp := device.bgp) is not None:
+        for peer in bgp.peers:
+            yield from _peer_problems(device, bgp, peer)
+
+
+def _port_problems(device: Device, interface: Interface) -> Iterator[Problem]:
+    where = f"{device.name} {interface.name}"
+    carries = interface.addresses or interface.link_type or interface.access_vlan
+    if not EosNames.known(interface.name) and (carries or interface.trunk_vlans):
+        yield Problem(where, "EOS has no such interface, and it carries traffic", KINDS)
+
+
+def _name_problems(device: Device) -> Iterator[Problem]:
+    named = {
+        "ip-prefix": [item.name for item in device.prefix_lists],
+        "route-policy": [item.name for item in device.route_policies],
+        "group": [item.name for item in device.bgp.groups] if device.bgp else [],
+    }
+    for what, names in named.items():
+        for name in names:
+            if not NAME.fullmatch(name):
+                yield Problem(f"{device.name} {what} {name!r}", "not one word of EOS", NAMES)
+
+
+def _policy_problems(device: Device) -> Iterator[Problem]:
+    # What VRP does with a missing list depends on `route-policy nonexistent-config-check`.
+    known = {item.name for item in device.prefix_lists}
+    for policy in device.route_policies:
+        for node in policy.nodes:
+            if node.match_prefix_list is not None and node.match_prefix_list not in known:
+                where = f"{device.name} route-policy {policy.name} node {node.node}"
+                what = f"ip-prefix {node.match_prefix_list} does not exist"
+                yield Problem(where, what, "define it, or remove the reference")
+
+
+def _peer_problems(device: Device, bgp: Bgp, peer: BgpPeer) -> Iterator[Problem]:
+    where, settings = f"{device.name} peer {peer.address}", bgp.settings(peer)
+    if peer.group is not None and peer.group not in {group.name for group in bgp.groups}:
+        yield Problem(where, f"group {peer.group} does not exist", "define it with `group`")
+    known = {item.name for item in device.route_policies}
+    for name in (settings.import_policy, settings.export_policy):
+        if name is not None and name not in known:
+            how = "define it, or remove the reference"
+            yield Problem(where, f"route-policy {name} does not exist", how)

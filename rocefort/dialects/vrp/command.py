@@ -1,0 +1,299 @@
+"""Command formats as the vendor's reference writes them, and how a typed line is held to one.
+
+The notation is the reference's own, with two additions:
+
+    mtu ( <46-9600> )            what stands in ( ) is the value; the other words are the line's key
+    acl +number <2000-4999>      +word may be left out; the switch writes it
+    port link-type { access | trunk } , peer <peer> as-number ( <asn> ) , undo x [ <name> ]
+
+So two lines with one key overwrite each other, and lines with different keys stand side by side.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from ipaddress import AddressValueError, IPv4Address
+
+Tokens = tuple[str, ...]
+Taken = Iterator[tuple[int, str]]  # (words used, text that the switch saves)
+
+INTERFACE = re.compile(
+    r"(\d+GE|GE|Eth-Trunk|Vlanif|LoopBack|MEth|NULL)((?:\d+/\d+/\d+(?::\d+)?)|\d+)", re.IGNORECASE
+)
+INTERFACE_KINDS = {
+    kind.casefold(): kind for kind in ("Eth-Trunk", "Vlanif", "LoopBack", "MEth", "NULL")
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One element of a format: a word, a parameter, or a group of alternatives of sequences."""
+
+    kind: str  # word, implied, param, group, optional, value
+    text: str = ""
+    branches: tuple[tuple[Node, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a line fits a format: the words that are its key, its value, its named parameters."""
+
+    position: int = 0
+    key: Tokens = ()
+    value: Tokens = ()
+    saved: Tokens = ()
+    params: tuple[tuple[str, str], ...] = ()
+    words: int = 0  # literal words; the format with the most of them is the most specific
+
+    @property
+    def text(self) -> str:
+        """The line as the switch saves it."""
+        return " ".join(self.saved)
+
+
+@dataclass(slots=True)
+class Trace:
+    """The furthest word at which formats still fitted, and what they wanted there."""
+
+    position: int = -1
+    wanted: set[str] = field(default_factory=set)
+
+    def want(self, position: int, what: str) -> None:
+        """Note that `what` was wanted at a word; only the furthest word counts."""
+        if position > self.position:
+            self.position, self.wanted = position, set()
+        if position == self.position:
+            self.wanted.add(what)
+
+
+@cache
+def parse_format(text: str) -> tuple[Node, ...]:
+    """Read a format into nodes; the table is the programmer's, so errors are ValueError."""
+    words = text.split()
+    branches, position = _branches(words, 0)
+    if position != len(words) or len(branches) != 1:
+        raise ValueError(f"brackets do not pair in {text!r}")
+    return branches[0]
+
+
+GROUPS = {"{": ("group", "}"), "[": ("optional", "]"), "(": ("value", ")")}
+
+
+def _branches(words: list[str], position: int) -> tuple[tuple[tuple[Node, ...], ...], int]:
+    branches: list[tuple[Node, ...]] = []
+    nodes: list[Node] = []
+    while position < len(words) and words[position] not in "}])":
+        word = words[position]
+        position += 1
+        if word == "|":
+            branches.append(tuple(nodes))
+            nodes = []
+        elif word in GROUPS:
+            kind, end = GROUPS[word]
+            inner, position = _branches(words, position)
+            if position >= len(words) or words[position] != end:
+                raise ValueError(f"{word} is not closed in {' '.join(words)!r}")
+            position += 1
+            nodes.append(Node(kind, branches=inner))
+        else:
+            nodes.append(_leaf(word))
+    return (*branches, tuple(nodes)), position
+
+
+def _leaf(word: str) -> Node:
+    if word.startswith("<"):
+        return Node("param", word[1:-1])
+    return Node("implied", word[1:]) if word.startswith("+") else Node("word", word)
+
+
+def read_all(nodes: tuple[Node, ...], tokens: Tokens, trace: Trace) -> Iterator[Reading]:
+    """Yield every way in which all the words fit the format."""
+    for reading in _walk(nodes, tokens, Reading(), trace, is_value=False):
+        if reading.position == len(tokens):
+            yield reading
+        else:
+            trace.want(reading.position, "end")
+
+
+def _walk(
+    nodes: tuple[Node, ...], tokens: Tokens, so_far: Reading, trace: Trace, *, is_value: bool
+) -> Iterator[Reading]:
+    if not nodes:
+        yield so_far
+        return
+    for reading in _step(nodes[0], tokens, so_far, trace, is_value):
+        yield from _walk(nodes[1:], tokens, reading, trace, is_value=is_value)
+
+
+def _step(
+    node: Node, tokens: Tokens, so_far: Reading, trace: Trace, is_value: bool
+) -> Iterator[Reading]:
+    if node.kind == "param":
+        yield from _param(node, tokens, so_far, trace, is_value)
+    elif node.kind in ("word", "implied"):
+        yield from _word(node, tokens, so_far, trace, is_value)
+    else:
+        for branch in node.branches:
+            inside = is_value or node.kind == "value"
+            yield from _walk(branch, tokens, so_far, trace, is_value=inside)
+        if node.kind == "optional":
+            yield so_far
+
+
+def _word(
+    node: Node, tokens: Tokens, so_far: Reading, trace: Trace, is_value: bool
+) -> Iterator[Reading]:
+    at = so_far.position
+    if at < len(tokens) and tokens[at].casefold() == node.text:
+        yield _taken(so_far, 1, node.text, is_value)
+    elif node.kind == "implied":
+        yield _taken(so_far, 0, node.text, is_value)
+    else:
+        trace.want(at, "word")
+
+
+def _param(
+    node: Node, tokens: Tokens, so_far: Reading, trace: Trace, is_value: bool
+) -> Iterator[Reading]:
+    fitted = False
+    for used, saved in PARAMS.get(node.text, _number_range)(tokens[so_far.position :], node.text):
+        fitted = True
+        yield _taken(so_far, used, saved, is_value, node.text)
+    if not fitted:
+        trace.want(so_far.position, "param")
+
+
+def _taken(so_far: Reading, used: int, saved: str, is_value: bool, name: str = "") -> Reading:
+    return Reading(
+        so_far.position + used,
+        so_far.key if is_value else (*so_far.key, saved),
+        (*so_far.value, saved) if is_value else so_far.value,
+        (*so_far.saved, saved),
+        (*so_far.params, (name, saved)) if name else so_far.params,
+        so_far.words + (used if not name else 0),
+    )
+
+
+def _number_range(tokens: Tokens, name: str) -> Taken:
+    low, high = map(int, name.split("-"))
+    if tokens and tokens[0].isdecimal() and low <= int(tokens[0]) <= high:
+        yield 1, str(int(tokens[0]))
+
+
+def _address(tokens: Tokens, _name: str) -> Taken:
+    try:
+        if tokens:
+            yield 1, str(IPv4Address(tokens[0]))
+    except AddressValueError:
+        return
+
+
+def _mask(tokens: Tokens, _name: str) -> Taken:
+    if not tokens:
+        return
+    if tokens[0].isdecimal() and int(tokens[0]) <= 32:
+        yield 1, str(IPv4Address((2**32 - 1) ^ (2 ** (32 - int(tokens[0])) - 1)))
+        return
+    for used, saved in _address(tokens, ""):
+        if "01" not in f"{int(IPv4Address(saved)):032b}":
+            yield used, saved
+
+
+def _name(tokens: Tokens, _name: str) -> Taken:
+    if tokens and 1 <= len(tokens[0]) <= 255:
+        yield 1, tokens[0]
+
+
+def _peer(tokens: Tokens, _name: str) -> Taken:
+    yield from _address(tokens, "")
+    yield from _group(tokens, "")
+
+
+def _group(tokens: Tokens, _name: str) -> Taken:
+    if tokens and re.fullmatch(r"[A-Za-z]\S{0,46}", tokens[0]):  # group names: 1..47 characters
+        yield 1, tokens[0]
+
+
+def _asn(tokens: Tokens, _name: str) -> Taken:
+    found = re.fullmatch(r"(?:(\d{1,5})\.)?(\d{1,10})", tokens[0]) if tokens else None
+    if not found:
+        return
+    high, low = int(found[1] or 0), int(found[2])
+    if high < 65536 and (low < 65536 if found[1] else 0 < low < 2**32):
+        yield 1, tokens[0]
+
+
+def _interface(tokens: Tokens, _name: str) -> Taken:
+    for used in (1, 2):
+        found = INTERFACE.fullmatch("".join(tokens[:used])) if len(tokens) >= used else None
+        if found:
+            kind = INTERFACE_KINDS.get(found[1].casefold(), found[1].upper())
+            yield used, kind + found[2]
+
+
+def _text(tokens: Tokens, name: str) -> Taken:
+    limit = int(name.partition(":")[2] or 3100)  # characters of a command line
+    if tokens and len(" ".join(tokens)) <= limit:
+        yield len(tokens), " ".join(tokens)
+
+
+def _numbers(tokens: Tokens, name: str) -> Taken:
+    low, high = map(int, name.partition(":")[2].split("-"))
+    numbers = list_numbers(tokens)
+    if numbers and all(low <= number <= high for number in numbers):
+        yield len(tokens), " ".join(range_words(numbers))
+
+
+PARAMS: dict[str, Callable[[Tokens, str], Taken]] = {
+    "ip": _address,
+    "mask": _mask,
+    "name": _name,
+    "other": _name,
+    "peer": _peer,
+    "group": _group,
+    "asn": _asn,
+    "interface": _interface,
+    "text": _text,
+    "text:242": _text,
+    "text:80": _text,
+    "numbers:1-4094": _numbers,
+    "numbers:0-7": _numbers,
+    "numbers:0-5": _numbers,
+}
+
+
+def list_numbers(tokens: Tokens) -> frozenset[int]:
+    """Expand `10 20 to 22`; empty when the words are no such list."""
+    numbers: set[int] = set()
+    text = " ".join(tokens)
+    if not re.fullmatch(r"\d{1,5}(?: to \d{1,5})?(?: \d{1,5}(?: to \d{1,5})?)*", text):
+        return frozenset()
+    for first, last in re.findall(r"(\d+)(?: to (\d+))?", text):
+        if int(last or first) < int(first):
+            return frozenset()
+        numbers.update(range(int(first), int(last or first) + 1))
+    return frozenset(numbers)
+
+
+def range_words(numbers: frozenset[int]) -> Iterator[str]:
+    """Write numbers as the switch saves them: every run as `a to b`."""
+    ordered = sorted(numbers)
+    position = 0
+    while position < len(ordered):
+        end = position
+        while end + 1 < len(ordered) and ordered[end + 1] == ordered[end] + 1:
+            end += 1
+        if end > position:
+            yield f"{ordered[position]} to {ordered[end]}"
+        else:
+            yield str(ordered[position])
+        position = end + 1
+
+
+@lru_cache(maxsize=65536)
+def words_of(line: str) -> Tokens:
+    """Split a line into its words."""
+    return tuple(line.split())

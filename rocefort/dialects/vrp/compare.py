@@ -1,0 +1,244 @@
+"""What a change means: the differences of two Devices, their kind, and what traffic feels of them.
+
+A path names a field as the Device has it, `interfaces[100GE1/0/1].mtu`. A field at its model's
+default has no line in the text and counts as absent, so an Edit without `before` adds lines only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from rocefort.dialects.vrp.patch import make_patch
+from rocefort.models.base import Frozen
+from rocefort.models.change import Change, Edit, Kind, digest_of
+from rocefort.models.device import Device
+from rocefort.models.hardware import SyntaxFamily
+
+# (path, what to look for, reason). The interface's or the peer's name fills {0}. "gone" means that
+# the value goes or changes, "any" that it also counts when it comes.
+AFFECTING: tuple[tuple[str, str, str], ...] = (
+    (
+        r"interfaces\[(.+?)\]\.thresholds\b.*",
+        "any",
+        "PFC thresholds of {0} change under traffic; the port may refuse them while congested",
+    ),
+    (r"interfaces\[(.+?)\]\.pfc\b.*", "any", "PFC on {0} changes under traffic"),
+    (r"interfaces\[(.+?)\]\.mtu", "any", "the MTU of {0} changes: larger frames are dropped"),
+    (r"interfaces\[(.+?)\]\.enabled", "any", "{0} is shut down or brought up"),
+    (
+        r"interfaces\[(.+?)\]\.(?:routed|link_type)",
+        "any",
+        "{0} changes between switched and routed, or access and trunk",
+    ),
+    (r"interfaces\[(.+?)\]\.access_vlan", "any", "{0} moves to another VLAN"),
+    (r"interfaces\[(.+?)\]\.trunk_vlans\[.*", "gone", "{0} stops carrying a VLAN"),
+    (
+        r"interfaces\[(.+?)\]\.addresses\[.*",
+        "gone",
+        "an address of {0} goes: its neighbours lose it",
+    ),
+    (
+        r"interfaces\[(.+?)\]\.(?:trust_dscp|domain)",
+        "any",
+        "{0} classifies traffic differently: RoCE may enter another queue",
+    ),
+    (r"interfaces\[(.+?)\]", "gone", "{0} is removed"),
+    (
+        r"domains\[(.+?)\](?:\..*)?",
+        "gone",
+        "diffserv domain {0} maps traffic to other queues on every port that uses it",
+    ),
+    (
+        r"domains\[(.+?)\]\.(?:dscp|dot1p)\[.*",
+        "any",
+        "diffserv domain {0} maps traffic to other queues on every port that uses it",
+    ),
+    (
+        r"pfc\.profiles\[(.+?)\]\.queues\[.*",
+        "any",
+        "PFC profile {0} pauses other queues on every port that applies it",
+    ),
+    (r"pfc\.profiles\[(.+?)\]", "gone", "PFC profile {0} is removed"),
+    (r"pfc\.headroom_pool_kbytes", "any", "the headroom pool of the switch is divided again"),
+    (r"pfc\.dscp_mapping", "any", "PFC keys on another field of the packets"),
+    (
+        r"pfc\.(?:detect_ms|recovery_ms|interval_ms|profiles\[.+?\]\.timers\[.*)",
+        "gone",
+        "PFC deadlock timers change under traffic",
+    ),
+    (r"ai_ecn\..*", "gone", "ECN marks RoCE traffic by another model or not at all"),
+    (
+        r"bgp\.asn",
+        "gone",
+        "the AS number changes: BGP is deleted and built again; the switch may want two commits",
+    ),
+    (r"bgp\.router_id", "any", "the router ID changes: every BGP session resets"),
+    (r"bgp", "gone", "BGP is removed: every session goes down"),
+    (r"bgp\.peers\[(.+?)\]", "gone", "BGP peer {0} is removed: its session goes down"),
+    (
+        r"bgp\.peers\[(.+?)\]\.(?:asn|group|active|keepalive_s|hold_s)",
+        "any",
+        "the session with BGP peer {0} resets",
+    ),
+    (
+        r"bgp\.groups\[(.+?)\]\.(?:asn|external|active|keepalive_s|hold_s)",
+        "any",
+        "the sessions of BGP group {0} reset",
+    ),
+    (r"bgp\.groups\[(.+?)\]", "gone", "BGP group {0} is removed: its sessions go down"),
+    (
+        r"bgp\.(?:groups|peers)\[(.+?)\]\.bfd.*",
+        "any",
+        "BFD of {0} is negotiated again: failures may be seen late or falsely",
+    ),
+    (
+        r"bgp\.(?:groups|peers)\[(.+?)\]\.(?:import_policy|export_policy)",
+        "any",
+        "routes with {0} are filtered differently",
+    ),
+    (r"bgp\.networks\[(.+?)\]", "gone", "{0} is no longer announced"),
+    (r"bgp\.maximum_paths", "gone", "traffic spreads over other paths (ECMP width)"),
+    (r"bgp\.as_path_relax", "gone", "traffic spreads over other paths (ECMP width)"),
+    (r"(?:prefix_lists|route_policies)\[(.+?)\].*", "gone", "{0} filters routes differently"),
+    (r"vlans\[(.+?)\]", "gone", "VLAN {0} is removed"),
+    (r"bfd", "gone", "BFD is switched off: link failures are seen late"),
+    (r"ssh\.(?:stelnet|source_interface)", "gone", "management sessions may be cut off"),
+    (r"users\[(.+?)\]", "gone", "user {0} can no longer log in"),
+)
+PUTS_INTO_SERVICE = frozenset({"routed", "link_type", "access_vlan"})
+
+
+def compare(running: Device, intended: Device) -> tuple[Edit, ...]:
+    """Semantic differences, in the order of the Device's fields."""
+    return tuple(_model_edits("", running, intended))
+
+
+def _model_edits(path: str, old: Frozen, new: Frozen) -> Iterator[Edit]:
+    prefix = f"{path}." if path else ""
+    for name in type(old).model_fields:
+        a, b = getattr(old, name), getattr(new, name)
+        if a != b:
+            default = type(old).model_fields[name].get_default(call_default_factory=True)
+            yield from _value_edits(prefix + name, a, b, default)
+
+
+def _value_edits(path: str, a: object, b: object, default: object) -> Iterator[Edit]:
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        yield from _row_edits(path, a, b)
+    elif isinstance(a, Frozen) and isinstance(b, Frozen):
+        yield from _model_edits(path, a, b)
+    else:
+        before, after = (None if value == default else text_of(value) for value in (a, b))
+        yield Edit(path=path, before=before, after=after)
+
+
+def _row_edits(path: str, old: Sequence[object], new: Sequence[object]) -> Iterator[Edit]:
+    was, will = ({_key(row): row for row in rows} for rows in (old, new))
+    for key in [*was, *(key for key in will if key not in was)]:
+        a, b, at = was.get(key), will.get(key), f"{path}[{key}]"
+        if isinstance(a, Frozen) and isinstance(b, Frozen):
+            yield from _model_edits(at, a, b)
+        elif a is None or b is None:
+            yield Edit(
+                path=at,
+                before=None if a is None else text_of(a),
+                after=None if b is None else text_of(b),
+            )
+    if len(was) == len(will) and list(was) != list(will) and set(was) == set(will):
+        yield Edit(path=f"{path}.order", before=" ".join(was), after=" ".join(will))
+
+
+def _key(row: object) -> str:
+    return str(getattr(row, "key", row))
+
+
+def text_of(value: object) -> str:
+    """A value for a reader: words and numbers as they are, a row as what it says."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return " ".join(
+            text_of(item) if not isinstance(item, Frozen) else f"({text_of(item)})"
+            for item in value
+        )
+    if not isinstance(value, Frozen):
+        return str(value)
+    said = {
+        name: getattr(value, name)
+        for name, field in type(value).model_fields.items()
+        if field.is_required()
+        or getattr(value, name) != field.get_default(call_default_factory=True)
+    }
+    return ", ".join(f"{name}={text_of(item)}" for name, item in said.items()) or "as by default"
+
+
+def classify(edits: Iterable[Edit], patch: Iterable[str]) -> tuple[Kind, tuple[str, ...]]:
+    """Kind of a change, and one reason for each way in which traffic or sessions feel it.
+
+    Without edits there can still be commands (a form that means the same): that is modifying.
+    """
+    edits = tuple(edits)
+    if any(edit.after is None for edit in edits):
+        kind = Kind.REMOVING
+    elif any(edit.before is not None for edit in edits) or (not edits and any(True for _ in patch)):
+        kind = Kind.MODIFYING
+    else:
+        kind = Kind.ADDITIVE
+    fresh = _put_into_service(edits)
+    felt = (reason for edit in edits for reason in _reasons(edit, fresh))
+    return kind, tuple(dict.fromkeys(felt))
+
+
+def _put_into_service(edits: Iterable[Edit]) -> frozenset[str]:
+    """Interfaces that only get lines, and with them become routed or a member of a VLAN.
+
+    They carried nothing before, so nobody feels that they change.
+    """
+    found: dict[str, list[tuple[str, Edit]]] = {}
+    for edit in edits:
+        match = re.fullmatch(r"interfaces\[(.+?)\]\.(\w+).*", edit.path)
+        if match:
+            found.setdefault(match[1], []).append((match[2], edit))
+    return frozenset(
+        name
+        for name, fields in found.items()
+        if all(edit.before is None for _, edit in fields)
+        and any(field in PUTS_INTO_SERVICE for field, _ in fields)
+    )
+
+
+def _reasons(edit: Edit, fresh: frozenset[str]) -> Iterator[str]:
+    for pattern, when, reason in AFFECTING:
+        match = re.fullmatch(pattern, edit.path)
+        if not match or (when == "gone" and edit.before is None):
+            continue
+        name = match[1] if match.groups() else ""
+        if not (edit.path.startswith("interfaces[") and name in fresh):
+            yield reason.format(name)
+            return
+
+
+def change_of(  # noqa: PLR0913, PLR0917 - two texts, what each means, and how they are written
+    running_text: str,
+    running: Device,
+    intended_text: str,
+    intended: Device,
+    family: SyntaxFamily,
+    kept: tuple[str, ...],
+) -> Change:
+    """The Change of one switch. Both texts come from our renderer; `kept` are lines nobody owns."""
+    patch = make_patch(running_text, intended_text, family)
+    edits = compare(running, intended)
+    kind, reasons = classify(edits, patch.commands)
+    return Change(
+        device=intended.name,
+        kind=kind,
+        service_affecting=reasons,
+        edits=edits,
+        patch=patch.commands,
+        reverse=patch.reverse,
+        running_digest=digest_of(running_text),
+        intended_digest=digest_of(intended_text),
+        kept=kept,
+    )

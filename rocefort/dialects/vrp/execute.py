@@ -1,0 +1,346 @@
+"""Carry one typed line into a configuration, as the command table says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rocefort.dialects.vrp.command import (
+    Reading,
+    Tokens,
+    Trace,
+    list_numbers,
+    range_words,
+    read_all,
+    words_of,
+)
+from rocefort.dialects.vrp.edit import Lines, View, children_at, drop_lines, identify, put, remove
+from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, PORT, ROWS, SYSTEM, Row
+from rocefort.dialects.vrp.tree import ConfigLine
+from rocefort.errors import BadInput
+from rocefort.models.hardware import SyntaxFamily
+
+UNRECOGNIZED = "Error: Unrecognized command found at '^' position."
+WRONG = "Error: Wrong parameter found at '^' position."
+INCOMPLETE = "Error: Incomplete command found at '^' position."
+TOO_MANY = "Error: Too many parameters found at '^' position."
+BEHIND = 10**6  # a caret behind the last word
+KBYTES = {"kbytes": 1, "mbytes": 1024}
+
+
+class VrpRefusal(BadInput):
+    """The switch refuses a line: the line, where in it the caret stands, and the message."""
+
+    def __init__(self, line: str, position: int, message: str) -> None:
+        super().__init__(message, where=repr(line.strip()), how="nothing was changed by this line")
+        self.line = line
+        self.position = position
+        self.message = message
+
+
+@lru_cache(maxsize=65536)
+def view_kind(view: View, family: SyntaxFamily) -> str:
+    """Name of the view in the command table."""
+    kind = SYSTEM
+    for text in view:
+        row = identify(kind, text, family).row
+        kind = row.opens if row is not None and row.opens else OPAQUE_VIEW
+    return kind
+
+
+@dataclass(frozen=True, slots=True)
+class TypedLine:
+    """One typed line and the view it was typed in. Methods raise VrpRefusal."""
+
+    family: SyntaxFamily
+    line: str
+    view: View
+
+    def inside(self, view: View) -> TypedLine:
+        """The same line at work in another view."""
+        return TypedLine(self.family, self.line, view)
+
+    @property
+    def kind(self) -> str:
+        """Name of the view in the command table."""
+        return view_kind(self.view, self.family)
+
+    def refuse(self, index: int, message: str) -> VrpRefusal:
+        """A refusal with the caret under word `index`, or behind the last."""
+        starts = [found.start() for found in re.finditer(r"\S+", self.line)]
+        position = starts[index] if index < len(starts) else len(self.line.rstrip())
+        return VrpRefusal(self.line, position, message)
+
+    def apply_or_climb(self, config: Lines, tokens: Tokens) -> tuple[Lines, View]:
+        """Apply in this view, or enter a view of an outer one, as the CLI lets one do."""
+        try:
+            return self.apply(config, tokens)
+        except VrpRefusal:
+            for depth in range(len(self.view) - 1, -1, -1):
+                outer = self.inside(self.view[:depth])
+                found = outer.find(config, tokens, Trace())
+                if found and found[0].opens:
+                    return outer.apply(config, tokens)
+            raise
+
+    def rows(self, config: Lines, first: str) -> Iterator[Row]:
+        """Rows of the view that this family and this interface have."""
+        for row in ROWS.get(self.kind, ()):
+            if self.family not in row.families or first.casefold() not in row.first_words:
+                continue
+            if row.view != "interface" or _fits_interface(row, config, self.view):
+                yield row
+
+    def find(self, config: Lines, tokens: Tokens, trace: Trace) -> tuple[Row, Reading] | None:
+        """The most specific row that the words fit."""
+        fitting = [
+            (row, reading)
+            for row in self.rows(config, tokens[0])
+            for reading in read_all(row.nodes, tokens, trace)
+        ]
+        return max(fitting, key=lambda pair: pair[1].words, default=None)
+
+    def failure(self, trace: Trace, count: int, offset: int = 0) -> VrpRefusal:
+        """The documented error for the furthest word that still made sense."""
+        if trace.position < 0:
+            return self.refuse(offset, UNRECOGNIZED)
+        if trace.position >= count:
+            return self.refuse(BEHIND, INCOMPLETE)
+        message = UNRECOGNIZED
+        if "param" in trace.wanted:
+            message = WRONG
+        elif trace.wanted == {"end"}:
+            message = TOO_MANY
+        return self.refuse(trace.position + offset, message)
+
+    def apply(self, config: Lines, tokens: Tokens) -> tuple[Lines, View]:
+        """Carry out a command that is not an `undo`; returns the view it leads to."""
+        if self.kind == OPAQUE_VIEW:
+            return self.put(config, " ".join(tokens)), self.view
+        trace = Trace()
+        found = self.find(config, tokens, trace)
+        if found is None:
+            raise self.failure(trace, len(tokens))
+        row, reading = found
+        self.check_values(row, reading)
+        config = self.store(config, row, reading)
+        config = self.follow(config, row.on_set, reading)
+        return config, (*self.view, reading.text) if row.opens else self.view
+
+    def check_values(self, row: Row, reading: Reading) -> None:
+        """What a format cannot say: xon is not above xoff (V300R023C00, `dcb pfc buffer`)."""
+        if row.format.startswith("dcb pfc buffer <0-5> ( xon static"):
+            _, _, xon, xon_unit, _, _, xoff, xoff_unit = reading.value
+            if int(xon) * KBYTES[xon_unit] > int(xoff) * KBYTES[xoff_unit]:
+                raise self.refuse(6, WRONG)
+        if row.kind == "pairs" and not reading.value:
+            raise self.refuse(BEHIND, INCOMPLETE)
+
+    def store(self, config: Lines, row: Row, reading: Reading) -> Lines:
+        """Put the line where its key says."""
+        if row.kind == "list":
+            return self.change_list(config, row, reading, adding=True)
+        if row.kind == "each":
+            return self.change_each(config, row, reading, adding=True)
+        if row.opens and (row.transient or re.fullmatch(rf"interface {PORT}", reading.text)):
+            return config  # stands in the configuration once it holds something
+        text = reading.text
+        same = self.present(config, reading.key)
+        if row.kind == "pairs" and same:
+            text = _merged_pairs(same[0], reading)
+        if row.opens == "bgp" and same and same[0].text != text:
+            raise self.refuse(1, WRONG)  # one BGP process, one AS number
+        if text == _filled(row.default, _params(reading)):
+            return self.remove(config, (line.text for line in same))
+        return self.put(config, text)
+
+    def put(self, config: Lines, text: str) -> Lines:
+        """Write one line into the view."""
+        return put(config, self.view, ConfigLine(text), self.kind, self.family)
+
+    def remove(self, config: Lines, texts: Iterable[str]) -> Lines:
+        """Remove lines of the view."""
+        return remove(config, self.view, texts)
+
+    def present(self, config: Lines, key: Tokens) -> tuple[ConfigLine, ...]:
+        """Lines of the view that have this key."""
+        return tuple(
+            line
+            for line in children_at(config, self.view)
+            if identify(self.kind, line.text, self.family).key == key
+        )
+
+    def follow(self, config: Lines, commands: Iterable[str], reading: Reading) -> Lines:
+        """Carry out what the switch adds or removes by itself."""
+        params = _params(reading) | {"self": reading.text}
+        for template in commands:
+            path, _, text = template.rpartition(": ")
+            if "{asn}" in text and "asn" not in params:
+                params["asn"] = self.asn_of_member(config, params)
+            place = self.inside((*self.view, _filled(path, params)) if path else self.view)
+            tokens = words_of(_filled(text, params))
+            if tokens[0] == "undo":
+                config = place.undo(config, tokens[1:])
+            else:
+                config, _ = place.apply(config, tokens)
+        return config
+
+    def asn_of_member(self, config: Lines, params: Mapping[str, str]) -> str:
+        """AS number that a member of a group gets: its own, the group's, or ours if internal."""
+        texts = [line.text for line in children_at(config, self.view)]
+        for peer in (params["ip"], params["name"]):
+            for text in texts:
+                if text.startswith(f"peer {peer} as-number "):
+                    return text.split()[-1]
+        if f"group {params['name']} internal" in texts:
+            return self.view[-1].split()[-1]
+        # Own wording: no source shows what the switch prints here.
+        raise self.refuse(3, "Error: The peer group does not exist or has no AS number.")
+
+    def undo(self, config: Lines, tokens: Tokens) -> Lines:
+        """Carry out `undo ...`; what is not there stays away without a word."""
+        if not tokens:
+            raise self.refuse(BEHIND, INCOMPLETE)
+        if self.kind == OPAQUE_VIEW:
+            return self.remove(config, (" ".join(tokens),))
+        trace = Trace()
+        fitting = [
+            (reading.words, row, reading, prefix)
+            for row in self.rows(config, tokens[0])
+            for nodes, prefix in row.undo_nodes
+            for reading in read_all(nodes, tokens, trace)
+        ]
+        if not fitting:
+            raise self.failure(trace, len(tokens), offset=1)
+        _, row, reading, prefix = max(fitting, key=lambda found: found[0])
+        if row.kind == "list":
+            return self.change_list(config, row, reading, adding=False)
+        if row.kind == "each":
+            return self.change_each(config, row, reading, adding=False)
+        if row.kind == "pairs":
+            return self.take_pairs(config, row, reading)
+        return self.take_away(config, row, reading, prefix=prefix)
+
+    def take_away(self, config: Lines, row: Row, reading: Reading, *, prefix: bool) -> Lines:
+        """Remove what an undo names, and what goes with it."""
+        if re.fullmatch(rf"interface {PORT}", reading.text) or reading.text == "dcb pfc default":
+            last = len(words_of(self.line)) - 1
+            raise self.refuse(last, WRONG)  # only logical interfaces; the built-in profile stays
+        config = self.remove(config, self.named(config, row, reading, prefix=prefix))
+        if row.default and row.default == " ".join(reading.key):
+            config = self.put(config, f"undo {row.default}")
+        config = self.follow(config, row.on_undo, reading)
+        patterns = [_filled(drop, _params(reading)) for drop in row.drops]
+        return drop_lines(config, self.view, [text for text in patterns if "{" not in text])
+
+    def named(self, config: Lines, row: Row, reading: Reading, *, prefix: bool) -> Iterator[str]:
+        """Texts of the lines that an undo means; a value that differs means none."""
+        key = reading.key
+        value = () if row.opens else reading.value
+        for line in children_at(config, self.view):
+            known = identify(self.kind, line.text, self.family)
+            begins = prefix and known.key[: len(key)] == key
+            exact = known.key == key and (not value or known.value == value)
+            if exact or (begins and known.row is not None):
+                yield line.text
+
+    def take_pairs(self, config: Lines, row: Row, reading: Reading) -> Lines:
+        """Remove single settings from a line that holds several."""
+        for line in self.present(config, reading.key):
+            value = identify(row.view, line.text, self.family).value
+            kept = [
+                f"{name} {number}"
+                for name, number in zip(value[::2], value[1::2], strict=True)
+                if reading.value and name not in reading.value
+            ]
+            config = self.remove(config, (line.text,))
+            if kept:
+                config = self.put(config, " ".join((*reading.key, *kept)))
+        return config
+
+    def change_list(self, config: Lines, row: Row, reading: Reading, *, adding: bool) -> Lines:
+        """Add numbers to a line of ranges or take them out; a default that goes is written."""
+        changed = list_numbers(words_of(reading.value[0]))
+        numbers = self.numbers(config, row, reading.key)
+        config = self.write_numbers(
+            config, row, reading.key, numbers | changed if adding else numbers - changed
+        )
+        if adding:  # a queue leaves `qos drr` when `qos pq` takes it
+            for other in self.keys_of(config, row) - {reading.key}:
+                left = self.numbers(config, row, other) - changed
+                config = self.write_numbers(config, row, other, left)
+            return config
+        texts = [_filled(drop, {"number": str(n)}) for drop in row.drops for n in sorted(changed)]
+        return drop_lines(config, self.view, texts, whole=True)
+
+    def keys_of(self, config: Lines, row: Row) -> set[Tokens]:
+        """Keys of the row's lines that stand in the view."""
+        known = (identify(self.kind, x.text, self.family) for x in children_at(config, self.view))
+        return {found.key for found in known if found.row is row and found.key[0] != "undo"}
+
+    def numbers(self, config: Lines, row: Row, key: Tokens) -> frozenset[int]:
+        """Numbers that hold for a key: the default, more those set, less those undone."""
+        held = list_numbers(words_of(row.default))
+        for line in self.present(config, key):
+            held |= list_numbers(words_of(identify(self.kind, line.text, self.family).value[0]))
+        for line in self.present(config, ("undo", *key)):
+            held -= list_numbers(words_of(identify(self.kind, line.text, self.family).value[0]))
+        return held
+
+    def write_numbers(self, config: Lines, row: Row, key: Tokens, numbers: frozenset[int]) -> Lines:
+        """Write the lines that make exactly these numbers hold."""
+        default = list_numbers(words_of(row.default))
+        for head, some in ((key, numbers - default), (("undo", *key), default - numbers)):
+            if some:
+                config = self.put(config, " ".join((*head, *range_words(some))))
+            else:
+                config = self.remove(config, [line.text for line in self.present(config, head)])
+        return config
+
+    def change_each(self, config: Lines, row: Row, reading: Reading, *, adding: bool) -> Lines:
+        """Switch single numbers on or off; `undo` of a default is remembered as a line."""
+        head, numbers = reading.saved[0], list_numbers(words_of(reading.saved[-1]))
+        for number in sorted(numbers):
+            text, is_default = f"{head} {number}", str(number) == row.default
+            guard = _filled(row.guard, {"number": str(number)})
+            if not adding and any(
+                line.text.startswith(guard) for line in children_at(config, self.view)
+            ):
+                # Own wording; the rule itself: V300R023C00, `priority`.
+                raise self.refuse(2, f"Error: Queue {number} has settings of its own.")
+            config = self.remove(config, (text, f"undo {text}"))
+            if adding and not is_default:
+                config = self.put(config, text)
+            elif is_default and not adding:
+                config = self.put(config, f"undo {text}")
+        return config
+
+
+def _fits_interface(row: Row, config: Lines, view: View) -> bool:
+    name = view[-1].removeprefix("interface ")
+    if row.on and not re.fullmatch(row.on, name):
+        return False
+    switched = re.fullmatch(rf"{PORT}|Eth-Trunk\d+", name) is not None and not any(
+        line.text == "undo portswitch" for line in children_at(config, view)
+    )
+    return row.layer == 0 or (row.layer == 2) == switched
+
+
+def _merged_pairs(line: ConfigLine, reading: Reading) -> str:
+    words = words_of(line.text)[len(reading.key) :]
+    pairs = dict(zip(words[::2], words[1::2], strict=True))
+    pairs |= dict(zip(reading.value[::2], reading.value[1::2], strict=True))
+    order = ("min-tx-interval", "min-rx-interval", "detect-multiplier")
+    return " ".join((*reading.key, *(f"{name} {pairs[name]}" for name in order if name in pairs)))
+
+
+def _params(reading: Reading) -> dict[str, str]:
+    return dict(reading.params)
+
+
+def _filled(template: str, params: Mapping[str, str]) -> str:
+    for name, value in params.items():
+        template = template.replace(f"{{{name}}}", value)
+    return template

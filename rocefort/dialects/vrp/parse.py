@@ -1,0 +1,201 @@
+"""VRP text -> Device: what a configuration says, where it says it, and what is not understood."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from pydantic import ValidationError
+
+from rocefort.dialects.vrp.parsing import interface, lossless, routing, system
+from rocefort.dialects.vrp.parsing.commands import UNMODELLED, View, read
+from rocefort.dialects.vrp.parsing.parts import BadArgumentError, Log, Part
+from rocefort.dialects.vrp.tree import is_noise
+from rocefort.errors import BadInput, Problem
+from rocefort.models.device import Device
+from rocefort.models.network import Position
+
+TABLES = (system, interface, lossless, routing)  # importing them fills the registry
+DEEPEST_VIEW = 16  # VRP nests 4 deep; what is deeper is no configuration and stays flat here
+
+MASK_AFTER = (
+    r"(?:irreversible-)?cipher|simple|plain|password|secret|shared-key|key-string"
+    r"|community (?:read|write)"
+)
+SECRET = re.compile(rf"(?<!\S)((?:{MASK_AFTER})(?: (?:{MASK_AFTER}))*) \S+", re.ASCII)
+STORED_CIPHER = re.compile(r"(?:%\^%#|%\+%##|\$1[a-z]\$|%@%|@%@)\S*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    """A line of a configuration: the views that enclose it, its text with secrets masked."""
+
+    path: tuple[str, ...]
+    text: str
+    line: int  # 1-based
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """What a text says.
+
+    `lines` maps paths of Device fields to the first line that says them. A path is written like
+    Python over the model, with the row's own key in brackets:
+
+        name                                  bgp.asn
+        vlans[120]                            bgp.networks[10.65.2.0/24]
+        interfaces[100GE1/0/1]                bgp.groups[SPINE].bfd
+        interfaces[100GE1/0/1].mtu            bgp.peers[10.1.0.32].asn
+        interfaces[Vlanif120].addresses[10.65.2.1/24]
+        interfaces[100GE1/0/1].thresholds[4].xoff_kbytes
+        pfc.detect_ms                         pfc.profiles[default].queues[4]
+        domains[roce].dscp[32].phb            ai_ecn.queues[4].model
+        prefix_lists[LOCAL].entries[10]       route_policies[EXPORT].nodes[10]
+        users[netops].level                   ssh.users[netops]
+        vty[0].authentication                 ntp_servers[10.255.0.250]
+
+    Every enclosing path that a line opens or touches is there too, and "" is the sysname's line,
+    so the nearest enclosing path of any field has a line. `queues[3]` is the line that takes the
+    built-in queue away.
+    """
+
+    device: Device
+    lines: Mapping[str, int]
+    unmodelled: tuple[TextLine, ...]  # in order of the text
+    total_lines: int  # commands in the text: neither separators, comments nor `return`
+
+
+def parse(text: str, file: str) -> Parsed:
+    """Read saved VRP text of any syntax family; lines it does not know are kept and reported.
+
+    Raises BadInput with file and line for each known command whose arguments no Device can hold
+    (a bad address, two values for one thing), and for text without a sysname.
+    """
+    if not text.strip() or "\0" in text:
+        what = "a binary file" if "\0" in text else "an empty file"
+        raise BadInput(what, where=file, how="give the text of `display current-configuration`")
+    reader = _Reader(file)
+    reader.read(text)
+    return reader.finish()
+
+
+def sources_of(parsed: Parsed, file: str) -> dict[str, Position]:
+    """Side table for models.network.Sources: `device/field.path` -> line of the text."""
+    name = parsed.device.name
+    return {f"{name}/{path}": Position(file, line) for path, line in parsed.lines.items()}
+
+
+def masked(text: str) -> str:
+    """Text with its passwords, ciphers and communities replaced by `****`."""
+    return STORED_CIPHER.sub("****", SECRET.sub(r"\1 ****", text))
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """A line that may have lines below it."""
+
+    indent: int
+    path: tuple[str, ...]  # the enclosing views and this line
+    view: View
+
+
+@dataclass
+class _Reader:
+    """One pass over the lines with a stack of open views."""
+
+    file: str
+    log: Log = field(default_factory=Log)
+    seen: dict[int, TextLine] = field(default_factory=dict)
+    unmodelled: set[int] = field(default_factory=set)
+    problems: list[Problem] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.root = Part(self.log)
+
+    def read(self, text: str) -> None:
+        """Hand every line to the commands of the view it stands in."""
+        stack = [_Frame(-1, (), View("system", self.root))]
+        for number, raw in enumerate(text.lstrip("\ufeff").split("\n"), 1):
+            line = " ".join(raw.split())
+            if not line or is_noise(line):
+                continue
+            indent = len(raw) - len(raw.lstrip())
+            while stack[-1].indent >= indent:
+                stack.pop()
+            frame = stack[-1]
+            self.log.number = number
+            self.seen[number] = TextLine(frame.path, line, number)
+            view = self._line(frame.view, line)
+            if len(stack) < DEEPEST_VIEW:
+                stack.append(_Frame(indent, (*frame.path, line), view))
+
+    def _line(self, view: View, line: str) -> View:
+        try:
+            below = read(view, line)
+        except BadArgumentError as error:
+            self._bad(self.log.number, str(error), error.how)
+            return UNMODELLED
+        if below is UNMODELLED:
+            self.unmodelled.add(self.log.number)
+        return below
+
+    def _bad(self, number: int, what: str, how: str = "") -> None:
+        self.problems.append(Problem(f"{self.file}:{number}", masked(what), how))
+
+    def finish(self) -> Parsed:
+        """Build the Device; raise BadInput with all problems."""
+        if self.problems:
+            raise BadInput(problems=self.problems)
+        if "name" not in self.root.fields:
+            raise BadInput(
+                "no sysname, so this is no configuration of a CloudEngine",
+                where=self.file,
+                how="give the text of `display current-configuration`",
+            )
+        self._drop_incomplete()
+        device = self._device()
+        lines = {"": self.log.first["name"]}
+        for path, number in self.log.marks:
+            if number not in self.unmodelled:
+                lines.setdefault(path, number)
+        unmodelled = (self.seen[number] for number in sorted(self.unmodelled))
+        kept = tuple(
+            TextLine(tuple(map(masked, at.path)), masked(at.text), at.line) for at in unmodelled
+        )
+        return Parsed(device, lines, kept, len(self.seen))
+
+    def _drop_incomplete(self) -> None:
+        """Keep lines unmodelled that speak of a row which no line brings into being."""
+        dropped = {rows.pop(key).path for rows, key in list(_incomplete(self.root))}
+        if dropped:
+            self.unmodelled |= self.log.lines_in(dropped)
+
+    def _device(self) -> Device:
+        try:
+            return Device.model_validate(self.root.content())
+        except ValidationError as error:
+            raise BadInput(
+                problems=[
+                    Problem(self.file, f"{'.'.join(map(str, part['loc']))}: {part['msg']}")
+                    for part in error.errors()
+                ]
+            ) from error
+
+
+Rows = dict[Hashable, Part]
+
+
+def _incomplete(device: Part) -> Iterator[tuple[Rows, Hashable]]:
+    """Rows that lack what makes them: a threshold its xoff, a peer its AS, a group its line."""
+    for port in device.rows.get("interfaces", {}).values():
+        yield from _lacking(port.rows.get("thresholds", {}), "xoff_kbytes")
+    if bgp := device.parts.get("bgp"):
+        yield from _lacking(bgp.rows.get("groups", {}), "external")
+        yield from _lacking(bgp.rows.get("peers", {}), "asn", "group")
+
+
+def _lacking(rows: Rows, *names: str) -> Iterator[tuple[Rows, Hashable]]:
+    for key, row in rows.items():
+        if not any(name in row.fields for name in names):
+            yield rows, key

@@ -1,0 +1,100 @@
+"""Arguments of VRP commands as typed values; what is out of range says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from ipaddress import AddressValueError, IPv4Address, IPv4Interface, IPv4Network
+
+from rocefort.dialects.vrp.names import interface_name
+from rocefort.dialects.vrp.parsing.parts import BadArgumentError
+
+KBYTES = {"kbytes": 1, "mbytes": 1024}  # a CloudEngine's mbyte is taken as 1024 kbytes
+LENGTHS = {str(IPv4Network((0, length)).netmask): length for length in range(33)} | {
+    str(length): length for length in range(33)
+}
+DIGITS = 10  # the longest number of VRP, an AS number
+
+
+def number(low: int, high: int, what: str) -> Callable[[str], int]:
+    """Converter for a number in a closed range."""
+
+    def convert(text: str) -> int:
+        value = int(text) if text.isdecimal() and len(text) <= DIGITS else -1
+        if not low <= value <= high:
+            raise BadArgumentError(f"{what} {text:.20}", f"it is {low} to {high}")
+        return value
+
+    return convert
+
+
+whole = number(0, 2**32 - 1, "number")
+queue = number(0, 7, "queue")
+vlan = number(1, 4094, "VLAN")
+dscp = number(0, 63, "DSCP")
+dot1p = number(0, 7, "802.1p value")
+
+
+def asn(text: str) -> int:
+    """AS number, `65000` or `1.10`."""
+    high, dot, low = text.partition(".")
+    if dot:
+        return (number(1, 65535, "AS number")(high) << 16) + number(0, 65535, "AS number")(low)
+    return number(1, 2**32 - 1, "AS number")(text)
+
+
+@lru_cache(maxsize=4096)
+def address(text: str) -> IPv4Address:
+    """IPv4 address."""
+    try:
+        return IPv4Address(text)
+    except AddressValueError as error:
+        raise BadArgumentError(f"{text} is not an IPv4 address", "write 10.0.0.1") from error
+
+
+def prefix_length(text: str) -> int:
+    """Length of a mask that is written as a length or in dots."""
+    if text not in LENGTHS:
+        raise BadArgumentError(f"{text} is not a mask", "write 255.255.255.0 or 24")
+    return LENGTHS[text]
+
+
+def interface_address(ip: str, mask: str) -> IPv4Interface:
+    """Address of an interface with its mask."""
+    return IPv4Interface((address(ip), prefix_length(mask)))
+
+
+def network(ip: str, mask: str) -> IPv4Network:
+    """Prefix; one with bits beyond its mask is refused, for it names no network."""
+    whole_net = interface_address(ip, mask).network
+    if whole_net.network_address != address(ip):
+        raise BadArgumentError(f"{ip} has bits beyond the mask {mask}", f"write {whole_net}")
+    return whole_net
+
+
+def interface(text: str) -> str:
+    """Interface name in saved form."""
+    name = interface_name(text)
+    if name is None:
+        raise BadArgumentError(f"{text} is not an interface", "write 100GE1/0/1")
+    return name
+
+
+def kbytes(size: str, unit: str) -> int:
+    """Buffer size in kbytes."""
+    return whole(size) * KBYTES[unit]
+
+
+def vlans(text: str) -> Iterator[int]:
+    """VLANs of a list such as `10 20 to 30`."""
+    words = text.split(" ")
+    position = 0
+    while position < len(words):
+        low = high = vlan(words[position])
+        if words[position + 1 : position + 2] == ["to"]:
+            high = vlan(" ".join(words[position + 2 : position + 3]))
+            position += 2
+        if high < low:
+            raise BadArgumentError(f"VLANs {low} to {high}", "write the lower one first")
+        yield from range(low, high + 1)
+        position += 1

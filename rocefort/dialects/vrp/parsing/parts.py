@@ -1,0 +1,97 @@
+"""A Device while it is read: parts that are filled line by line and remember the lines."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Set
+from dataclasses import dataclass, field
+
+
+class BadArgumentError(ValueError):
+    """A known command with an argument that no Device can hold; `how` mends it."""
+
+    def __init__(self, what: str, how: str = "") -> None:
+        self.how = how
+        super().__init__(what)
+
+
+@dataclass(slots=True)
+class Log:
+    """Which line is being read, and which lines touched which path of the Device."""
+
+    number: int = 0
+    marks: list[tuple[str, int]] = field(default_factory=list)
+    first: dict[str, int] = field(default_factory=dict)  # first line of a path
+
+    def mark(self, path: str) -> None:
+        """Remember that the current line says something about a path."""
+        self.marks.append((path, self.number))
+        self.first.setdefault(path, self.number)
+
+    def lines_in(self, rows: Set[str]) -> set[int]:
+        """All lines that touched one of the rows, given by path, or anything in it."""
+        return {
+            number
+            for path, number in self.marks
+            if any(path[: end + 1] in rows for end, sign in enumerate(path) if sign == "]")
+        }
+
+
+@dataclass(slots=True)
+class Part:
+    """One model of the Device in the making; `path` as in parse.Parsed.lines."""
+
+    log: Log
+    path: str = ""
+    fields: dict[str, object] = field(default_factory=dict)
+    parts: dict[str, Part] = field(default_factory=dict)
+    rows: dict[str, dict[Hashable, Part]] = field(default_factory=dict)
+    values: dict[str, dict[object, None]] = field(default_factory=dict)  # sets, in order read
+
+    def below(self, name: str) -> str:
+        """Path of a field of this part."""
+        return f"{self.path}.{name}" if self.path else name
+
+    def set(self, name: str, value: object) -> None:
+        """Give a field its value; another value on an earlier line is a contradiction."""
+        path = self.below(name)
+        known = self.fields.setdefault(name, value)
+        if known != value:
+            raise BadArgumentError(
+                f"{path} is {value} here and {known} on line {self.log.first[path]}",
+                "keep one of the two lines",
+            )
+        self.log.mark(path)
+
+    def part(self, name: str) -> Part:
+        """Return the nested model of a field, made when first named."""
+        path = self.below(name)
+        self.log.mark(path)
+        return self.parts.setdefault(name, Part(self.log, path))
+
+    def row(self, collection: str, key: Hashable, **named: object) -> Part:
+        """Return the row of a collection, made with its naming fields when first named."""
+        path = f"{self.below(collection)}[{key}]"
+        self.log.mark(path)
+        rows = self.rows.setdefault(collection, {})
+        if key not in rows:
+            rows[key] = Part(self.log, path, fields=dict(named))
+        return rows[key]
+
+    def add(self, collection: str, value: object) -> None:
+        """Put a plain value into a collection; twice is once."""
+        self.log.mark(f"{self.below(collection)}[{value}]")
+        self.values.setdefault(collection, {})[value] = None
+
+    def take(self, collection: str, value: object) -> None:
+        """Take a plain value out of a collection."""
+        self.log.mark(f"{self.below(collection)}[{value}]")
+        self.values.setdefault(collection, {}).pop(value, None)
+
+    def content(self) -> dict[str, object]:
+        """Everything read, as the input of the pydantic model."""
+        return (
+            self.fields
+            | {name: part.content() for name, part in self.parts.items()}
+            | {name: tuple(r.content() for r in rows.values()) for name, rows in self.rows.items()}
+            | {name: tuple(values) for name, values in self.values.items()}
+        )

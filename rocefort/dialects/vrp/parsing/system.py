@@ -1,0 +1,107 @@
+"""Commands of the system view that open no other: name, VLANs, management."""
+
+from __future__ import annotations
+
+from rocefort.dialects.vrp.names import interface_name
+from rocefort.dialects.vrp.parsing import arguments
+from rocefort.dialects.vrp.parsing.commands import UNMODELLED, Match, View, command, flag, setting
+from rocefort.dialects.vrp.parsing.parts import Part
+
+setting("system", r"sysname (\S+)", "name")
+flag("system", "lldp enable", "lldp")
+flag("system", "undo lldp enable", "lldp", value=False)
+flag("system", "bfd", "bfd")
+flag("system", "undo bfd", "bfd", value=False)
+
+
+@command("system", r"vlan batch (\d+(?: to \d+)?(?: \d+(?: to \d+)?)*)")
+def _vlan_batch(device: Part, match: Match) -> None:
+    for vlan in arguments.vlans(match[1]):
+        device.add("vlans", vlan)
+
+
+@command("system", r"vlan (\d+)")
+def _vlan(device: Part, match: Match) -> View:
+    """Read a VLAN with settings of its own, which are not modelled."""
+    device.add("vlans", arguments.vlan(match[1]))
+    return View("vlan", device)
+
+
+@command("system", r"ntp unicast-server (\d\S*)")
+def _ntp(device: Part, match: Match) -> None:
+    device.add("ntp_servers", arguments.address(match[1]))
+
+
+# -- users ---------------------------------------------------------------------------------------
+
+
+@command("system", "aaa")
+def _aaa(device: Part, _match: Match) -> View:
+    return View("aaa", device)
+
+
+@command("aaa", r"local-user (\S+) service-type (\S.*)")
+def _user_services(device: Part, match: Match) -> None:
+    user = device.row("users", match[1], name=match[1])
+    for service in match[2].split():
+        user.add("service_types", service)
+
+
+@command("aaa", r"local-user (\S+) (?:privilege )?level (\d+)")
+def _user_level(device: Part, match: Match) -> None:
+    level = arguments.number(0, 15, "level")(match[2])
+    device.row("users", match[1], name=match[1]).set("level", level)
+
+
+# -- SSH -----------------------------------------------------------------------------------------
+
+
+@command("system", "stelnet server enable")
+def _stelnet(device: Part, _match: Match) -> None:
+    device.part("ssh").set("stelnet", value=True)
+
+
+@command("system", r"ssh server-source -i (\S.*)")
+def _ssh_source(device: Part, match: Match) -> View | None:
+    """Read the one source interface; a switch may have more, a Device may not."""
+    name = interface_name(match[1])
+    ssh = device.part("ssh")
+    if name is None or ssh.fields.get("source_interface", name) != name:
+        return UNMODELLED
+    ssh.set("source_interface", name)
+    return None
+
+
+def _ssh_user(device: Part, name: str) -> Part:
+    return device.part("ssh").row("users", name, name=name)
+
+
+@command("system", r"ssh user (\S+)")
+def _ssh_user_alone(device: Part, match: Match) -> None:
+    _ssh_user(device, match[1])
+
+
+@command("system", r"ssh user (\S+) authentication-type (\S+)")
+def _ssh_authentication(device: Part, match: Match) -> None:
+    _ssh_user(device, match[1]).set("authentication", match[2])
+
+
+@command("system", r"ssh user (\S+) service-type (\S.*)")
+def _ssh_services(device: Part, match: Match) -> None:
+    user = _ssh_user(device, match[1])
+    for service in match[2].split():
+        user.add("service_types", service)
+
+
+# -- terminal lines ------------------------------------------------------------------------------
+
+setting("vty", r"authentication-mode (\S+)", "authentication")
+setting("vty", r"protocol inbound (\S+)", "protocol")
+
+
+@command("system", r"user-interface vty (\d+)(?: (\d+))?")
+def _vty(device: Part, match: Match) -> View:
+    first = arguments.whole(match[1])
+    row = device.row("vty", first, first=first)
+    row.set("last", arguments.whole(match[2]) if match[2] else first)
+    return View("vty", row)

@@ -1,0 +1,132 @@
+"""Patches between two VRP configurations: annet behind one door, with Rocefort's own rulebook.
+
+annet is pinned, imported on first use, and knows nothing of templates; what a CloudEngine
+overwrites, how it undoes and in which order it may be told is in `rulebook/`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
+from rocefort.models.hardware import SyntaxFamily
+
+if TYPE_CHECKING:
+    from annet.annlib.patching import PatchTree
+    from annet.rulebook import RulebookProvider
+
+RULEBOOK = "rocefort.dialects.vrp.rulebook"
+# What annet is told the switch is; its rulebook can ask for it, ours asks for nothing so far.
+HARDWARE: dict[SyntaxFamily, tuple[str, str]] = {
+    SyntaxFamily.V200: ("Huawei CE8850", "VRP V200R022C00"),
+    SyntaxFamily.V300_G1: ("Huawei CE8850", "VRP V300R023C00"),
+    SyntaxFamily.V300_G2: ("Huawei CE8850", "VRP V300R023C00"),
+}
+_LOCK = threading.Lock()
+
+Make = Callable[["OrderedDict[str, Any]", "OrderedDict[str, Any]"], "PatchTree"]
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Commands from the system view that take one text to another, and the way back."""
+
+    commands: tuple[str, ...]
+    reverse: tuple[str, ...]
+
+
+def make_patch(running: str, intended: str, family: SyntaxFamily) -> Patch:
+    """Commands that take a switch from one configuration text to another, and back.
+
+    Lines are in apply order, as typed from the system view; a view is entered by its line and left
+    by `quit`, indented only for the reader. No `commit`, no `return`. Both texts should come from
+    one renderer: a line that only one of them writes is a difference.
+    """
+    old, new = (parse_tree(text) for text in (running, intended))
+    if old == new:
+        return Patch((), ())
+    make = _engine(family)
+    was, will = (_rows(tree) for tree in (old, new))
+    return Patch(tuple(_lines(make(was, will))), tuple(_lines(make(will, was))))
+
+
+def _rows(lines: Iterable[ConfigLine]) -> OrderedDict[str, Any]:
+    """annet's form of a configuration: views nested by their lines."""
+    rows: OrderedDict[str, Any] = OrderedDict()
+    for line in lines:
+        rows.setdefault(line.text, OrderedDict()).update(_rows(line.children))
+        if line.text.startswith("bgp "):
+            _say_inactive(rows[line.text])
+    return rows
+
+
+def _say_inactive(bgp: OrderedDict[str, Any]) -> None:
+    """Give every peer and group that is not enabled in the family a line that says so.
+
+    A switch enables a peer as it is made (V300R023C00, `peer as-number`, `group`) and saves no line
+    for one that is not, so without this a patch that makes a disabled peer would enable it.
+    """
+    family = bgp.setdefault("ipv4-family unicast", OrderedDict())
+    names = {row.split()[1] for row in bgp if row.startswith(("peer ", "group "))}
+    for name in sorted(names):
+        if f"peer {name} enable" not in family:
+            family[f"undo peer {name} enable"] = OrderedDict()
+
+
+def _lines(tree: PatchTree, depth: int = 0) -> Iterator[str]:
+    for row, below in tree.items():
+        yield " " * depth + row
+        if below is not None and not row.startswith("undo "):  # an undo opens no view
+            yield from _lines(below, depth + 1)
+            yield " " * (depth + 1) + "quit"
+
+
+def _engine(family: SyntaxFamily) -> Make:
+    with _LOCK:  # annet's connectors are global and may be set once
+        return _build_engine(family)
+
+
+@cache
+def _build_engine(family: SyntaxFamily) -> Make:
+    from annet import patching, reference  # noqa: PLC0415 - 0.2 s and 45 MB that only a patch needs
+    from annet.annlib.netdev.views.hardware import HardwareView  # noqa: PLC0415 - 0.2 s and 45 MB that only a patch needs
+
+    hardware = HardwareView(*HARDWARE[family])
+    rules = _rulebooks().get_rulebook(hardware)
+
+    def make(old: OrderedDict[str, Any], new: OrderedDict[str, Any]) -> PatchTree:
+        orderer = patching.Orderer(rules["ordering"], hardware.vendor or "")
+        orderer.ref_insert(reference.RefTracker())
+        diff = patching.make_diff(old, new, rules, [])
+        return patching.make_patch(
+            pre=patching.make_pre(diff),
+            rb=rules,
+            hw=hardware,
+            add_comments=False,
+            orderer=orderer,
+            do_commit=False,
+        )
+
+    return make
+
+
+@cache
+def _rulebooks() -> RulebookProvider:
+    from annet.hardware import AnnetHardwareProvider, hardware_connector  # noqa: PLC0415 - 0.2 s and 45 MB that only a patch needs
+    from annet.rulebook import DefaultRulebookProvider  # noqa: PLC0415 - 0.2 s and 45 MB that only a patch needs
+
+    class Rulebooks(DefaultRulebookProvider):  # type: ignore[misc]  # mypy does not follow annet
+        """annet's provider without its look into a home directory."""
+
+        def __init__(self) -> None:
+            self.rulebook_module = RULEBOOK
+            self._rulebook_cache: dict[Any, Any] = {}
+            self._rulebook_text_cache: dict[Any, Any] = {}
+
+    hardware_connector.set(AnnetHardwareProvider)
+    return Rulebooks()

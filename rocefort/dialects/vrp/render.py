@@ -1,0 +1,257 @@
+"""Device -> VRP text: what a CloudEngine of one syntax family saves for this Device.
+
+Templates hold the words (templates/vrp/), this module holds the guards: a Device that the family
+cannot say is refused before a line is written, and no value can become a second word or line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFound
+
+from rocefort.dialects.vrp.names import interface_name, is_address
+from rocefort.errors import BadInput, Problem
+from rocefort.models.base import Frozen
+from rocefort.models.device import Device, Interface
+from rocefort.models.hardware import SyntaxFamily
+from rocefort.paths import TEMPLATES
+
+BUILT_IN_QUEUE = 3  # paused without a line, V300R023C00 `priority (DCB PFC profile view)`
+V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2
+WORD = re.compile(r"[!-~]+")
+PRINTED = r"[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]"  # neither blank nor control character
+TEXT = re.compile(rf"{PRINTED}+(?: {PRINTED}+)*")
+KIND_ORDER = ("management", "loopback", "vlanif", "other", "ethernet")
+
+
+class _NotAnArgumentError(ValueError):
+    """A value that would become more than one argument, or none."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+        super().__init__(repr(value))
+
+
+class FreeText(str):
+    """A value that may hold single blanks: the rest of its line."""
+
+    __slots__ = ()
+
+
+def render(device: Device, family: SyntaxFamily, template: str) -> str:
+    """Write a Device as saved VRP text, `#` between sections and `return` at the end.
+
+    template: an entry of templates/vrp without its ending, such as `ce8851`. Same input, same
+    bytes. Raises BadInput with every part of the Device that the family has no words for.
+    """
+    problems = [
+        Problem(device.name, f"{field} on {family.value}: {what}", how)
+        for field, what, how in _unsayable(device, family)
+    ]
+    if problems:
+        raise BadInput(problems=problems)
+    try:
+        entry = _environment().get_template(f"{template}.j2")
+    except TemplateNotFound as error:
+        known = ", ".join(path.stem for path in sorted((TEMPLATES / "vrp").glob("ce[0-9]*.j2")))
+        raise BadInput(
+            f"no VRP template {template!r}", where=device.name, how=f"use one of {known}"
+        ) from error
+    try:
+        return entry.render(
+            device=device,
+            family=family.value,
+            interfaces=sorted(device.interfaces, key=lambda i: KIND_ORDER.index(i.kind)),
+            built_in_queue=BUILT_IN_QUEUE,
+        )
+    except _NotAnArgumentError as error:
+        raise BadInput(
+            f"{_path_of(device, error.value)} on {family.value}: {error.value!r} "
+            "cannot stand in a configuration line",
+            where=device.name,
+            how="use single blanks and no control characters in descriptions, no blanks in names",
+        ) from error
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES / "vrp"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        auto_reload=False,
+        finalize=_argument,
+        autoescape=False,  # noqa: S701 - the output is no HTML; _argument guards every value
+    )
+    environment.filters["free_text"] = FreeText
+    return environment
+
+
+def _argument(value: object) -> str:
+    """Let a value into the text: one word, or free text in one line with single blanks."""
+    text = str(value)
+    allowed = TEXT if isinstance(value, FreeText) else WORD
+    if value is None or not allowed.fullmatch(text):
+        raise _NotAnArgumentError(value)
+    return text
+
+
+def _path_of(model: Frozen, value: object) -> str:
+    """Path of the first field that holds a value; a search for error messages only."""
+    return next((path for path, known in _leaves(model, "") if known == value), "?")
+
+
+def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:
+    if isinstance(value, Frozen):
+        for name in type(value).model_fields:
+            yield from _leaves(getattr(value, name), f"{path}.{name}".removeprefix("."))
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _leaves(item, f"{path}[{getattr(item, 'key', item)}]")
+    else:
+        yield path, value
+
+
+Unsayable = Iterator[tuple[str, str, str]]  # field path, what is wrong, how to mend it
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting that only some families have; `used` yields the paths where a Device has it."""
+
+    what: str
+    families: frozenset[SyntaxFamily]
+    used: Callable[[Device], Iterator[str]]
+    how: str = ""
+
+
+def _timers(device: Device) -> Iterator[str]:
+    for profile in device.pfc.profiles:
+        for timer in profile.timers:
+            yield f"pfc.profiles[{profile.name}].timers[{timer.queue}]"
+
+
+def _headroom(device: Device) -> Iterator[str]:
+    for interface in device.interfaces:
+        for threshold in interface.thresholds:
+            if threshold.headroom_kbytes is not None:
+                yield f"interfaces[{interface.name}].thresholds[{threshold.queue}].headroom_kbytes"
+
+
+def _switch_wide(field: str) -> Callable[[Device], Iterator[str]]:
+    def used(device: Device) -> Iterator[str]:
+        if getattr(device.pfc, field) not in (None, False):
+            yield f"pfc.{field}"
+
+    return used
+
+
+# V300R023C00 command reference, DCB commands, by chip group; V200 from published configurations.
+SETTINGS = (
+    Setting(
+        "no deadlock timer in milliseconds",
+        frozenset({G1}),
+        _switch_wide("detect_ms"),
+        "give detect_time per queue",
+    ),
+    Setting(
+        "no deadlock timer in milliseconds",
+        frozenset({G1}),
+        _switch_wide("recovery_ms"),
+        "give recovery_time per queue",
+    ),
+    Setting("no deadlock interval", frozenset({G2}), _switch_wide("interval_ms")),
+    Setting("no DSCP mapping of PFC", frozenset({G2}), _switch_wide("dscp_mapping")),
+    Setting("no headroom pool", frozenset({G1, G2}), _switch_wide("headroom_pool_kbytes")),
+    Setting(
+        "no deadlock timer of a queue",
+        frozenset({V200, G2}),
+        _timers,
+        "give detect_ms and recovery_ms for the whole switch",
+    ),
+    Setting("no headroom of a port's queue", frozenset({G2}), _headroom),
+)
+
+
+def _unsayable(device: Device, family: SyntaxFamily) -> Unsayable:
+    for setting in SETTINGS:
+        if family not in setting.families:
+            for path in setting.used(device):
+                yield path, setting.what, setting.how
+    for interface in device.interfaces:
+        yield from _unsayable_interface(interface, family)
+    yield from _unsayable_timers(device, family)
+    yield from _unsayable_bgp(device)
+    yield from _empty_rows(device)
+    yield from _reserved_words(device)
+
+
+def _unsayable_interface(interface: Interface, family: SyntaxFamily) -> Unsayable:
+    path = f"interfaces[{interface.name}]"
+    if interface_name(interface.name) != interface.name:
+        saved = interface_name(interface.name)
+        yield path, "not an interface name as a switch saves it", f"use {saved}" if saved else ""
+    if interface.trust_dscp and interface.layer3:
+        # `trust` is refused after `undo portswitch`: the port trusts DSCP by itself
+        yield f"{path}.trust_dscp", "a routed port has no `trust dscp`", "it trusts DSCP already"
+    for threshold in interface.thresholds:
+        if family is not G1 and threshold.xon_kbytes > threshold.xoff_kbytes:
+            at = f"{path}.thresholds[{threshold.queue}]"
+            yield at, "xon above xoff cannot be an offset", "lower xon_kbytes"
+
+
+def _unsayable_timers(device: Device, family: SyntaxFamily) -> Unsayable:
+    for profile in device.pfc.profiles:
+        for timer in profile.timers:
+            given = (timer.detect_time is not None) + (timer.recovery_time is not None)
+            at = f"pfc.profiles[{profile.name}].timers[{timer.queue}]"
+            if given == 0:
+                yield at, "a timer without a time", "give detect_time or recovery_time"
+            elif given == 1 and family is V200:
+                yield at, "one line sets both times", "give detect_time and recovery_time"
+
+
+def _unsayable_bgp(device: Device) -> Unsayable:
+    if device.bgp is None:
+        return
+    for peer in device.bgp.peers:
+        if peer.asn is None and peer.group is None:
+            yield f"bgp.peers[{peer.address}]", "a peer without AS and group", "give asn or group"
+    named = [(f"bgp.groups[{g.name}]", g) for g in device.bgp.groups]
+    addressed = [(f"bgp.peers[{p.address}]", p) for p in device.bgp.peers]
+    for path, settings in (*named, *addressed):
+        if (settings.keepalive_s is None) != (settings.hold_s is None):
+            yield path, "one line sets keepalive and hold time", "give keepalive_s and hold_s"
+
+
+def _empty_rows(device: Device) -> Unsayable:
+    """Things that exist only through their lines and have none."""
+    empty = "nothing in it, so no line would say that it is there"
+    for prefixes in device.prefix_lists:
+        if not prefixes.entries:
+            yield f"prefix_lists[{prefixes.name}]", empty, "give it an entry"
+    for policy in device.route_policies:
+        if not policy.nodes:
+            yield f"route_policies[{policy.name}]", empty, "give it a node"
+    for user in device.users:
+        if not user.service_types and user.level is None:
+            yield f"users[{user.name}]", empty, "give it a service type or a level"
+
+
+def _reserved_words(device: Device) -> Unsayable:
+    """Names that VRP would read as something else."""
+    groups = device.bgp.groups if device.bgp else ()
+    for group in groups:
+        if is_address(group.name):
+            yield f"bgp.groups[{group.name}]", "reads as a peer's address", "use another name"
+    for interface in device.interfaces:
+        if interface.domain == "none":
+            yield f"interfaces[{interface.name}].domain", "`none` is no domain", "rename it"
+        if interface.pfc is not None and interface.pfc.profile == "mode":
+            yield f"interfaces[{interface.name}].pfc", "`mode` is a keyword", "rename the profile"

@@ -1,0 +1,95 @@
+"""One row of the command table: a command of a view, and what it does to a configuration.
+
+Sources, by the names of their sections: CR is the command reference of CloudEngine 5800 to 9800,
+V300R023C00; CG its configuration guide. FIELD marks lines read from published configurations of
+real switches, for which no vendor page was found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from rocefort.dialects.vrp.command import Node, parse_format
+from rocefort.models.hardware import SyntaxFamily
+
+ANY = frozenset(SyntaxFamily)
+V200 = frozenset({SyntaxFamily.V200})
+G1 = frozenset({SyntaxFamily.V300_G1})
+G2 = frozenset({SyntaxFamily.V300_G2})
+V300 = G1 | G2
+OFFSET = V200 | G2  # the families that set xoff and an xon offset
+
+PORT = r"\d*GE\d.*"  # physical Ethernet
+MEMBER = rf"{PORT}|Eth-Trunk\d+"
+SYSTEM = "system"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One command of one view.
+
+    `undo` holds the reference's undo formats where they are not the key with an optional value;
+    a trailing `*` removes every line whose key begins so. `on_set` and `on_undo` are commands that
+    the switch carries out by itself (`view: command`); `drops` are lines that go with an undo, in
+    all views below. `default` is what holds without a line; `layer` 2 or 3 limits a port's mode.
+    """
+
+    view: str
+    format: str
+    source: str = ""
+    undo: tuple[str, ...] = ()
+    opens: str = ""
+    families: frozenset[SyntaxFamily] = ANY
+    kind: str = "set"  # set: a line a key; list: a line of ranges; each: a line a number; pairs
+    default: str = ""
+    on: str = ""  # interface names that have the command
+    layer: int = 0
+    transient: bool = False  # the line stands only while its view holds something
+    on_set: tuple[str, ...] = ()
+    on_undo: tuple[str, ...] = ()
+    drops: tuple[str, ...] = ()
+    guard: str = ""  # a line of the same view that must go first
+    rank: int = 0
+    block: int = 0  # rows of one block are sorted by their second word first (BGP peers)
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """The format, read."""
+        return parse_format(self.format)
+
+    @cached_property
+    def undo_nodes(self) -> tuple[tuple[tuple[Node, ...], bool], ...]:
+        """Each undo format, read, and whether it removes all lines that begin so."""
+        whole = self.kind in ("list", "each")
+        derived = self.format if whole else self.format.replace("( ", "[ ( ").replace(" )", " ) ]")
+        return tuple(
+            (parse_format(text.removesuffix(" *")), text.endswith(" *"))
+            for text in self.undo or (derived,)
+        )
+
+    @cached_property
+    def first_words(self) -> frozenset[str]:
+        """Words with which a line of this row can begin."""
+        return frozenset(_first_words(self.nodes))
+
+
+def _first_words(nodes: tuple[Node, ...]) -> set[str]:
+    first = nodes[0]
+    if first.kind == "word":
+        return {first.text}
+    return {word for branch in first.branches for word in _first_words(branch)}
+
+
+Entry = str | Row
+
+
+def command(text: str, **fields: object) -> Row:
+    """A row whose view and source its group fills in."""
+    return replace(Row("", text), **fields)  # type: ignore[arg-type]  # the fields of Row, by name
+
+
+def group(view: str, source: str, *entries: Entry, together: bool = False) -> tuple[Row, ...]:
+    """Rows of one view from one section of a source; plain strings are plain commands."""
+    rows = (Row("", entry) if isinstance(entry, str) else entry for entry in entries)
+    return tuple(replace(row, view=view, source=source, block=int(together)) for row in rows)

@@ -1,0 +1,332 @@
+"""What the rulebook's text cannot say: how peers, users, and the queues of a PFC profile go.
+
+annet calls a function for every key of a rule with the rows of that key by what happens to them,
+and gets (direct, command, rows below): a command that is not direct is a removal to the order.
+Undo forms: CloudEngine V300R023C00 command reference, "Format" of the command.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from ipaddress import IPv4Address
+from typing import Any
+
+from annet.annlib.types import Op
+from annet.rulebook import common
+
+Rows = dict[str, list[dict[str, Any]]]
+Told = Iterator[tuple[bool, str, Any]]
+
+# Peer settings that are undone by their name; the others are undone as a whole line.
+UNDONE_BY_NAME = frozenset(
+    {
+        "as-number",
+        "connect-interface",
+        "description",
+        "ebgp-max-hop",
+        "keychain",
+        "password",
+        "valid-ttl-hops",
+    }
+)
+# What a group member cannot change without being made anew: the switch refuses another AS, and a
+# member without an AS of its own goes with its group.
+MAKES_A_PEER = frozenset({"as-number", "group"})
+POOL_UNITS = {"kbytes": 1, "mbytes": 1024}
+TWO_WORD_SETTINGS = frozenset({"privilege"})  # `local-user U privilege level 3`
+
+
+def texts(diff: Rows, *ops: str) -> list[str]:
+    """Commands of a key to which one of these things happens."""
+    return [item["row"] for op in ops for item in diff[op]]
+
+
+def before(diff: Rows) -> list[str]:
+    """Commands of a key that the switch has now."""
+    return texts(diff, Op.REMOVED, Op.UNCHANGED, Op.AFFECTED, Op.MOVED)
+
+
+def after(diff: Rows) -> list[str]:
+    """Commands of a key that the switch shall have."""
+    return texts(diff, Op.ADDED, Op.UNCHANGED, Op.AFFECTED, Op.MOVED)
+
+
+def whole(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
+    """Set overwrites; gone means `undo` of the whole old line."""
+    if diff[Op.ADDED]:
+        yield from common.default(rule, key, diff)
+        return
+    for row in texts(diff, Op.REMOVED):
+        yield False, f"undo {row}", None
+
+
+def pool(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
+    """The headroom pool grows before ports take from it, and shrinks (not direct: late) after."""
+    sizes = [
+        int(row.split()[4]) * POOL_UNITS[row.split()[5]]
+        for row in texts(diff, Op.REMOVED, Op.ADDED)
+    ]
+    shrinks = len(sizes) == 2 and sizes[1] < sizes[0]
+    for direct, row, below in whole(rule, key, diff):
+        yield direct and not shrinks, row, below
+
+
+def trust(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
+    """`undo trust` names nothing."""
+    if diff[Op.REMOVED] and not diff[Op.ADDED]:
+        yield False, "undo trust", None
+    else:
+        yield from common.default(rule, key, diff)
+
+
+def profile(
+    rule: dict[str, Any],
+    key: tuple[str, ...],
+    diff: Rows,
+    root_pre: Mapping[str, Any],
+    **_: object,
+) -> Told:
+    """A PFC profile; the built-in one cannot be deleted, so its lines go one by one.
+
+    While no port applies a profile, it is made what it shall be before a port gets it, or is left
+    for after; one in use gets its new queues first and loses the old when traffic has left them.
+    """
+    name = key[0].partition(" ")[2] or "default"
+    moods = {
+        "idle_before": name not in _applied_profiles(root_pre, before),
+        "idle_after": name not in _applied_profiles(root_pre, after),
+    }
+    for item in (item for rows in diff.values() for item in rows):
+        for content in (item["children"] or {}).values():
+            content["attrs"].update(moods)
+    if name == "default":
+        yield from common.permanent(rule, key, diff)
+    else:
+        yield from common.default(rule, key, diff)
+
+
+def _applied_profiles(root_pre: Mapping[str, Any], when: Callable[[Rows], list[str]]) -> set[str]:
+    """PFC profiles that ports apply, before or after the change."""
+    ports = (
+        item
+        for rule, content in root_pre.items()
+        if rule.startswith("interface *")
+        for diff in content["items"].values()
+        for rows in diff.values()
+        for item in rows
+    )
+    lines = (
+        line
+        for port in ports
+        for rule, content in (port["children"] or {}).items()
+        if rule.startswith("dcb pfc enable")
+        for diff in content["items"].values()
+        for line in when(diff)
+    )
+    return {_profile_of(line.split()[3:]) for line in lines}
+
+
+def _profile_of(words: list[str]) -> str:
+    return words[0] if words and words[0] != "mode" else "default"
+
+
+def queue(
+    rule: dict[str, Any],
+    key: tuple[str, ...],
+    diff: Rows,
+    root_pre: Mapping[str, Any],
+    **_: object,
+) -> Told:
+    """`priority Q` and `undo priority Q`; what is yielded as direct is early, the rest late.
+
+    A queue with settings of its own cannot leave a profile before them (V300R023C00, `priority`).
+    """
+    own = any(
+        line.startswith(f"priority {key[0]} ")
+        for content in root_pre.values()
+        for rows in content["items"].values()
+        for line in before(rows)
+    )
+    for _direct, row, below in common.default(rule, key, diff):
+        if row.startswith("undo "):
+            early = rule["idle_before"] and not own
+        else:
+            early = rule["idle_before"] or not rule["idle_after"]
+        yield early, row, below
+
+
+def policy_node(key: tuple[str, ...], diff: Rows, **_: object) -> Told:
+    """A node of a route-policy; one that changes its mode is made anew.
+
+    Whether a switch keeps the node's matches when the mode changes is not documented; this is right
+    either way.
+    """
+    if diff[Op.REMOVED]:
+        yield bool(diff[Op.ADDED]), f"undo route-policy {key[0]} node {key[1]}", None
+    for item in (*diff[Op.ADDED], *diff[Op.AFFECTED]):
+        yield True, item["row"], item["children"]
+
+
+def local_user(key: tuple[str, ...], diff: Rows, **_: object) -> Told:
+    """A user of the switch; its password has no undo of its own and is no part of intent."""
+    yield from _owner(f"local-user {key[0]}", diff, keep=frozenset({"password"}))
+
+
+def ssh_user(key: tuple[str, ...], diff: Rows, **_: object) -> Told:
+    """A user of the SSH server."""
+    yield from _owner(f"ssh user {key[0]}", diff)
+
+
+def _owner(head: str, diff: Rows, keep: frozenset[str] = frozenset()) -> Told:
+    """Lines that share an owner: all gone means one undo of the owner."""
+    if not after(diff):
+        yield False, f"undo {head}", None
+        return
+    skip = len(head.split())
+    wanted = {_setting(row, skip) for row in texts(diff, Op.ADDED)}
+    for row in texts(diff, Op.REMOVED):
+        setting = _setting(row, skip)
+        if setting not in wanted and setting not in keep:
+            yield False, f"undo {head} {setting}".rstrip(), None
+    for row in sorted(texts(diff, Op.ADDED), key=lambda row: len(row.split()) > skip):
+        yield True, row, None
+
+
+def _setting(row: str, skip: int) -> str:
+    words = row.split()[skip:]
+    return " ".join(words[: 2 if words and words[0] in TWO_WORD_SETTINGS else 1])
+
+
+def bgp(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
+    """The process; another AS number means that it is deleted and built again."""
+    if diff[Op.REMOVED]:
+        yield False, "undo bgp", None
+    if diff[Op.ADDED] or diff[Op.AFFECTED]:
+        yield from common.default(rule, key, diff)
+
+
+def peer(key: tuple[str, ...], diff: Rows, **_: object) -> Told:
+    """A peer or a group in the BGP view."""
+    name, wanted = key[0], after(diff)
+    if not wanted:
+        yield False, f"undo {'peer' if is_address(name) else 'group'} {name}", None
+    elif is_address(name) and _made_anew(before(diff), wanted):
+        yield False, f"undo peer {name}", None
+        yield from ((True, row, None) for row in wanted)
+    else:
+        yield from _settings(name, diff)
+
+
+def family_peer(key: tuple[str, ...], diff: Rows, **_: object) -> Told:
+    """A peer or a group in an address family."""
+    enable = f"peer {key[0]} enable"  # its absence stands as a line of its own, see patch.py
+    diff[Op.REMOVED] = [item for item in diff[Op.REMOVED] if item["row"] != enable]
+    yield from _settings(key[0], diff)
+
+
+def inactive_peer(diff: Rows, **_: object) -> Told:
+    """`undo peer X enable`: said when it comes; when it goes, `peer X enable` comes or X goes."""
+    for row in texts(diff, Op.ADDED):
+        yield True, row, None
+
+
+def _settings(name: str, diff: Rows) -> Told:
+    wanted = {_peer_setting(row): row for row in texts(diff, Op.ADDED)}
+    for row in texts(diff, Op.REMOVED):
+        setting = _peer_setting(row)
+        # a group's AS number is not overwritten while members hold it (annet, bgp.py)
+        if setting not in wanted or setting == "as-number":
+            yield False, _undo_setting(row), None
+        elif setting == "bfd":
+            lost = [word for word in _names(row) if word not in _names(wanted[setting])]
+            if lost:
+                yield False, " ".join(["undo peer", name, "bfd", *lost]), None
+    for row in wanted.values():
+        yield True, row, None
+
+
+def _peer_setting(row: str) -> str:
+    words = row.split()
+    if words[0] == "group":
+        return "group"
+    if words[2:4] == ["bfd", "enable"]:
+        return "bfd enable"
+    return f"route-policy {words[-1]}" if words[2] == "route-policy" else words[2]
+
+
+def _undo_setting(row: str) -> str:
+    words = row.split()
+    setting = _peer_setting(row)
+    if setting == "bfd":
+        return " ".join(["undo", *words[:3], *_names(row)])
+    if setting in UNDONE_BY_NAME or setting == "bfd enable":
+        return f"undo peer {words[1]} {setting}"
+    return f"undo {row}"
+
+
+def _names(row: str) -> list[str]:
+    """Names of the values in `peer X bfd name value name value ..`."""
+    return row.split()[3::2]
+
+
+def bgp_diff(
+    old: OrderedDict[str, Any],
+    new: OrderedDict[str, Any],
+    diff_pre: OrderedDict[str, Any],
+    _pops: tuple[str, ...] = (Op.AFFECTED,),
+) -> list[common.DiffItem]:
+    """Diff of the process that knows what `undo peer` and `undo group` take with them."""
+    items: list[common.DiffItem] = common.default_diff(old, new, diff_pre, _pops)
+    if list(old) != list(new):  # another AS number: everything is said again
+        return items
+    was, will = (
+        {n: r for rows in side.values() for n, r in _by_peer(rows).items()} for side in (old, new)
+    )
+    gone = was.keys() - will.keys()
+    anew = {
+        name
+        for name in was.keys() & will.keys()
+        if is_address(name) and _made_anew(was[name], will[name])
+    }
+    return [
+        item._replace(children=[_family(child, gone, anew) for child in item.children])
+        for item in items
+    ]
+
+
+def _by_peer(rows: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        words = row.split()
+        if words[0] in ("peer", "group"):
+            found.setdefault(words[1], []).append(row)
+    return found
+
+
+def _made_anew(was: Iterable[str], will: Iterable[str]) -> bool:
+    """Whether a line that makes the peer what it is goes or changes."""
+    kept = set(will)
+    return any(row not in kept and _peer_setting(row) in MAKES_A_PEER for row in was)
+
+
+def _family(item: common.DiffItem, gone: set[str], anew: set[str]) -> common.DiffItem:
+    """In the families: lines of a peer that goes need no undo; of a new one, all are said again."""
+    children: list[common.DiffItem] = []
+    for child in item.children:
+        words = child.row.removeprefix("undo ").split()
+        name = words[1] if words[0] == "peer" else ""
+        if child.op == Op.REMOVED and name in gone | anew:
+            continue
+        again = child.op != Op.REMOVED and name in anew
+        children.append(child._replace(op=Op.ADDED) if again else child)
+    return item._replace(children=children)
+
+
+def is_address(name: str) -> bool:
+    """Tell a peer's address from a group's name."""
+    try:
+        IPv4Address(name)
+    except ValueError:
+        return False
+    return True

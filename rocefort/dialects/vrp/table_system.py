@@ -1,0 +1,161 @@
+"""The commands of the system view, in the order in which their sections are saved."""
+
+from __future__ import annotations
+
+from rocefort.dialects.vrp.row import G1, G2, SYSTEM, V200, V300, Row, command, group
+
+UNIT = "{ kbytes | mbytes }"
+AF4 = "ipv4-family unicast"
+
+GROUPS: tuple[tuple[Row, ...], ...] = (
+    group(SYSTEM, "CR First_Login", command("sysname ( <name> )", undo=("sysname",))),
+    group(
+        SYSTEM,
+        "CR VLAN_Configuration_Commands; saved form of `vlan N`: CG VLAN_Configuration",
+        command(
+            "vlan batch ( <numbers:1-4094> )", kind="list", default="1", drops=("vlan {number}",)
+        ),
+        command(
+            "vlan <1-4094>",
+            opens="vlan",
+            transient=True,
+            on_set=("vlan batch {1-4094}",),
+            on_undo=("undo vlan batch {1-4094}",),
+        ),
+    ),
+    group(SYSTEM, "CR STP; LLDP_Configuration_Commands", "stp mode ( { mstp | rstp | stp } )"),
+    group(SYSTEM, "CR LLDP_Configuration_Commands", "lldp enable"),
+    group(
+        SYSTEM,
+        "CR DCB_Configuration_Commands",
+        command("dcb pfc [ <name> ]", opens="dcb-pfc", undo=("dcb pfc <name>",)),
+        "dcb pfc global disable",
+        command(
+            "dcb pfc deadlock-detect timer ( <10-1500> )",
+            families=G1,
+            default="dcb pfc deadlock-detect timer 100",
+            undo=("dcb pfc deadlock-detect *", "dcb pfc deadlock-detect timer ( <10-1500> )"),
+        ),
+        command(
+            "dcb pfc deadlock-recovery timer ( <10-1500> )",
+            families=G1,
+            default="dcb pfc deadlock-recovery timer 100",
+            undo=("dcb pfc deadlock-recovery *", "dcb pfc deadlock-recovery timer ( <10-1500> )"),
+        ),
+        command(
+            "dcb pfc deadlock-detect interval ( { 10 | 100 | 500 | 1000 } )",
+            families=G2,
+            default="dcb pfc deadlock-detect interval 10",
+            undo=("dcb pfc deadlock-detect interval",),
+        ),
+        command(
+            "dcb pfc deadlock recovery-behavior ( { forwarding | discard } ) slot <1-16>",
+            families=V300,
+            undo=("dcb pfc deadlock recovery-behavior ( { forwarding | discard } ) slot <1-16>",),
+        ),
+        command("dcb pfc dscp-mapping enable slot <1-16>", families=G2),
+        command(
+            f"qos buffer headroom-pool size ( <1-30720> {UNIT} ) slot <1-16>",
+            families=V300,
+            undo=(f"qos buffer headroom-pool [ +size ( <1-30720> {UNIT} ) ] +slot <1-16>",),
+        ),
+    ),
+    group(SYSTEM, "V200 AI Fabric guide", command("low-latency fabric", families=V200)),
+    group(
+        SYSTEM,
+        "CR Priority_Mapping_Configuration_Commands",
+        command("diffserv domain <name>", opens="diffserv"),
+    ),
+    group(SYSTEM, "CR BFD_Configuration_Commands", command("bfd", opens="bfd")),
+    group(
+        SYSTEM,
+        "CR Congestion_Avoidance_and_Congestion_Management_Configuration_Commands",
+        command("drop-profile <name>", opens="drop-profile"),
+        command("qos ecn enable", families=G1),
+        command("qos hpc enhanced", families=G1),
+    ),
+    group(
+        SYSTEM,
+        "CR AI_ECN_Configuration_Commands; V200 form not confirmed",
+        command("ai-service", opens="ai-service"),
+    ),
+    group(
+        SYSTEM,
+        "CR ACL_Configuration_Commands",
+        command("acl +number <2000-4999>", opens="acl", undo=("acl +number <2000-4999>",)),
+        command("acl name <name> ( { basic | advance } )", opens="acl", undo=("acl name <name>",)),
+    ),
+    group(SYSTEM, "CR AAA_Configuration_Commands", command("aaa", opens="aaa")),
+    group(
+        SYSTEM,
+        "CR Interface_Basic_Configuration_Commands",
+        command("interface <interface>", opens="interface"),
+    ),
+    group(
+        SYSTEM,
+        "CR BGP_Configuration_Commands; the family is always there: CG BGP_Configuration",
+        command("bgp ( <asn> )", opens="bgp", on_set=(f"{{self}}: {AF4}",)),
+    ),
+    group(
+        SYSTEM,
+        "CR Routing_Policy_Configuration_Commands",
+        command(
+            "route-policy <name> ( { permit | deny } ) node <0-65535>",
+            opens="route-policy",
+            undo=("route-policy <name> [ node <0-65535> ] *",),
+        ),
+        command(
+            "ip ip-prefix <name> index <1-4294967295> ( { permit | deny } <ip> <0-32> "
+            "[ greater-equal <0-32> ] [ less-equal <0-32> ] )",
+            undo=("ip ip-prefix <name> [ index <1-4294967295> ] *",),
+        ),
+    ),
+    group(
+        SYSTEM,
+        "CR IPv4_Static_Route_Configuration_Commands",
+        command("ip route-static <ip> <mask> <other> [ <ip> ] ( [ preference <1-255> ] )"),
+    ),
+    group(
+        SYSTEM,
+        "CR SSH; NETCONF_Configuration_Commands",
+        "stelnet [ { ipv4 | ipv6 } ] server enable",
+        "snetconf [ { ipv4 | ipv6 } ] server enable",
+        command("netconf", opens="netconf"),
+        "ssh server-source { -i <interface> | all-interface }",
+        command("ssh server ( <text> )", undo=("ssh server <text> *",)),
+        command("ssh user <name>", undo=("ssh user <name> *",)),
+        command(
+            "ssh user <name> authentication-type ( <other> )",
+            undo=("ssh user <name> authentication-type",),
+        ),
+        command("ssh user <name> service-type ( <text> )", undo=("ssh user <name> service-type",)),
+    ),
+    group(
+        SYSTEM,
+        "CR VTY user interface",
+        command("user-interface { vty <0-20> <0-20> | console <0-0> }", opens="vty"),
+    ),
+    group(
+        SYSTEM,
+        "CR NTP; Information_Management; SNMP_Configuration_Commands",
+        command("ntp unicast-server <ip> ( [ <text> ] )", undo=("ntp unicast-server <ip>",)),
+        "ntp authentication enable",
+        command(
+            "ntp authentication-keyid <1-4294967295> ( <text> )",
+            undo=("ntp authentication-keyid <1-4294967295>",),
+        ),
+        "ntp trusted authentication-keyid <1-4294967295>",
+        "ntp server disable",
+        "info-center enable",
+        command("info-center loghost <ip> ( [ <text> ] )", undo=("info-center loghost <ip>",)),
+        command("info-center loghost source ( <interface> )", undo=("info-center loghost source",)),
+        command("snmp-agent [ <text> ]"),
+        command("telemetry", opens="opaque"),
+        command("dcb ets-profile <name>", opens="opaque"),
+        command("dfs-group <1-1>", opens="opaque"),
+        command("load-balance ecmp", opens="opaque"),
+        command("traffic { classifier | behavior | policy } <name> ( [ <text> ] )", opens="opaque"),
+        command("monitor-link group <1-24>", opens="opaque"),
+        command("stp v-stp enable"),
+    ),
+)

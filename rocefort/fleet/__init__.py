@@ -1,0 +1,1 @@
+"""Reaching switches and servers through Nornir, with strict host keys and masked secrets."""

@@ -1,0 +1,99 @@
+"""The connections file: how each switch and each server is reached, apart from what they are."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Self, TypeVar
+
+import yaml
+from pydantic import AfterValidator, Field, model_validator
+
+from rocefort.documents.read import read_document
+from rocefort.documents.validate import validate
+from rocefort.fleet.credentials import Reference
+from rocefort.models.base import Frozen, Name
+
+HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.:_-]{0,252}")
+
+
+def check_host(value: str) -> str:
+    """Accept an address or a host name: one word that no shell and no SSH client reinterprets."""
+    if not HOST.fullmatch(value):
+        raise ValueError(f"{value!r} is not an address or a host name; write one of the two")
+    return value
+
+
+Host = Annotated[str, AfterValidator(check_host)]
+Seconds = Annotated[float, Field(gt=0, le=3600)]
+
+
+class Access(Frozen):
+    """How one switch is reached over SSH."""
+
+    name: Name
+    host: Host
+    port: Annotated[int, Field(ge=1, le=65535)] = 22
+    user: Name
+    credential: Reference
+
+
+class ServerAccess(Access):
+    """How one server is reached over SSH, and the RDMA device that it measures with."""
+
+    rdma_device: Name
+    gid_index: Annotated[int, Field(ge=0, le=255)]  # the RoCE v2 GID of the segment's address
+
+
+class Connections(Frozen):
+    """All accesses of one site; `known_hosts` holds every host key, none is learnt."""
+
+    known_hosts: Path
+    connect_timeout_s: Seconds = 10
+    command_timeout_s: Seconds = 60
+    speed_note: str = ""  # why RDMA speed is not judged on these servers; empty: it is judged
+    devices: tuple[Access, ...]
+    servers: tuple[ServerAccess, ...] = ()
+
+    @model_validator(mode="after")
+    def _names_once(self) -> Self:
+        names = Counter(access.name for access in (*self.devices, *self.servers))
+        twice = sorted(name for name, count in names.items() if count > 1)
+        if twice:
+            raise ValueError(f"{', '.join(twice)} more than once; keep one entry a name")
+        return self
+
+
+A = TypeVar("A", bound=Access)
+
+
+def load_connections(path: Path) -> Connections:
+    """Read a connections file; raises BadInput with file, line and column of every problem.
+
+    Relative paths in it (known_hosts, file: credentials) start at the file's own directory.
+    """
+    return _anchored(validate(Connections, read_document(path)), path.resolve().parent)
+
+
+def save_connections(connections: Connections, path: Path) -> None:
+    """Write a connections file, readable by its owner only."""
+    text = yaml.safe_dump(connections.model_dump(mode="json"), sort_keys=False)
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
+
+
+def _anchored(connections: Connections, directory: Path) -> Connections:
+    def anchor(access: A) -> A:
+        scheme, _, rest = access.credential.partition(":")
+        if scheme != "file":
+            return access
+        return access.model_copy(update={"credential": f"file:{directory / rest}"})
+
+    return connections.model_copy(
+        update={
+            "known_hosts": directory / connections.known_hosts,
+            "devices": tuple(map(anchor, connections.devices)),
+            "servers": tuple(map(anchor, connections.servers)),
+        }
+    )

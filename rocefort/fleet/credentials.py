@@ -1,0 +1,101 @@
+"""Secrets by reference: `env:NAME` or `file:PATH`, read when a session opens, never printed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+from pydantic import AfterValidator
+
+from rocefort.errors import BadInput, Refused
+
+MASK = "********"
+LARGEST_BYTES = 4096  # a password, not a key ring
+
+
+class Secret:
+    """A string that shows itself only when asked by `reveal()`."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        """The secret itself: hand it to the one call that needs it."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return f"Secret({MASK})"
+
+    def __str__(self) -> str:
+        return MASK
+
+    def __format__(self, spec: str) -> str:
+        return format(MASK, spec)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Secret is not written anywhere")
+
+
+def check_reference(value: str) -> str:
+    """Accept `env:NAME` or `file:PATH`; never the secret itself."""
+    scheme, _, rest = value.partition(":")
+    if scheme not in ("env", "file") or not rest:
+        # The value is not repeated: someone may have written the password here.
+        raise ValueError("a credential that is not a reference; write env:NAME or file:PATH")
+    if scheme == "env" and not rest.isidentifier():
+        raise ValueError(f"{rest!r} is not the name of an environment variable; use env:NAME")
+    return value
+
+
+Reference = Annotated[str, AfterValidator(check_reference)]
+
+
+def resolve(reference: str) -> Secret:
+    """Read the secret that a reference names.
+
+    Raises BadInput where there is none, Refused where a file is open to others than its owner.
+    """
+    scheme, _, rest = check_reference(reference).partition(":")
+    value = _from_environment(rest) if scheme == "env" else _from_file(Path(rest))
+    value = value.removesuffix("\n")
+    if not value or "\n" in value or "\x00" in value:
+        raise BadInput(
+            "the secret is empty or more than one line",
+            where=reference,
+            how="store the password alone, on one line",
+        )
+    return Secret(value)
+
+
+def _from_environment(name: str) -> str:
+    try:
+        return os.environ[name]
+    except KeyError:
+        raise BadInput(
+            f"the environment has no variable {name}",
+            where=f"env:{name}",
+            how=f"export {name} with the password, or change the credential",
+        ) from None
+
+
+def _from_file(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode  # of the file that is read, not of a name
+            if not stat.S_ISREG(mode) or stat.S_IMODE(mode) & 0o177:
+                raise Refused(
+                    f"the file has mode {stat.S_IMODE(mode):04o}, not 0600",
+                    where=f"file:{path}",
+                    how=f"chmod 600 {path}",
+                )
+            return file.read(LARGEST_BYTES).decode()
+    except OSError as error:
+        raise BadInput(
+            f"cannot be read: {error.strerror}", where=f"file:{path}", how="check the path"
+        ) from None
+    except UnicodeDecodeError:
+        raise BadInput("not UTF-8", where=f"file:{path}", how="store plain text") from None

@@ -1,0 +1,166 @@
+"""The fabric as a Nornir inventory: switches and servers, their groups and how to reach them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+from nornir.core.configuration import Config
+from nornir.core.inventory import (
+    ConnectionOptions,
+    Defaults,
+    Group,
+    Groups,
+    Host,
+    Hosts,
+    Inventory,
+    ParentGroups,
+)
+from nornir.core.plugins.connections import ConnectionPlugin
+
+from rocefort.errors import BadInput, Problem, RocefortError
+from rocefort.fleet import ssh_exec
+from rocefort.fleet.connections import Access, Connections, ServerAccess
+from rocefort.fleet.credentials import resolve
+from rocefort.fleet.failures import unreachable
+from rocefort.models.network import Network, Node, Server
+
+PLATFORM = "cloudengine"
+SWITCHES, SERVERS = "switches", "servers"  # groups
+
+
+class FleetHost(Host):
+    """A Nornir host that reads its secret when a session opens, and fails in one sentence."""
+
+    __slots__ = ("credential", "known_hosts")
+
+    def __init__(self, access: Access, connections: Connections, **parts: Any) -> None:  # noqa: ANN401 - Nornir's own arguments
+        self.credential = access.credential
+        self.known_hosts = str(connections.known_hosts)
+        super().__init__(
+            name=access.name, hostname=access.host, port=access.port, username=access.user, **parts
+        )
+
+    def get_connection_parameters(self, connection: str | None = None) -> ConnectionOptions:
+        """Parameters of a connection with the secret resolved; raises BadInput, Refused."""
+        parameters = super().get_connection_parameters(connection)
+        parameters.password = resolve(self.credential).reveal()
+        return parameters
+
+    def open_connection(
+        self,
+        connection: str,
+        configuration: Config,
+        *arguments: Any,  # noqa: ANN401 - Nornir's own arguments
+        **named: Any,  # noqa: ANN401
+    ) -> ConnectionPlugin:
+        """Open a session; raises Unreachable (exit code 3) with the reason and what to do."""
+        try:
+            return super().open_connection(connection, configuration, *arguments, **named)
+        except RocefortError:
+            raise
+        except _session_errors() as error:
+            at = f"{self.hostname}:{self.port}"
+            raise unreachable(self.name, at, self.username or "", self.known_hosts, error) from None
+
+
+class FabricInventory:
+    """Nornir inventory plugin over a Network and a connections file.
+
+    Groups: `switches` or `servers`; a switch's role (`spine`, `leaf`), `rack:NAME` and
+    `hardware:MODEL`; a server's `at:LEAF`. Servers without an access are left out.
+    """
+
+    def __init__(self, network: Network, connections: Connections) -> None:
+        self.network = network
+        self.connections = connections
+
+    def load(self) -> Inventory:
+        """Build the inventory; raises BadInput with every device that cannot be placed."""
+        _check(self.network, self.connections)
+        accesses = {access.name: access for access in self.connections.devices}
+        server_accesses = {access.name: access for access in self.connections.servers}
+        groups, defaults = Groups(), Defaults()
+        hosts = Hosts()
+        for node in self.network.nodes:
+            hosts[node.name] = self._switch(node, accesses[node.name], groups, defaults)
+        for server in self.network.servers or ():
+            if access := server_accesses.get(server.name):
+                hosts[server.name] = self._server(server, access, groups, defaults)
+        return Inventory(hosts=hosts, groups=groups, defaults=defaults)
+
+    def _switch(self, node: Node, access: Access, groups: Groups, defaults: Defaults) -> FleetHost:
+        names = [SWITCHES]
+        names += [node.role.value] if node.role else []
+        names += [f"rack:{node.rack}"] if node.rack else []
+        names += [f"hardware:{node.hardware.model}"] if node.hardware else []
+        options = {
+            "timeout": self.connections.command_timeout_s,
+            # The driver checks host keys against this file alone and cannot be told not to.
+            "optional_args": {"ssh_known_hosts": str(self.connections.known_hosts)},
+        }
+        return FleetHost(
+            access,
+            self.connections,
+            platform=PLATFORM,
+            groups=_parents(groups, names),
+            defaults=defaults,
+            data={"software": node.software, "id": node.id},
+            connection_options={"napalm": ConnectionOptions(extras=options)},
+        )
+
+    def _server(
+        self, server: Server, access: ServerAccess, groups: Groups, defaults: Defaults
+    ) -> FleetHost:
+        options = {
+            "name": server.name,
+            "known_hosts": str(self.connections.known_hosts),
+            "connect_timeout_s": self.connections.connect_timeout_s,
+        }
+        return FleetHost(
+            access,
+            self.connections,
+            platform="linux",
+            groups=_parents(groups, [SERVERS, f"at:{server.port.device}"]),
+            defaults=defaults,
+            data={"rdma_device": access.rdma_device, "gid_index": access.gid_index},
+            connection_options={ssh_exec.CONNECTION: ConnectionOptions(extras=options)},
+        )
+
+
+def _parents(groups: Groups, names: Iterable[str]) -> ParentGroups:
+    return ParentGroups([groups.setdefault(name, Group(name=name)) for name in names])
+
+
+def _check(network: Network, connections: Connections) -> None:
+    switches = {node.name for node in network.nodes}
+    servers = {server.name for server in network.servers or ()}
+    given = {access.name for access in connections.devices}
+    problems = [
+        Problem("connections", f"no entry for {name}", "add it under devices")
+        for name in sorted(switches - given)
+    ]
+    problems += _strangers("device", given, switches, network.name)
+    problems += _strangers("server", {a.name for a in connections.servers}, servers, network.name)
+    if not connections.known_hosts.is_file():
+        how = "write the host keys of all devices there, compared with the devices' own"
+        problems.append(Problem(str(connections.known_hosts), "no such known_hosts file", how))
+    if problems:
+        raise BadInput(problems=problems)
+
+
+def _strangers(kind: str, given: set[str], known: set[str], network: str) -> list[Problem]:
+    found = []
+    for name in sorted(given - known):
+        near = get_close_matches(name, known, n=1)
+        how = f"did you mean {near[0]!r}?" if near else "remove it"
+        found.append(Problem("connections", f"{network} has no {kind} {name}", how))
+    return found
+
+
+def _session_errors() -> tuple[type[Exception], ...]:
+    import paramiko  # noqa: PLC0415 - slow, and only needed when a session fails
+    from napalm.base.exceptions import ConnectionException  # noqa: PLC0415
+
+    return (ConnectionException, paramiko.SSHException, OSError, EOFError)

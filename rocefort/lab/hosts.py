@@ -1,0 +1,321 @@
+"""Servers beside the emulated switches: SSH hosts that replay measured perftest output.
+
+They know perftest's commands, `kill` of what they run, and the guard that Rocefort puts around a
+command; anything else ends with 127. No RDMA happens: what a client and its server print, byte for
+byte, comes from samples of real runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count, pairwise
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from rocefort.errors import BadInput, ServiceFailed
+from rocefort.lab.server import run_in_thread
+
+if TYPE_CHECKING:
+    import asyncssh
+
+PERFTEST_PORT = 18515
+TOOLS = frozenset(
+    f"ib_{verb}_{kind}" for verb in ("write", "read", "send") for kind in ("bw", "lat")
+)
+VALUED = frozenset(("-d", "-x", "-D", "-n", "-p", "-u", "-q", "-s", "-m", "-S", "-T", "--tclass"))
+GUARD = re.compile(r"echo (?P<mark>\S+) \$\$ >&2; exec timeout -k \d+ (?P<limit>\d+) (?P<rest>.+)")
+NO_COMMAND, TIMED_OUT = 127, 124  # exit codes of a shell and of GNU timeout
+SIGNALLED = {137: "KILL", 143: "TERM"}
+# The recorded runs ended a hung client by signal (255) and a server without client by TERM (143).
+HUNG = {"client": 255, "server": 143}
+
+
+@dataclass(frozen=True)
+class End:
+    """What one end prints and how it ends; exit_code None: it hangs until it is ended."""
+
+    stdout: bytes = b""
+    stderr: bytes = b""
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Both ends of one recorded run."""
+
+    name: str
+    client: End
+    server: End
+
+
+def read_sample(directory: Path, name: str) -> Sample:
+    """Read NAME.client.txt, NAME.server.txt, their .err.txt and the exit codes in NAME.meta.txt."""
+    try:
+        meta = (directory / f"{name}.meta.txt").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        known = sorted(path.name.removesuffix(".meta.txt") for path in directory.glob("*.meta.txt"))
+        raise BadInput(
+            f"no sample {name!r}", where=str(directory), how=f"one of: {', '.join(known)}"
+        ) from None
+
+    def end(side: str) -> End:
+        code = re.search(rf"^{side}_rc: (\d+)$", meta, re.MULTILINE)
+        exit_code = int(code[1]) if code and int(code[1]) != HUNG[side] else None
+        out, err = directory / f"{name}.{side}.txt", directory / f"{name}.{side}.err.txt"
+        return End(_bytes(out), _bytes(err) if exit_code is not None else b"", exit_code)
+
+    return Sample(name, end("client"), end("server"))
+
+
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes() if path.exists() else b""
+
+
+@dataclass(eq=False)
+class Running:
+    """One command that runs on one host."""
+
+    host: str
+    words: tuple[str, ...]
+    limit_s: float | None = None
+    signal: asyncio.Future[str] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+    sample: asyncio.Future[Sample] = field(  # of a server: set when its client has run
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+
+    def end(self, signal: str) -> None:
+        """Deliver a signal."""
+        if not self.signal.done():
+            self.signal.set_result(signal)
+
+
+@dataclass
+class RdmaHosts:
+    """SSH hosts in one process, each on its own port.
+
+        with RdmaHosts(addresses, {"ib_write_bw": sample}, state_dir=path).in_thread() as hosts:
+            hosts.ports["k8sgn08"], hosts.known_hosts_text
+
+    addresses: host name -> the RDMA address that clients name. samples: tool -> what a pair
+    replays; `replay` changes it at any time. Raises ServiceFailed where a port is taken.
+    """
+
+    addresses: Mapping[str, str]
+    samples: Mapping[str, Sample]
+    state_dir: Path
+    listen: tuple[str, int] = ("127.0.0.1", 0)
+    user: str = "rdma"
+    password: str = "emulated-only"  # noqa: S105 - opens nothing but an emulator
+    ports: dict[str, int] = field(default_factory=dict)
+    known_hosts_text: str = ""
+    _chosen: dict[tuple[str, str], Sample] = field(default_factory=dict)
+    _running: dict[int, Running] = field(default_factory=dict)
+    _pids: Iterator[int] = field(default_factory=lambda: count(1001))
+    _acceptors: list[asyncssh.SSHAcceptor] = field(default_factory=list)
+    _connections: list[asyncssh.SSHServerConnection] = field(default_factory=list)
+
+    @property
+    def running(self) -> tuple[tuple[str, str], ...]:
+        """Host and command line of everything that still runs."""
+        return tuple((one.host, " ".join(one.words)) for one in list(self._running.values()))
+
+    def replay(self, sample: Sample, tool: str, clients: Sequence[str] = ()) -> None:
+        """From now on runs of a tool by these clients (empty: by all) replay this sample."""
+        for client in clients or tuple(self.addresses):
+            self._chosen[client, tool] = sample
+
+    @contextmanager
+    def in_thread(self) -> Iterator[Self]:
+        """Run beside synchronous code."""
+        with run_in_thread(self) as hosts:
+            yield hosts
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._start()
+        except OSError as error:
+            await self._stop()
+            raise ServiceFailed(str(error), where="lab", how="choose another port") from error
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._stop()
+
+    async def _start(self) -> None:
+        from rocefort.lab import transport  # noqa: PLC0415 - asyncssh belongs to an extra
+
+        self.state_dir.mkdir(parents=True, exist_ok=True)
+        address, base = self.listen
+        for index, name in enumerate(self.addresses):
+            key = transport.host_key(self.state_dir, name)
+            acceptor = await self._listen(name, (address, base + index if base else 0), key)
+            self._acceptors.append(acceptor)
+            self.ports[name] = acceptor.get_port()
+            self.known_hosts_text += transport.known_hosts_line(address, self.ports[name], key)
+
+    async def _listen(
+        self, name: str, address: tuple[str, int], key: asyncssh.SSHKey
+    ) -> asyncssh.SSHAcceptor:
+        import asyncssh  # noqa: PLC0415 - an extra
+
+        from rocefort.lab import transport  # noqa: PLC0415
+
+        async def serve(process: asyncssh.SSHServerProcess[bytes]) -> None:
+            try:
+                await self._serve(name, process)
+            except (asyncssh.Error, ConnectionError):
+                pass  # the client went away; what ran has ended or ends at its own limit
+            finally:
+                process.close()
+
+        connections = self._connections
+
+        class Door(transport.Login):
+            def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+                connections.append(conn)
+
+        return await asyncssh.create_server(
+            lambda: Door(self.user, self.password),
+            *address,
+            server_host_keys=[key],
+            process_factory=serve,
+            encoding=None,
+            login_timeout=30,
+        )
+
+    async def _stop(self) -> None:
+        for one in self._running.values():
+            one.end("KILL")
+        for acceptor in self._acceptors:
+            acceptor.close()
+        for acceptor in self._acceptors:
+            await acceptor.wait_closed()
+        self._acceptors.clear()
+        for connection in self._connections:
+            connection.abort()
+        for connection in self._connections:
+            await connection.wait_closed()
+        self._connections.clear()
+        await asyncio.sleep(0)  # the loop closes the sockets in its next turn
+
+    async def _serve(self, host: str, process: asyncssh.SSHServerProcess[bytes]) -> None:
+        mark, limit_s, words = _unwrap(process.command or "")
+        if words[:1] == ("kill",):
+            process.exit(self._kill(host, words))
+        elif words and words[0] in TOOLS:
+            await self._measure(Running(host, words, limit_s), mark, process)
+        else:
+            process.stderr.write(f"{words[0] if words else 'sh'}: command not found\n".encode())
+            process.exit(NO_COMMAND)
+
+    def _kill(self, host: str, words: tuple[str, ...]) -> int:
+        """`kill -TERM PID`, of this host's own commands only."""
+        if len(words) == 3 and words[1] in ("-TERM", "-KILL") and words[2].isdecimal():
+            one = self._running.get(int(words[2]))
+            if one is not None and one.host == host:
+                one.end(words[1][1:])
+                return 0
+        return 1
+
+    async def _measure(
+        self, one: Running, mark: str, process: asyncssh.SSHServerProcess[bytes]
+    ) -> None:
+        pid = next(self._pids)
+        self._running[pid] = one
+        if mark:
+            process.stderr.write(f"{mark} {pid}\n".encode())
+        try:
+            end = await self._outcome(one)
+        finally:
+            del self._running[pid]
+        process.stdout.write(end.stdout)
+        process.stderr.write(end.stderr)
+        if end.exit_code in SIGNALLED:
+            process.exit_with_signal(SIGNALLED[end.exit_code])
+        else:
+            process.exit(end.exit_code or 0)
+
+    async def _outcome(self, one: Running) -> End:
+        """What a command prints and how it ends: by itself, by a signal, or at its limit."""
+        work = asyncio.ensure_future(self._perftest(one))
+        done, _ = await asyncio.wait(
+            (work, one.signal), timeout=one.limit_s, return_when=asyncio.FIRST_COMPLETED
+        )
+        if work in done:
+            return work.result()
+        work.cancel()  # its output was buffered, and is lost
+        if one.signal in done:
+            codes = {name: code for code, name in SIGNALLED.items()}
+            return End(exit_code=codes[one.signal.result()])
+        return End(exit_code=TIMED_OUT)
+
+    async def _perftest(self, one: Running) -> End:
+        address = _address(one.words)
+        if address is None:
+            return await _ended((await one.sample).server)
+        server = self._waiting(address, _port(one.words))
+        if server is None:
+            said = (
+                f"Couldn't connect to {address}:{_port(one.words)}\n"
+                "Unable to open file descriptor for socket connection"
+                " Unable to init the socket connection\n"
+            )
+            return End(stderr=said.encode(), exit_code=1)
+        tool = one.words[0]
+        sample = self._chosen.get((one.host, tool)) or self.samples[tool]
+        if sample.server.exit_code in SIGNALLED:  # the server dies during the run
+            server.sample.set_result(sample)
+        end = await _ended(sample.client)
+        if not server.sample.done():
+            server.sample.set_result(sample)
+        return end
+
+    def _waiting(self, address: str, port: int) -> Running | None:
+        """The server that listens at an address and port, if its client has not come yet."""
+        for one in self._running.values():
+            here = self.addresses[one.host] == address and _port(one.words) == port
+            if here and _address(one.words) is None and not one.sample.done():
+                return one
+        return None
+
+
+async def _ended(end: End) -> End:
+    if end.exit_code is None:
+        await asyncio.Event().wait()  # until a signal or the limit
+    return end
+
+
+def _unwrap(command: str) -> tuple[str, float | None, tuple[str, ...]]:
+    """Take the guard off: its mark, its limit in seconds, the words of the command."""
+    try:
+        words = shlex.split(command)
+        guard = GUARD.fullmatch(words[3]) if words[:3] == ["exec", "sh", "-c"] else None
+        if guard is None:
+            return "", None, tuple(words)
+        return guard["mark"], float(guard["limit"]), tuple(shlex.split(guard["rest"]))
+    except (ValueError, IndexError):  # an open quote, `sh -c` without a script
+        return "", None, ()
+
+
+def _address(words: Sequence[str]) -> str | None:
+    """The server that a client names; None for a server."""
+    plain = [w for before, w in pairwise(words) if not w.startswith("-") and before not in VALUED]
+    return plain[-1] if plain else None
+
+
+def _port(words: Sequence[str]) -> int:
+    after = [value for option, value in pairwise(words) if option == "-p"]
+    return int(after[-1]) if after and after[-1].isdecimal() else PERFTEST_PORT

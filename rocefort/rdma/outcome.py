@@ -1,0 +1,79 @@
+"""How a measurement can end: one name for each, and what it means to the one who must mend it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """Only `measured` has a number."""
+
+    MEASURED = "measured"
+    # perftest said why
+    NO_SERVER = "no-server"
+    BAD_ADDRESS = "bad-address"
+    NO_PERFTEST = "no-perftest"
+    NO_DEVICE = "no-device"
+    NO_PERMISSION = "no-permission"
+    MEMORY_LOCKED = "memory-lock-limit"
+    BAD_GID = "bad-gid"
+    NO_PATH = "no-path"
+    BAD_OPTION = "bad-option"
+    OPTION_MISMATCH = "option-mismatch"
+    RETRY_EXCEEDED = "retry-exceeded"
+    RECEIVER_NOT_READY = "receiver-not-ready"
+    REMOTE_REFUSED = "remote-refused"
+    COMPLETION_ERROR = "completion-error"
+    PEER_LOST = "peer-lost"
+    NO_CLOCK = "no-clock"
+    # how it ended
+    TIMED_OUT = "timed-out"
+    KILLED = "killed"
+    EXIT_CODE = "exit-code"
+    NOT_RUN = "not-run"
+    # what its output is like
+    NO_TABLE = "no-table"
+    UNTERMINATED_TABLE = "unterminated-table"
+    MISSING_ROW = "missing-row"
+    UNKNOWN_LINE = "unknown-line"
+    NOT_A_NUMBER = "not-a-number"
+    ZERO_ITERATIONS = "zero-iterations"
+    ZERO_BANDWIDTH = "zero-bandwidth"
+    ZERO_LATENCY = "zero-latency"
+    SUMS = "sums-do-not-add-up"
+
+
+MEANING: dict[Outcome, str] = {
+    Outcome.MEASURED: "measured",
+    Outcome.NO_SERVER: "no perftest server answers: firewall, wrong port, or it did not start",
+    Outcome.BAD_ADDRESS: "the server's address does not resolve",
+    Outcome.NO_PERFTEST: "perftest is not installed there",
+    Outcome.NO_DEVICE: "there is no such RDMA device",
+    Outcome.NO_PERMISSION: "the user may not open the RDMA device",
+    Outcome.MEMORY_LOCKED: "memory cannot be registered: raise the memlock limit",
+    Outcome.BAD_GID: "there is no such GID index",
+    Outcome.NO_PATH: "the NIC has no path to the peer: check the GID index and the routes",
+    Outcome.BAD_OPTION: "this perftest does not know an option",
+    Outcome.OPTION_MISMATCH: "the two ends did not run the same test",
+    Outcome.RETRY_EXCEEDED: "the NIC gave up resending: packets are lost on the way",
+    Outcome.RECEIVER_NOT_READY: "the receiver posted no buffers in time",
+    Outcome.REMOTE_REFUSED: "the server's NIC refused a request: tests or sizes differ, or it lost "
+    "packets",
+    Outcome.COMPLETION_ERROR: "the NIC completed a request with an error",
+    Outcome.PEER_LOST: "the other end went away during the test",
+    Outcome.NO_CLOCK: "perftest could not calibrate its clock, so its numbers are void",
+    Outcome.TIMED_OUT: "not finished at its deadline: it hung, or no packet came through",
+    Outcome.KILLED: "ended by a signal, or with its session, before it finished",
+    Outcome.EXIT_CODE: "did not end well",
+    Outcome.NOT_RUN: "not run",
+    Outcome.NO_TABLE: "printed no table of results",
+    Outcome.UNTERMINATED_TABLE: "the table of results breaks off",
+    Outcome.MISSING_ROW: "a row of the table is missing",
+    Outcome.UNKNOWN_LINE: "printed a line that no known version of perftest prints",
+    Outcome.NOT_A_NUMBER: "the table holds what is not a number",
+    Outcome.ZERO_ITERATIONS: "no message came through: UDP 4791 is blocked, or the path MTU is "
+    "smaller than the RoCE MTU",
+    Outcome.ZERO_BANDWIDTH: "the bandwidth is zero",
+    Outcome.ZERO_LATENCY: "the latency is zero",
+    Outcome.SUMS: "the figures of one row contradict each other",
+}

@@ -1,0 +1,23 @@
+"""A Report as JSON, for programs: every finding on its own, nothing grouped."""
+
+from __future__ import annotations
+
+import json
+
+from rocefort.models.finding import Report, Severity
+
+REPORT_FORMAT = 1
+
+
+def as_json(report: Report) -> str:
+    """The report in JSON, ending in a newline; same report, same bytes."""
+    content = {
+        "format": REPORT_FORMAT,
+        "failed": report.failed,
+        "summary": {
+            **{s.value: sum(f.severity is s for f in report.findings) for s in Severity},
+            "not_judged": len(report.not_judged),
+        },
+        **report.model_dump(mode="json"),
+    }
+    return json.dumps(content, indent=2) + "\n"

@@ -1,0 +1,142 @@
+"""Changes, plans and rollouts as text for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from rocefort.models.change import Change, Edit, Gate, Plan
+from rocefort.models.rollout import Applied, Event, Phase
+from rocefort.reports.terminal import WIDTH
+from rocefort.reports.wording import counted, port_ranges
+
+PORT_PATH = re.compile(r"interfaces\[(?P<port>[^\]]+)\]\.?(?P<rest>.*)")
+
+
+def changes_text(changes: Iterable[Change], *, patches: bool = False) -> str:
+    """What changes, device by device; devices that change alike are told together."""
+    groups: dict[tuple[str, ...], list[Change]] = defaultdict(list)
+    for change in changes:
+        if not change.empty:
+            groups[_told(change)].append(change)
+    if not groups:
+        return "nothing changes\n"
+    return "\n".join(_group(told, alike, patches) for told, alike in groups.items())
+
+
+def _told(change: Change) -> tuple[str, ...]:
+    lines = [_kind(change)]
+    by_edit: dict[tuple[str, str | None, str | None], list[str]] = defaultdict(list)
+    for edit in change.edits:
+        port, path = _split(edit)
+        by_edit[path, edit.before, edit.after].append(port)
+    for (path, before, after), ports in by_edit.items():
+        named = [port for port in ports if port]
+        where = f" on {counted(len(named), 'interface')}" if named else ""
+        lines.append(f"  {path or 'interface'}: {_arrow(before, after)}{where}")
+    if change.kept:
+        lines.append(f"  {counted(len(change.kept), 'line')} that nobody owns stay")
+    return tuple(lines)
+
+
+def _group(told: tuple[str, ...], alike: Sequence[Change], patches: bool) -> str:
+    head = f"{', '.join(change.device for change in alike)}: {told[0]}"
+    lines = textwrap.wrap(head, WIDTH, subsequent_indent="    ")
+    for line in told[1:]:
+        lines += textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="      ")
+    for reason, ports in _reasons(alike[0]).items():
+        text = f"affects service: {reason}" + (f" ({ports})" if ports else "")
+        lines += textwrap.wrap(text, WIDTH, initial_indent="    ", subsequent_indent="      ")
+    if patches:
+        for change in alike:
+            lines.append(f"    patch of {change.device}:")
+            lines += [f"      {command}" for command in change.patch]
+    return "\n".join(lines) + "\n"
+
+
+def _reasons(change: Change) -> dict[str, str]:
+    """Reasons with their ports taken out and counted, so that forty ports are one line."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for reason in change.service_affecting:
+        ports = re.findall(r"\b\d+GE\d+/\d+/\d+(?::\d+)?", reason)
+        text = re.sub(r"\b\d+GE\d+/\d+/\d+(?::\d+)?", "a port", reason)
+        found[text] += ports
+    return {text: ", ".join(port_ranges(ports)) for text, ports in found.items()}
+
+
+def _kind(change: Change) -> str:
+    commands = [line for line in change.patch if line.strip() != "quit"]
+    return f"{change.kind.value}, {counted(len(commands), 'command')}"
+
+
+def _split(edit: Edit) -> tuple[str, str]:
+    match = PORT_PATH.fullmatch(edit.path)
+    return (match["port"], match["rest"]) if match else ("", edit.path)
+
+
+def _arrow(before: str | None, after: str | None) -> str:
+    if before is None:
+        return f"new {after}"
+    return f"{before} -> {after}" if after is not None else f"{before} removed"
+
+
+def plan_text(plan: Plan) -> str:
+    """A plan as a table that a person can approve."""
+    lines = [
+        f"plan {plan.digest[:12]}  fabric {plan.fabric}  commit trial {plan.trial_s} s",
+        f"{'wave':<14} {'switches':<18} gate",
+    ]
+    for wave in plan.waves:
+        gate = textwrap.wrap(_gate(wave.gate), WIDTH - 34) or [""]
+        lines.append(f"{wave.name:<14} {', '.join(wave.devices):<18} {gate[0]}")
+        lines += [" " * 34 + line for line in gate[1:]]
+    unchanged = sum(change.empty for change in plan.changes)
+    lines.append(f"{len(plan.changes) - unchanged} of {len(plan.changes)} switches change")
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _gate(gate: Gate) -> str:
+    return ", ".join(f"{pair.client} > {pair.server}" for pair in gate.pairs) or "no servers"
+
+
+class WaveLines:
+    """Listener of a rollout that says one line for each act of a wave when it has ended."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._open: dict[tuple[str, str], list[str]] = defaultdict(list)
+
+    def __call__(self, event: Event) -> None:
+        """Take one event; speaks when the last device of a wave has ended an act."""
+        key = (event.wave, event.act)
+        if event.phase is Phase.INTENT:
+            self._open[key].append(event.device)
+            return
+        if event.phase is Phase.FAILED:
+            self._tell(event, f"FAILED {event.detail}")
+        self._open[key].remove(event.device)
+        if not self._open[key] and event.phase is Phase.DONE:
+            self._tell(event, event.detail or "ok")
+
+    def _tell(self, event: Event, text: str) -> None:
+        head = f"{event.wave:<14} {event.act:<8} "
+        for line in textwrap.wrap(text, WIDTH - len(head), break_long_words=False) or [""]:
+            self._say((head + line).rstrip())
+            head = " " * len(head)
+
+
+def applied_text(applied: Applied) -> Iterator[str]:
+    """How a rollout ended, in sentences."""
+    if applied.failure:
+        yield from textwrap.wrap(f"stopped: {applied.failure}", WIDTH, subsequent_indent="  ")
+    for devices, words in (
+        (applied.confirmed, "confirmed, read back and saved"),
+        (applied.already, "ran as intended before"),
+        (applied.rolled_back, "rolled back to what ran before"),
+        (applied.unknown, "IN AN UNKNOWN STATE, look at them"),
+    ):
+        if devices:
+            text = f"{counted(len(devices), 'switch')} {words}"
+            yield from textwrap.wrap(f"{text}: {', '.join(devices)}", WIDTH, subsequent_indent="  ")

@@ -1,0 +1,35 @@
+"""Words that several reports share."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 line`, `3 lines`, `2 switches`."""
+    ending = "es" if noun.endswith("ch") else "s"
+    return f"{number} {noun}" + ("" if number == 1 else ending)
+
+
+def port_ranges(names: Iterable[str]) -> Iterator[str]:
+    """`100GE1/0/1-3,7` instead of four names; other names as they are."""
+    numbers: dict[str, list[int]] = defaultdict(list)
+    for name in dict.fromkeys(names):
+        match = re.fullmatch(r"(\d+GE\d+/\d+/)(\d+)", name)
+        if match:
+            numbers[match[1]].append(int(match[2]))
+        else:
+            yield name
+    for head, found in numbers.items():
+        yield head + ",".join(_runs(sorted(found)))
+
+
+def _runs(numbers: list[int]) -> Iterator[str]:
+    start = 0
+    for index in range(1, len(numbers) + 1):
+        if index == len(numbers) or numbers[index] != numbers[index - 1] + 1:
+            first, last = numbers[start], numbers[index - 1]
+            yield str(first) if first == last else f"{first}-{last}"
+            start = index

@@ -1,0 +1,114 @@
+"""Make a sealed Plan from what is intended and what runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from rocefort.dialects.vrp.parse import Parsed, parse
+from rocefort.dialects.vrp.compare import change_of
+from rocefort.dialects.vrp.render import render
+from rocefort.errors import BadInput, Problem, Refused
+from rocefort.models.change import Change, Gate, Plan, Wave, digest_of
+from rocefort.models.device import Device
+from rocefort.models.network import Network, Node, Role
+
+GateFor = Callable[[Sequence[str]], Gate]  # devices of a wave -> the gate that covers them
+
+
+def device_digest(device: Device) -> str:
+    """Digest of what a device's text means; its form does not count."""
+    return digest_of(device.model_dump(mode="json"))
+
+
+def running_digest(parsed: Parsed) -> str:
+    """Digest of a running configuration: its meaning, and the lines that nobody owns."""
+    return digest_of([device_digest(parsed.device), *kept_lines(parsed)])
+
+
+def kept_lines(parsed: Parsed) -> tuple[str, ...]:
+    """Lines of a configuration that the models do not know, each with its view."""
+    return tuple(" / ".join((*line.path, line.text)) for line in parsed.unmodelled)
+
+
+def make_changes(network: Network, running: Mapping[str, str]) -> tuple[Change, ...]:
+    """Change of every device, in the network's order; raises BadInput for texts that miss."""
+    missing = [node.name for node in network.nodes if node.name not in running]
+    if missing:
+        raise BadInput(
+            problems=[
+                Problem(name, "no running configuration", "collect it, or name its file")
+                for name in missing
+            ]
+        )
+    return tuple(_change(node, running[node.name]) for node in network.nodes)
+
+
+def _change(node: Node, running_text: str) -> Change:
+    parsed = parse(running_text, f"{node.name} (running)")
+    if parsed.device.name != node.name:
+        raise Refused(
+            f"the switch calls itself {parsed.device.name!r}",
+            where=node.name,
+            how="check its management address; nothing was changed",
+        )
+    if node.family is None or node.hardware is None:
+        raise Refused("its syntax family is not known", where=node.name, how="name its hardware")
+    family, template = node.family.name, node.hardware.template
+    kept = kept_lines(parsed)
+    change = change_of(
+        render(parsed.device, family, template),
+        parsed.device,
+        render(node.device, family, template),
+        node.device,
+        family,
+        kept,
+    )
+    return change.model_copy(
+        update={
+            "running_digest": running_digest(parsed),
+            "intended_digest": digest_of([device_digest(node.device), *kept]),
+        }
+    )
+
+
+def make_waves(
+    network: Network, changed: Iterable[str], canary: str, max_unavailable: int, gate_for: GateFor
+) -> tuple[Wave, ...]:
+    """Canary leaf, the other leaves in batches, one spine at a time; only what changes."""
+    names = set(changed)
+    leaves = [n.name for n in network.role(Role.LEAF) if n.name in names and n.name != canary]
+    spines = [n.name for n in network.role(Role.SPINE) if n.name in names]
+    groups = [("canary", [canary])] if canary in names else []
+    batches = [leaves[i : i + max_unavailable] for i in range(0, len(leaves), max_unavailable)]
+    groups += [(f"leaves {i} of {len(batches)}", batch) for i, batch in enumerate(batches, 1)]
+    groups += [(f"spine {i} of {len(spines)}", [name]) for i, name in enumerate(spines, 1)]
+    return tuple(
+        Wave(name=name, devices=tuple(devices), gate=gate_for(devices)) for name, devices in groups
+    )
+
+
+def write_plan(plan: Plan, path: Path) -> None:
+    """Write a sealed plan so that it is whole or not there."""
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_text(plan.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        part.chmod(0o600)
+        part.replace(path)
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror}", where=str(path)) from None
+
+
+def read_plan(path: Path) -> Plan:
+    """Read a plan and check its seal; raises Refused where it was changed after sealing."""
+    try:
+        plan = Plan.model_validate_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadInput("no such file", where=str(path), how="make it by `rocefort plan`") from None
+    except (OSError, UnicodeDecodeError, ValidationError):
+        raise Refused("is not a plan of this version", where=str(path), how="plan again") from None
+    if plan.digest != plan.computed_digest():
+        raise Refused("was changed after it was sealed", where=str(path), how="plan again")
+    return plan

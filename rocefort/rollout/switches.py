@@ -1,0 +1,208 @@
+"""The switches of a rollout, reached by Nornir and NAPALM; results are data, never exceptions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from napalm.base.exceptions import NapalmException
+from nornir.core import Nornir
+from nornir.core.task import Result, Task
+
+from rocefort.dialects.vrp.parse import Parsed, parse
+from rocefort.errors import DeviceFailed, Refused, RocefortError
+from rocefort.models.change import Change
+from rocefort.rollout.apply import Outcome
+from rocefort.rollout.plan import running_digest
+
+
+class Driver(Protocol):
+    """The part of napalm_cloudengine that a rollout uses."""
+
+    def get_config(self, retrieve: str) -> dict[str, str]: ...  # noqa: D102 - NAPALM's
+    def get_bgp_neighbors(self) -> dict[str, dict[str, Any]]: ...  # noqa: D102
+    def has_pending_commit(self) -> bool: ...  # noqa: D102
+    def load_merge_candidate(self, *, config: str) -> None: ...  # noqa: D102
+    def commit_config(self, message: str, revert_in: int) -> None: ...  # noqa: D102
+    def confirm_commit(self) -> None: ...  # noqa: D102
+    def abort_commit(self) -> None: ...  # noqa: D102
+    def discard_config(self) -> None: ...  # noqa: D102
+    def save_config(self) -> None: ...  # noqa: D102
+
+
+Step = Callable[[Driver, Change], object]
+
+
+def collect_running(nornir: Nornir, devices: Sequence[str]) -> dict[str, str]:
+    """Running configuration by device; raises DeviceFailed with every switch that gave none."""
+    results = _run(nornir, devices, lambda driver, _: driver.get_config("running")["running"])
+    failed = [value for value in results.values() if isinstance(value, RocefortError)]
+    if failed:
+        raise DeviceFailed("\n".join(map(str, failed)))
+    return {device: str(text) for device, text in results.items()}
+
+
+@dataclass
+class NapalmSwitches:
+    """Switches by name in a Nornir inventory; implements rocefort.rollout.apply.Switches."""
+
+    nornir: Nornir
+    plan_digest: str
+    settle_s: float = 30.0  # how long sessions may take to come back after a commit
+    _sessions: dict[str, frozenset[str]] = field(default_factory=dict)  # up before the change
+
+    def precheck(self, changes: Sequence[Change]) -> tuple[Outcome, frozenset[str]]:
+        """Right switch, running as planned, no trial pending; and who is done already."""
+        results = self._each(changes, self._precheck)
+        outcome = _errors(results)
+        return outcome, frozenset(device for device, value in results.items() if value is True)
+
+    def _precheck(self, driver: Driver, change: Change) -> bool:
+        if driver.has_pending_commit():
+            raise Refused(
+                "a trial is pending that this rollout did not start",
+                where=change.device,
+                how="wait for its timer, or confirm or abort it on the switch",
+            )
+        running = _read(driver, change)
+        if running.device.name != change.device:
+            raise Refused(
+                f"the switch calls itself {running.device.name!r}",
+                where=change.device,
+                how="check its management address; nothing was changed on it",
+            )
+        self._sessions[change.device] = _established(driver)
+        digest = running_digest(running)
+        if digest == change.intended_digest:
+            return True
+        if digest != change.running_digest:
+            raise Refused(
+                "its running configuration is not the one that the plan was made against",
+                where=change.device,
+                how="plan again",
+            )
+        return False
+
+    def load(self, changes: Sequence[Change]) -> Outcome:
+        """Load the patch; running and candidate together must be what was planned."""
+        return _errors(self._each(changes, _load))
+
+    def trial(self, changes: Sequence[Change], seconds: int) -> Outcome:
+        """`commit trial`; the plan's digest goes into the description."""
+        message = f"rocefort plan {self.plan_digest[:12]}"
+        return _errors(self._each(changes, lambda d, _: d.commit_config(message, seconds)))
+
+    def check(self, changes: Sequence[Change]) -> Outcome:
+        """Configuration read back as intended; every session that was up is up again."""
+        return _errors(self._each(changes, self._check))
+
+    def _check(self, driver: Driver, change: Change) -> None:
+        _expect(_read(driver, change), change, "after the trial commit")
+        removed = {e.path for e in change.edits if e.after is None}
+        wanted = {
+            peer for peer in self._sessions[change.device] if f"bgp.peers[{peer}]" not in removed
+        }
+        deadline = time.monotonic() + self.settle_s
+        while missing := wanted - _established(driver):
+            if time.monotonic() > deadline:
+                raise DeviceFailed(
+                    f"BGP sessions did not come back: {', '.join(sorted(missing))}",
+                    where=change.device,
+                )
+            time.sleep(min(1.0, self.settle_s / 5))
+
+    def confirm(self, changes: Sequence[Change]) -> Outcome:
+        """Confirm, read back, save."""
+        return _errors(self._each(changes, _confirm))
+
+    def abort(self, changes: Sequence[Change]) -> Outcome:
+        """Back to what ran before, verified by reading back."""
+        return _errors(self._each(changes, _abort))
+
+    def _each(self, changes: Sequence[Change], step: Step) -> dict[str, object]:
+        by_device = {change.device: change for change in changes}
+        return _run(self.nornir, list(by_device), step, by_device)
+
+
+def _run(
+    nornir: Nornir,
+    devices: Sequence[str],
+    step: Callable[[Driver, Any], object],
+    changes: Mapping[str, Change] | None = None,
+) -> dict[str, object]:
+    """Run a step on every device at once; a device's value is its result or its error."""
+
+    def task(task: Task) -> Result:
+        change = changes[task.host.name] if changes else None
+        driver = task.host.get_connection("napalm", task.nornir.config)
+        return Result(host=task.host, result=step(driver, change))
+
+    chosen = nornir.filter(filter_func=lambda host: host.name in set(devices))
+    absent = [device for device in devices if device not in chosen.inventory.hosts]
+    values: dict[str, object] = {
+        name: DeviceFailed("is not in the connections", where=name, how="add its address")
+        for name in absent
+    }
+    results = chosen.run(task=task, on_failed=True)  # cleanup must reach failed hosts too
+    for name, result in results.items():
+        values[name] = _error(name, result.exception) if result.failed else result[0].result
+    return values
+
+
+def _error(device: str, error: BaseException | None) -> RocefortError:
+    if isinstance(error, RocefortError):
+        return error
+    text = " ".join(str(error).split())
+    if isinstance(error, NapalmException):
+        return DeviceFailed(text.removeprefix(f"{device}: "), where=device)
+    return DeviceFailed(f"{type(error).__name__}: {text}", where=device)
+
+
+def _errors(results: Mapping[str, object]) -> Outcome:
+    return {name: value for name, value in results.items() if isinstance(value, RocefortError)}
+
+
+def _read(driver: Driver, change: Change) -> Parsed:
+    return parse(driver.get_config("running")["running"], f"{change.device} (running)")
+
+
+def _load(driver: Driver, change: Change) -> None:
+    driver.load_merge_candidate(config="\n".join(change.patch))
+    candidate = driver.get_config("candidate")["candidate"]
+    _expect(parse(candidate, f"{change.device} (candidate)"), change, "with the patch loaded")
+
+
+def _confirm(driver: Driver, change: Change) -> None:
+    driver.confirm_commit()
+    _expect(_read(driver, change), change, "after the confirmation")
+    driver.save_config()
+
+
+def _abort(driver: Driver, change: Change) -> None:
+    if driver.has_pending_commit():
+        driver.abort_commit()
+    else:
+        driver.discard_config()
+    if running_digest(_read(driver, change)) != change.running_digest:
+        raise DeviceFailed(
+            "does not run what it ran before the change",
+            where=change.device,
+            how=f"compare it with the plan; the way back is: {' / '.join(change.reverse)}",
+        )
+
+
+def _expect(found: Parsed, change: Change, when: str) -> None:
+    if running_digest(found) != change.intended_digest:
+        raise DeviceFailed(f"{when}, the switch does not run what was planned", where=change.device)
+
+
+def _established(driver: Driver) -> frozenset[str]:
+    neighbours = driver.get_bgp_neighbors()
+    return frozenset(
+        peer
+        for instance in neighbours.values()
+        for peer, state in instance["peers"].items()
+        if state["is_up"]
+    )

@@ -1,0 +1,532 @@
+"""The interpreter does what the vendor's reference says a line does, and refuses what it refuses."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rocefort.dialects.vrp.interpret import (
+    VrpRefusal,
+    apply_line,
+    apply_lines,
+    canonical,
+    prompt_name,
+    replay,
+)
+from rocefort.dialects.vrp.semantics import ROWS
+from rocefort.dialects.vrp.tree import ConfigLine, parse_tree, tree_text
+from rocefort.models.hardware import SyntaxFamily
+
+V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2
+
+
+def flat(lines: tuple[ConfigLine, ...], depth: int = 0) -> list[str]:
+    """Indented lines without separators: what the tables below are written in."""
+    rows: list[str] = []
+    for line in lines:
+        rows += [" " * depth + line.text, *flat(line.children, depth + 1)]
+    return rows
+
+
+def after(before: str, typed: str, family: SyntaxFamily = G1) -> list[str]:
+    """Type lines (separated by ;) into a configuration (one line a row)."""
+    config, refusals = replay(parse_tree(before), family)
+    assert not refusals
+    return flat(apply_lines(config, typed.split(";"), family))
+
+
+PORT = "interface 100GE1/0/1\n undo portswitch\n mtu 1600\n ip address 10.0.0.1 255.255.255.254\n"
+BGP = "bgp 65001\n group G external\n peer G as-number 65002\n peer 10.0.0.0 group G\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "typed", "expected"),
+    [
+        pytest.param(
+            PORT,
+            "interface 100GE1/0/1;mtu 9000",
+            [
+                "interface 100GE1/0/1",
+                " undo portswitch",
+                " mtu 9000",
+                " ip address 10.0.0.1 255.255.255.254",
+            ],
+            id="a line replaces the line of its key, in place",
+        ),
+        pytest.param(
+            PORT,
+            "interface 100GE1/0/1;undo mtu;ip address 10.0.0.9 30;ip address 10.9.9.9 24 sub",
+            [
+                "interface 100GE1/0/1",
+                " undo portswitch",
+                " ip address 10.0.0.9 255.255.255.252",
+                " ip address 10.9.9.9 255.255.255.0 sub",
+            ],
+            id="a primary address replaces, sub adds, a length is saved as a mask",
+        ),
+        pytest.param(
+            PORT,
+            "interface 100GE1/0/1;mtu 1500;undo ip address;shutdown;undo shutdown",
+            ["interface 100GE1/0/1", " undo portswitch"],
+            id="what equals the default is not saved",
+        ),
+        pytest.param(
+            "interface 100GE1/0/2\n",
+            "interface 100GE 1/0/2;port default vlan 7;undo port default vlan",
+            ["interface 100GE1/0/2"],
+            id="a physical port stays when its last line goes",
+        ),
+        pytest.param(
+            "interface Vlanif7\n ip address 10.7.0.1 255.255.255.0\n",
+            "undo interface Vlanif7",
+            [],
+            id="a logical interface goes with all its lines",
+        ),
+        pytest.param(
+            "",
+            "vlan batch 10 20;vlan 21;description x;quit;vlan batch 22 to 23",
+            ["vlan batch 10 20 to 23", "vlan 21", " description x"],
+            id="VLANs are one list; a VLAN view is saved only for what it holds",
+        ),
+        pytest.param(
+            "vlan batch 10 to 20\nvlan 12\n description x\n",
+            "undo vlan batch 11 to 13;undo vlan 20",
+            ["vlan batch 10 14 to 19"],
+            id="undo takes numbers out of a list, and their views",
+        ),
+        pytest.param(
+            "interface 100GE1/0/3\n port link-type trunk\n port trunk allow-pass vlan 10\n",
+            "interface 100GE1/0/3;port trunk allow-pass vlan 11;undo port trunk allow-pass vlan 1",
+            [
+                "interface 100GE1/0/3",
+                " port link-type trunk",
+                " port trunk allow-pass vlan 10 to 11",
+                " undo port trunk allow-pass vlan 1",
+            ],
+            id="VLAN 1 is on a trunk by default, so its removal is remembered",
+        ),
+        pytest.param(
+            "",
+            "dcb pfc;priority 4;undo priority 3",
+            ["dcb pfc", " priority 4", " undo priority 3"],
+            id="priority adds to queue 3; without queue 3 means a line that says so",
+        ),
+        pytest.param(
+            "dcb pfc\n priority 4\n undo priority 3\n",
+            "dcb pfc;priority 3 5;undo priority 4",
+            ["dcb pfc", " priority 5"],
+            id="queue 3 back on is the default again",
+        ),
+        pytest.param(
+            "dcb pfc deadlock-detect timer 10\n",
+            "dcb pfc deadlock-detect timer 1000;undo dcb pfc deadlock-detect timer 1000",
+            [],
+            id="a timer is undone with its value",
+        ),
+        pytest.param(
+            "dcb pfc deadlock-detect timer 10\n",
+            "undo dcb pfc deadlock-detect timer 20",
+            ["dcb pfc deadlock-detect timer 10"],
+            id="an undo that names another value removes nothing",
+        ),
+        pytest.param(
+            "interface 100GE1/0/1\n dcb pfc buffer 4 xon static 1 kbytes xoff static 2 kbytes\n",
+            "interface 100GE1/0/1;dcb pfc buffer 4 xon static 550 kbytes xoff static 600 kbytes;"
+            "dcb pfc buffer 5 xon static 1 kbytes xoff static 1 kbytes",
+            [
+                "interface 100GE1/0/1",
+                " dcb pfc buffer 4 xon static 550 kbytes xoff static 600 kbytes",
+                " dcb pfc buffer 5 xon static 1 kbytes xoff static 1 kbytes",
+            ],
+            id="thresholds are keyed by queue",
+        ),
+        pytest.param(
+            "interface 100GE1/0/1\n qos drr 0 to 5\n",
+            "interface 100GE1/0/1;qos pq 5;qos pq 6 to 7",
+            ["interface 100GE1/0/1", " qos drr 0 to 4", " qos pq 5 to 7"],
+            id="a queue has one scheduler",
+        ),
+        pytest.param(
+            "",
+            "ai-service;ai-ecn;assign queue 4;assign queue 4 model ai_ecn_hpc;ai-ecn enable",
+            ["ai-service", " ai-ecn", "  ai-ecn enable", "  assign queue 4 model ai_ecn_hpc"],
+            id="assign queue is keyed by queue",
+        ),
+        pytest.param(
+            "ip ip-prefix L index 10 permit 10.0.0.0 8\n",
+            "ip ip-prefix L index 5 deny 0.0.0.0 0;ip ip-prefix L index 10 permit 10.0.0.0 8 "
+            "less-equal 24;ip ip-prefix M index 10 permit 1.0.0.0 8;undo ip ip-prefix M",
+            [
+                "ip ip-prefix L index 5 deny 0.0.0.0 0",
+                "ip ip-prefix L index 10 permit 10.0.0.0 8 less-equal 24",
+            ],
+            id="prefix lists are keyed by name and index, in the order of the index",
+        ),
+        pytest.param(
+            "route-policy P permit node 10\n if-match ip-prefix L\nroute-policy P permit node 20\n",
+            "route-policy P deny node 10;quit;undo route-policy P node 20",
+            ["route-policy P deny node 10", " if-match ip-prefix L"],
+            id="a node changes its mode and keeps its lines; undo names the node without mode",
+        ),
+        pytest.param(
+            "bgp 65001\n",
+            "bgp 65001;peer 10.0.0.0 as-number 65002;peer 10.0.0.0 as-number 65003;"
+            "peer 10.0.0.0 bfd enable;peer 10.0.0.0 bfd min-tx-interval 300;"
+            "peer 10.0.0.0 bfd detect-multiplier 3",
+            [
+                "bgp 65001",
+                " peer 10.0.0.0 as-number 65003",
+                " peer 10.0.0.0 bfd min-tx-interval 300 detect-multiplier 3",
+                " peer 10.0.0.0 bfd enable",
+                " ipv4-family unicast",
+                "  peer 10.0.0.0 enable",
+            ],
+            id="a peer is enabled in the IPv4 family by itself; BFD settings share a line",
+        ),
+        pytest.param(
+            "",
+            "bgp 65001;group G external;peer G as-number 65002;peer 10.0.0.0 group G",
+            [
+                "bgp 65001",
+                " group G external",
+                " peer G as-number 65002",
+                " peer 10.0.0.0 as-number 65002",
+                " peer 10.0.0.0 group G",
+                " ipv4-family unicast",
+                "  peer G enable",
+                "  peer 10.0.0.0 enable",
+                "  peer 10.0.0.0 group G",
+            ],
+            id="the switch adds lines of its own for the members of a group",
+        ),
+        pytest.param(
+            BGP,
+            "bgp 65001;undo peer 10.0.0.0",
+            [
+                "bgp 65001",
+                " group G external",
+                " peer G as-number 65002",
+                " ipv4-family unicast",
+                "  peer G enable",
+            ],
+            id="undo peer takes all its lines, in the families too",
+        ),
+        pytest.param(BGP, "undo bgp", [], id="undo bgp takes the process"),
+        pytest.param(
+            BGP,
+            "bgp 65001;ipv4-family unicast;maximum load-balancing 32;maximum load-balancing 1;"
+            "network 10.0.0.0 24;network 10.0.1.0 255.255.255.0;undo network 10.0.0.0 24;"
+            "#;sysname leaf01",
+            [
+                "sysname leaf01",
+                "bgp 65001",
+                " group G external",
+                " peer G as-number 65002",
+                " peer 10.0.0.0 as-number 65002",
+                " peer 10.0.0.0 group G",
+                " ipv4-family unicast",
+                "  network 10.0.1.0 255.255.255.0",
+                "  peer G enable",
+                "  peer 10.0.0.0 enable",
+                "  peer 10.0.0.0 group G",
+            ],
+            id="a left-aligned # leads back to the system view",
+        ),
+        pytest.param(
+            "acl number 3000\n rule 10 permit ip\n",
+            "acl 3000;rule 5 deny udp;rule 10 deny ip;undo rule 5",
+            ["acl number 3000", " rule 10 deny ip"],
+            id="rules are keyed by number",
+        ),
+        pytest.param(
+            "diffserv domain d\n ip-dscp-inbound 24 phb af4 green\n",
+            "diffserv domain d;ip-dscp-inbound 24 phb af3;ip-dscp-inbound 25 phb cs6 green;"
+            "undo ip-dscp-inbound 25",
+            ["diffserv domain d", " ip-dscp-inbound 24 phb af3"],
+            id="the map is keyed by DSCP",
+        ),
+        pytest.param(
+            "aaa\n local-user a service-type ssh\n local-user b service-type ssh\n",
+            "aaa;local-user a privilege level 3;undo local-user b",
+            ["aaa", " local-user a service-type ssh", " local-user a privilege level 3"],
+            id="a user goes with all that is said of it",
+        ),
+        pytest.param("", "undo lldp enable;undo vlan batch 9", [], id="undo of nothing is nothing"),
+    ],
+)
+def test_what_a_line_does(before: str, typed: str, expected: list[str]) -> None:
+    assert after(before, typed) == expected
+
+
+UNRECOGNIZED = "Error: Unrecognized command found at '^' position."
+WRONG = "Error: Wrong parameter found at '^' position."
+INCOMPLETE = "Error: Incomplete command found at '^' position."
+TOO_MANY = "Error: Too many parameters found at '^' position."
+IN_PORT = "interface 100GE1/0/1"
+
+
+@pytest.mark.parametrize(
+    ("family", "view", "line", "position", "message"),
+    [
+        (G1, "", "frobnicate 1", 0, UNRECOGNIZED),
+        (G1, "", "  frobnicate 1", 2, UNRECOGNIZED),
+        (G1, "", "vlan batch 4095", 11, WRONG),
+        (G1, "", "undo vlan batch", 15, INCOMPLETE),
+        (G1, "", "lldp enable now", 12, TOO_MANY),
+        (G1, "", "lldp", 4, INCOMPLETE),
+        (G1, "", "interface Foo1", 10, WRONG),
+        (G1, "", "undo interface 100GE1/0/1", 15, WRONG),
+        (G1, "", "undo dcb pfc", 12, INCOMPLETE),
+        (G1, "", "undo dcb pfc default", 13, WRONG),
+        (G1, "", "dcb pfc deadlock-detect timer 10000", 30, WRONG),
+        (G1, "", "dcb pfc deadlock-detect timer 9", 30, WRONG),
+        (G1, "", "undo dcb pfc deadlock-detect timer", 34, INCOMPLETE),
+        (G2, "", "dcb pfc deadlock-detect timer 100", 24, UNRECOGNIZED),
+        (V200, "", "dcb pfc deadlock-detect timer 100", 24, TOO_MANY),
+        (G2, "", "dcb pfc deadlock-detect interval 20", 33, UNRECOGNIZED),
+        (G1, IN_PORT, "mtu 45", 4, WRONG),
+        (G1, IN_PORT, "mtu 9601", 4, WRONG),
+        (G1, IN_PORT, "undo mtu 9000", 9, TOO_MANY),
+        (G1, IN_PORT, "description " + "x" * 243, 12, WRONG),
+        (G1, IN_PORT, "ip address 10.0.0.1 30", 0, UNRECOGNIZED),  # a layer-2 port
+        (G1, IN_PORT, "dcb pfc buffer 4 xon static 601 kbytes xoff static 600 kbytes", 28, WRONG),
+        (G1, IN_PORT, "dcb pfc buffer 4 xon static 1 mbytes xoff static 1000 kbytes", 28, WRONG),
+        (G1, IN_PORT, "dcb pfc buffer 4 xon static 1 kbytes xoff static 6145 kbytes", 49, WRONG),
+        (G1, IN_PORT, "dcb pfc buffer 6 xon static 1 kbytes xoff static 2 kbytes", 15, WRONG),
+        (
+            G1,
+            IN_PORT,
+            "dcb pfc buffer 4 xoff static 600 kbytes xon offset 50 kbytes",
+            17,
+            UNRECOGNIZED,
+        ),
+        (
+            G2,
+            IN_PORT,
+            "dcb pfc buffer 4 xon static 550 kbytes xoff static 600 kbytes",
+            17,
+            UNRECOGNIZED,
+        ),
+        (
+            V200,
+            IN_PORT,
+            "dcb pfc buffer 4 xon static 550 kbytes xoff static 600 kbytes",
+            17,
+            UNRECOGNIZED,
+        ),
+        (G1, "interface Eth-Trunk1", "dcb pfc enable mode manual", 0, UNRECOGNIZED),
+        (G1, "dcb pfc", "priority 6", 9, WRONG),
+        (G1, "dcb pfc", "priority 4 deadlock-detect time 10", 11, UNRECOGNIZED),
+        (G2, "dcb pfc", "priority 4 deadlock-detect time 16", 32, WRONG),
+        (G1, "bgp 65001", "ipv4-family unicast x", 20, TOO_MANY),
+        (G1, "bgp 65001;ipv4-family unicast", "maximum load-balancing 129", 23, WRONG),
+        (G1, "bgp 65001;ipv4-family unicast", "undo maximum load-balancing 2", 28, UNRECOGNIZED),
+        (G1, "bgp 65001", "peer 10.0.0.0 as-number 0", 24, WRONG),
+        (G1, "bgp 65001", "undo peer 10.0.0.0 as-number 65002", 19, UNRECOGNIZED),
+        (G1, "", "undo route-policy P permit node 20", 20, UNRECOGNIZED),
+        (G1, "", "undo ip ip-prefix L index 10 permit 10.0.0.0 8", 29, TOO_MANY),
+    ],
+)
+def test_what_is_refused_and_where_the_caret_stands(
+    family: SyntaxFamily, view: str, line: str, position: int, message: str
+) -> None:
+    config: tuple[ConfigLine, ...] = ()
+    place: tuple[str, ...] = ()
+    for opener in filter(None, view.split(";")):
+        applied = apply_line(config, place, opener, family)
+        config, place = applied.config, applied.view
+    with pytest.raises(VrpRefusal) as refusal:
+        apply_line(config, place, line, family)
+    assert (refusal.value.message, refusal.value.position) == (message, position)
+
+
+def test_trust_dscp_is_refused_on_a_routed_port_and_taken_on_a_switched_one() -> None:
+    with pytest.raises(VrpRefusal, match="'trust dscp': Error: Unrecognized command"):
+        after(PORT, "interface 100GE1/0/1;trust dscp")
+    assert " trust dscp" in after("", "interface 100GE1/0/1;trust dscp")
+
+
+def test_each_family_has_its_own_form_of_the_thresholds_and_timers() -> None:
+    offset = "interface 100GE1/0/1;dcb pfc buffer 4 xoff static 600 kbytes xon offset 50 kbytes"
+    for family in (G2, V200):
+        assert after("", offset, family)[1] == " " + offset.partition(";")[2]
+    one_line = "dcb pfc;priority 4 deadlock-detect time 10 deadlock-recovery time 10"
+    assert after("", one_line, V200) == ["dcb pfc", " " + one_line.partition(";")[2]]
+    two_lines = "dcb pfc;priority 4 deadlock-detect time 12;priority 4 deadlock-recovery time 12"
+    assert len(after("", two_lines, G2)) == 3
+
+
+def test_a_queue_with_settings_of_its_own_cannot_leave_pfc() -> None:
+    before = "dcb pfc\n priority 4\n priority 4 turn-off threshold 20\n"
+    with pytest.raises(VrpRefusal, match="Queue 4 has settings of its own"):
+        after(before, "dcb pfc;undo priority 4")
+    typed = "dcb pfc;undo priority 4 turn-off threshold 20;undo priority 4"
+    assert after(before, typed) == ["dcb pfc"]
+
+
+def test_a_view_can_be_entered_from_a_view_beside_it_but_not_a_setting_made() -> None:
+    entered = after("", "interface 100GE1/0/1;shutdown;interface 100GE1/0/2;shutdown")
+    assert entered == ["interface 100GE1/0/1", " shutdown", "interface 100GE1/0/2", " shutdown"]
+    with pytest.raises(VrpRefusal):
+        after("", "interface 100GE1/0/1;lldp enable")
+
+
+@pytest.mark.parametrize(
+    ("before", "view", "line", "question"),
+    [
+        (BGP, (), "undo bgp", "All BGP configurations will be deleted"),
+        (BGP, ("bgp 65001",), "undo peer 10.0.0.0", "related to the BGP peer will be deleted"),
+        (BGP, ("bgp 65001",), "router-id 1.1.1.1", "resets the peer session"),
+        ("bgp 65001\n", ("bgp 65001",), "router-id 1.1.1.1", None),
+        (BGP, ("bgp 65001", "ipv4-family unicast"), "peer G enable", None),
+        (BGP, ("bgp 65001", "ipv4-family unicast"), "undo peer G enable", "reset the peer session"),
+        ("bfd\n", (), "undo bfd", "The BFD process will be deleted"),
+        ("", (), "undo bfd", None),
+        ("", (), "dcb pfc global disable", "disable PFC on all ports"),
+    ],
+)
+def test_questions_are_asked_where_something_is_lost(
+    before: str, view: tuple[str, ...], line: str, question: str | None
+) -> None:
+    config, _ = replay(parse_tree(before), G1)
+    asked = apply_line(config, view, line, G1).question
+    assert asked is None if question is None else question in (asked or "")
+    assert asked is None or asked.endswith("[Y/N]:")
+
+
+@pytest.mark.parametrize(
+    ("typed", "prompt"),
+    [
+        ("interface 100ge 1/0/1", "-100GE1/0/1"),
+        ("bgp 65001;ipv4-family unicast", "-bgp-af-ipv4"),
+        ("dcb pfc", "-dcb-pfc-default"),
+        ("dcb pfc mine", "-dcb-pfc-mine"),
+        ("diffserv domain roce", "-dsdomain-roce"),
+        ("ai-service;ai-ecn", "-ai-service-ai-ecn"),
+        ("acl 2000", "-acl4-basic-2000"),
+        ("acl 3000", "-acl4-advance-3000"),
+        ("user-interface vty 0 4", "-ui-vty0-4"),
+        ("drop-profile p", "-drop-p"),
+        ("vlan 7;quit", ""),
+    ],
+)
+def test_prompts_name_the_view(typed: str, prompt: str) -> None:
+    config: tuple[ConfigLine, ...] = ()
+    view: tuple[str, ...] = ()
+    for line in typed.split(";"):
+        applied = apply_line(config, view, line, G1)
+        config, view = applied.config, applied.view
+    assert prompt_name(view, G1) == prompt
+
+
+def test_a_start_up_leaves_out_what_it_refuses_and_goes_on() -> None:
+    text = "sysname a\ninterface 100GE1/0/1\n mtu 1\n shutdown\nwhat is this\nlldp enable\n"
+    config, refusals = replay(parse_tree(text), G1)
+    assert flat(config) == ["sysname a", "lldp enable", "interface 100GE1/0/1", " shutdown"]
+    assert [refusal.line for refusal in refusals] == ["mtu 1", "what is this"]
+    with pytest.raises(VrpRefusal, match="'mtu 1'"):
+        canonical(parse_tree(text), G1)
+
+
+def test_order_and_defaults_make_no_difference_to_the_canonical_tree() -> None:
+    one = "vlan 10\nvlan 20\ninterface 100GE1/0/2\n shutdown\n mtu 1500\nsysname a\n"
+    two = "sysname a\nvlan batch 10 20\ninterface 100GE1/0/2\n undo portswitch\n portswitch\n shutdown\n"
+    assert canonical(parse_tree(one), G1) == canonical(parse_tree(two), G1)
+
+
+LINES = st.sampled_from(
+    [
+        "sysname leaf01",
+        "vlan batch 10 to 12 30",
+        "undo vlan batch 11",
+        "vlan 12",
+        "lldp enable",
+        "undo lldp enable",
+        "dcb pfc",
+        "priority 4",
+        "priority 5",
+        "undo priority 3",
+        "undo priority 4",
+        "interface 100GE1/0/1",
+        "interface Vlanif10",
+        "undo interface Vlanif10",
+        "undo portswitch",
+        "portswitch",
+        "mtu 9000",
+        "undo mtu",
+        "ip address 10.0.0.1 31",
+        "ip address 10.0.1.1 24 sub",
+        "undo ip address",
+        "port trunk allow-pass vlan 10 12",
+        "undo port trunk allow-pass vlan 1 10",
+        "qos drr 0 to 5",
+        "qos pq 3 to 7",
+        "undo qos drr 0",
+        "dcb pfc enable mode manual",
+        "bgp 65001",
+        "undo bgp",
+        "group G external",
+        "peer G as-number 65002",
+        "peer 10.0.0.0 group G",
+        "undo peer 10.0.0.0",
+        "undo group G",
+        "peer 10.0.0.0 bfd min-tx-interval 300",
+        "ipv4-family unicast",
+        "network 10.0.0.0 24",
+        "peer 10.0.0.0 enable",
+        "undo peer 10.0.0.0 enable",
+        "quit",
+        "#",
+    ]
+)
+
+
+def typed_in(lines: list[str]) -> tuple[ConfigLine, ...]:
+    """Type lines, skipping what is refused, as an operator would."""
+    config: tuple[ConfigLine, ...] = ()
+    view: tuple[str, ...] = ()
+    for line in lines:
+        try:
+            applied = apply_line(config, view, line, G1)
+        except VrpRefusal:
+            continue
+        config, view = applied.config, applied.view
+    return config
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(LINES, max_size=40))
+def test_a_saved_configuration_loads_to_itself(lines: list[str]) -> None:
+    config = typed_in(lines)
+    loaded, refusals = replay(parse_tree(tree_text(config)), G1)
+    assert not refusals
+    assert canonical(loaded, G1) == canonical(config, G1)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(LINES, max_size=30), LINES)
+def test_a_line_typed_twice_changes_nothing_the_second_time(lines: list[str], line: str) -> None:
+    config: tuple[ConfigLine, ...] = ()
+    view: tuple[str, ...] = ()
+    for each in [*lines, line]:
+        try:
+            applied = apply_line(config, view, each, G1)
+        except VrpRefusal:
+            continue
+        place, config, view = view, applied.config, applied.view
+        if each not in ("quit", "#"):
+            assert apply_line(config, place, each, G1).config == config
+
+
+def test_every_row_names_its_source_and_every_default_is_a_line_of_its_row() -> None:
+    for view, rows in ROWS.items():
+        for row in rows:
+            assert row.source, f"{view}: {row.format}"
+            assert row.undo_nodes
+            if row.kind == "set" and row.default:
+                assert row.default.split()[0] in row.first_words, row.format
+            for command in (*row.on_set, *row.on_undo):
+                assert not re.search(r"\{(?!self|asn|peer|ip|name|1-4094)", command), command

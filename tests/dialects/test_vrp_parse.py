@@ -1,0 +1,467 @@
+"""Reading VRP text: every typed form, what is kept unmodelled, and what is refused with its line."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv4Interface
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from rocefort.dialects.vrp.parse import TextLine, masked, parse
+from rocefort.errors import BadInput
+from rocefort.models.device import Bfd, Device, Interface, PfcProfile, PfcThreshold, PfcTimer
+
+HEAD = "sysname a\n"
+PORT = f"{HEAD}interface 100GE1/0/1\n"
+PEER = f"{HEAD}bgp 65001\n peer 10.0.0.1 as-number 65002\n"
+
+
+def device(text: str) -> Device:
+    """Device of a text in which every line is understood."""
+    parsed = parse(text, "a.cfg")
+    assert parsed.unmodelled == ()
+    return parsed.device
+
+
+def port(*lines: str) -> Interface:
+    return device(PORT + "".join(f" {line}\n" for line in lines)).interfaces[0]
+
+
+def profile(*lines: str) -> PfcProfile:
+    return device(f"{HEAD}dcb pfc\n" + "".join(f" {line}\n" for line in lines)).pfc.profiles[0]
+
+
+@pytest.mark.parametrize(
+    ("typed", "saved"),
+    [
+        ("100GE1/0/1", "100GE1/0/1"),
+        ("100GE 1/0/1", "100GE1/0/1"),
+        ("100ge  1/0/1", "100GE1/0/1"),
+        ("100ge1/0/1:2", "100GE1/0/1:2"),
+        ("vlanif 10", "Vlanif10"),
+        ("VLANIF10", "Vlanif10"),
+        ("loopback 0", "LoopBack0"),
+        ("meth 0/0/0", "MEth0/0/0"),
+        ("eth-trunk 5", "Eth-Trunk5"),
+        ("null0", "NULL0"),
+    ],
+)
+def test_interface_names_as_saved(typed: str, saved: str) -> None:
+    assert device(f"{HEAD}interface {typed}\n").interfaces[0].name == saved
+
+
+@pytest.mark.parametrize(
+    ("line", "vlans"),
+    [
+        ("vlan batch 10", (10,)),
+        ("vlan batch 30 10 20 to 22", (10, 20, 21, 22, 30)),
+        ("vlan batch 10 to 12 11", (10, 11, 12)),
+        ("vlan batch 10\nvlan batch 20", (10, 20)),
+        ("vlan 10", (10,)),
+    ],
+)
+def test_vlan_lists(line: str, vlans: tuple[int, ...]) -> None:
+    assert device(f"{HEAD}{line}\n").vlans == vlans
+
+
+@pytest.mark.parametrize(
+    ("lines", "field", "value"),
+    [
+        (["ip address 10.0.0.1 255.255.255.0"], "addresses", ("10.0.0.1/24",)),
+        (["ip address 10.0.0.1 24"], "addresses", ("10.0.0.1/24",)),
+        (["ip address 10.0.0.1 31", "ip address 9.0.0.1 8 sub"], "addresses", None),
+        (["undo shutdown"], "enabled", True),
+        (["shutdown"], "enabled", False),
+        (["undo portswitch"], "routed", True),
+        (["portswitch"], "routed", False),
+        (["description  two   blanks # and ! more"], "description", "two blanks # and ! more"),
+        (["port trunk allow-pass vlan 10 20 to 22"], "trunk_vlans", (10, 20, 21, 22)),
+        (["mtu 9000", "mtu 9000"], "mtu", 9000),
+    ],
+)
+def test_interface_lines(lines: list[str], field: str, value: object) -> None:
+    read = getattr(port(*lines), field)
+    if field == "addresses":
+        expected = value or ("10.0.0.1/31", "9.0.0.1/8")
+        assert isinstance(expected, tuple)
+        value = tuple(map(IPv4Interface, expected))
+    assert read == value
+
+
+@pytest.mark.parametrize(
+    ("line", "profile_name", "mode"),
+    [
+        ("dcb pfc enable", "default", "manual"),
+        ("dcb pfc enable mode auto", "default", "auto"),
+        ("dcb pfc enable mode manual", "default", "manual"),
+        ("dcb pfc enable server", "server", "manual"),
+        ("dcb pfc enable server mode auto", "server", "auto"),
+    ],
+)
+def test_pfc_of_a_port(line: str, profile_name: str, mode: str) -> None:
+    pfc = port(line).pfc
+    assert pfc is not None
+    assert (pfc.profile, pfc.mode) == (profile_name, mode)
+
+
+@pytest.mark.parametrize(
+    ("lines", "xon", "xoff", "headroom"),
+    [
+        (["dcb pfc buffer 4 xon static 550 kbytes xoff static 600 kbytes"], 550, 600, None),
+        (["dcb pfc buffer 4 xon static 1 mbytes xoff static 2 mbytes"], 1024, 2048, None),
+        (["dcb pfc buffer 4 xoff static 600 kbytes xon offset 50 kbytes"], 550, 600, None),
+        (["dcb pfc buffer 4 xoff static 600 kbytes"], 594, 600, None),  # offset defaults to 6
+        (
+            ["dcb pfc buffer 4 hdrm 256", "dcb pfc buffer 4 xoff static 600 kbytes"],
+            594,
+            600,
+            256,
+        ),
+    ],
+)
+def test_thresholds_of_all_families(
+    lines: list[str], xon: int, xoff: int, headroom: int | None
+) -> None:
+    expected = PfcThreshold(queue=4, xon_kbytes=xon, xoff_kbytes=xoff, headroom_kbytes=headroom)
+    assert port(*lines).thresholds == (expected,)
+
+
+@pytest.mark.parametrize(
+    ("lines", "queues"),
+    [
+        ([], (3,)),
+        (["priority 4"], (3, 4)),
+        (["priority 4", "undo priority 3"], (4,)),
+        (["undo priority 3", "priority 4 5"], (4, 5)),
+        (["undo priority 3"], ()),
+        (["priority 3"], (3,)),
+    ],
+)
+def test_a_profile_pauses_queue_3_until_told_otherwise(
+    lines: list[str], queues: tuple[int, ...]
+) -> None:
+    assert profile(*lines).queues == queues
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["priority 4 deadlock-detect time 10 deadlock-recovery time 15"],
+        ["priority 4 deadlock-detect time 10", "priority 4 deadlock-recovery time 15"],
+    ],
+)
+def test_deadlock_timers_of_a_queue(lines: list[str]) -> None:
+    read = profile(*lines)
+    assert read.timers == (PfcTimer(queue=4, detect_time=10, recovery_time=15),)
+    assert read.queues == (3,)  # a timer does not make a queue lossless
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "value"),
+    [
+        ("dcb pfc deadlock-detect timer 10", "detect_ms", 10),
+        ("dcb pfc deadlock-recovery timer 20", "recovery_ms", 20),
+        ("dcb pfc deadlock-detect interval 1000", "interval_ms", 1000),
+        ("dcb pfc dscp-mapping enable slot 1", "dscp_mapping", True),
+        ("qos buffer headroom-pool size 4 mbytes slot 1", "headroom_pool_kbytes", 4096),
+        ("qos buffer headroom-pool size 64 kbytes slot 1", "headroom_pool_kbytes", 64),
+    ],
+)
+def test_pfc_of_the_switch(line: str, field: str, value: object) -> None:
+    assert getattr(device(f"{HEAD}{line}\n").pfc, field) == value
+
+
+def test_a_queue_without_a_model_is_told_from_one_with() -> None:
+    text = f"{HEAD}ai-service\n #\n ai-ecn\n  ai-ecn enable\n  assign queue 3\n"
+    read = device(f"{text}  assign queue 4 model ai_ecn_hpc\n").ai_ecn
+    assert read.enabled
+    assert [(q.queue, q.model) for q in read.queues] == [(3, None), (4, "ai_ecn_hpc")]
+
+
+@pytest.mark.parametrize("colour", ["", " green"])
+def test_a_priority_map_is_green_by_default(colour: str) -> None:
+    read = device(f"{HEAD}diffserv domain roce\n ip-dscp-inbound 24 phb af4{colour}\n")
+    assert read.domains[0].dscp[0].colour == "green"
+
+
+@pytest.mark.parametrize(
+    ("timers", "bfd"),
+    [
+        ("min-tx-interval 300 min-rx-interval 200 detect-multiplier 4", (300, 200, 4)),
+        ("detect-multiplier 4 min-tx-interval 300", (300, 1000, 4)),
+        ("min-rx-interval 200", (1000, 200, 3)),
+    ],
+)
+def test_bfd_timers_in_any_order(timers: str, bfd: tuple[int, int, int]) -> None:
+    bgp = device(f"{PEER} peer 10.0.0.1 bfd {timers}\n").bgp
+    assert bgp is not None
+    tx, rx, multiplier = bfd
+    assert bgp.peers[0].bfd == Bfd(min_tx_ms=tx, min_rx_ms=rx, multiplier=multiplier)
+
+
+def test_groups_and_peers_in_both_views() -> None:
+    text = f"""{HEAD}bgp 1.1
+ group SPINE external
+ peer SPINE as-number 65001
+ peer 10.0.0.1 group SPINE
+ maximum load-balancing 4
+ ipv4-family unicast
+  peer SPINE enable
+  peer SPINE route-policy OUT export
+  peer 10.0.0.1 enable
+  peer 10.0.0.1 group SPINE
+  network 10.1.0.0 16
+"""
+    bgp = device(text).bgp
+    assert bgp is not None
+    assert (bgp.asn, bgp.maximum_paths) == (65537, 4)
+    effective = bgp.settings(bgp.peers[0])
+    assert (effective.asn, effective.active, effective.export_policy) == (65001, True, "OUT")
+    assert [str(network) for network in bgp.networks] == ["10.1.0.0/16"]
+
+
+@pytest.mark.parametrize("line", ["level 3", "privilege level 3"])
+def test_user_levels_of_both_releases(line: str) -> None:
+    assert device(f"{HEAD}aaa\n local-user ops {line}\n").users[0].level == 3
+
+
+def test_vty_of_one_line() -> None:
+    vty = device(f"{HEAD}user-interface vty 3\n").vty[0]
+    assert (vty.first, vty.last) == (3, 3)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+def test_header_separators_and_return_say_nothing(start: str, end: str) -> None:
+    lines = ["!Software Version V300R023C00", "!Last configuration was updated", "#", "sysname a"]
+    parsed = parse(start + end.join([*lines, "#", "return", ""]), "a.cfg")
+    assert parsed.device == Device(name="a")
+    assert (parsed.unmodelled, parsed.total_lines) == ((), 1)
+    assert parsed.lines == {"": 4, "name": 4}
+
+
+def test_a_view_may_be_entered_twice() -> None:
+    assert port("mtu 9000", "#", "description b").mtu == 9000
+    text = f"{PORT} mtu 9000\ninterface 100GE 1/0/1\n shutdown\n"
+    assert device(text).interfaces == (Interface(name="100GE1/0/1", mtu=9000, enabled=False),)
+
+
+# -- what is kept unmodelled ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "qos drr 0 to 5",
+        "ip address dhcp-alloc",
+        "ip address unnumbered interface LoopBack0",
+        "ip address 10.0.0.1 24 sub",  # no primary that it could stand beside
+        "port link-type hybrid",
+        "trust 8021p outer",
+        "trust upstream none",
+        "dcb pfc buffer 4 xon dynamic 3 xoff dynamic 4",
+        "dcb pfc buffer 0 xoff static 1500 cells",
+        "dcb pfc buffer 4 hdrm 256 kbytes",  # headroom alone: a threshold has an xoff
+        "undo port trunk allow-pass vlan 1",
+        "mtu",
+        "mtu 9000 9000",
+        "привет",
+    ],
+)
+def test_a_line_that_a_port_cannot_hold_is_kept(line: str) -> None:
+    parsed = parse(f"{PORT} {line}\n", "a.cfg")
+    assert parsed.unmodelled == (TextLine(("interface 100GE1/0/1",), line, 3),)
+    assert parsed.device.interfaces == (Interface(name="100GE1/0/1"),)
+    assert 3 not in parsed.lines.values()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "peer 2001:db8::1 as-number 65002",
+        "peer NOBODY as-number 65002",  # a group that no line makes
+        "peer 10.0.0.9 description nobody",  # a peer without AS and group
+        "maximum load-balancing ebgp 8",
+        "graceful-restart",
+    ],
+)
+def test_a_line_that_bgp_cannot_hold_is_kept(line: str) -> None:
+    parsed = parse(f"{PEER} {line}\n", "a.cfg")
+    assert parsed.unmodelled == (TextLine(("bgp 65001",), line, 4),)
+    assert parsed.device.bgp is not None
+    assert [p.address for p in parsed.device.bgp.peers] == [IPv4Address("10.0.0.1")]
+    assert parsed.device.bgp.groups == ()
+
+
+def test_all_below_an_unknown_view_is_kept_with_its_path() -> None:
+    text = f"{HEAD}acl number 3000\n rule 5 permit ip\nbgp 1\n ipv6-family unicast\n  mtu 9000\n"
+    assert parse(text, "a.cfg").unmodelled == (
+        TextLine((), "acl number 3000", 2),
+        TextLine(("acl number 3000",), "rule 5 permit ip", 3),
+        TextLine(("bgp 1",), "ipv6-family unicast", 5),
+        TextLine(("bgp 1", "ipv6-family unicast"), "mtu 9000", 6),
+    )
+
+
+def test_a_subinterface_and_a_second_source_are_kept() -> None:
+    text = f"{HEAD}interface 100GE1/0/1.10\n mtu 9000\n"
+    text += "ssh server-source -i MEth 0/0/0\nssh server-source -i LoopBack0\n"
+    parsed = parse(text, "a.cfg")
+    assert [line.line for line in parsed.unmodelled] == [2, 3, 5]
+    assert parsed.device.interfaces == ()
+    assert parsed.device.ssh.source_interface == "MEth0/0/0"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("local-user a password irreversible-cipher $1d$x", "password irreversible-cipher ****"),
+        ("local-user a password cipher %^%#x%^%#", "password cipher ****"),
+        ("peer SPINE password simple Secret", "password simple ****"),
+        ("peer SPINE password Secret", "password ****"),
+        ("snmp-agent community read public", "community read ****"),
+        ("snmp-agent community write cipher x", "community write cipher ****"),
+        ("ntp authentication-keyid 1 authentication-mode md5 cipher x", "md5 cipher ****"),
+        ("usm-user x %+%##!!!abc%+%# more", "usm-user x **** more"),
+        ("apply community 65001:1", "apply community 65001:1"),
+        ("simpler things", "simpler things"),
+    ],
+)
+def test_secrets_are_masked(text: str, shown: str) -> None:
+    assert masked(text).endswith(shown)
+
+
+def test_secrets_are_masked_wherever_a_line_is_shown() -> None:
+    text = f"{HEAD}aaa\n local-user ops password irreversible-cipher Secret1\n"
+    text += "radius-server shared-key cipher Secret2\n mtu 9000\n"
+    parsed = parse(text, "a.cfg")
+    assert parsed.device.users == ()
+    assert "Secret" not in repr(parsed)
+
+
+# -- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            f"{PORT} ip address 10.0.0.300 24\n",
+            "a.cfg:3: 10.0.0.300 is not an IPv4 address; write 10.0.0.1",
+        ),
+        (
+            f"{PORT} ip address 10.0.0.1 255.0.255.0\n",
+            "a.cfg:3: 255.0.255.0 is not a mask; write 255.255.255.0 or 24",
+        ),
+        (
+            f"{PORT} ip address 10.0.0.1 0.0.0.255\n",  # a wildcard is no mask
+            "a.cfg:3: 0.0.0.255 is not a mask; write 255.255.255.0 or 24",
+        ),
+        (
+            f"{PORT} ip address 10.0.0.1 24\n ip address 10.0.1.1 24\n",
+            "a.cfg:4: a second primary address 10.0.1.1/24; 10.0.0.1/24 is on line 3; write `sub`",
+        ),
+        (
+            f"{PORT} mtu 9000\n#\n mtu 1500\n",
+            "a.cfg:5: interfaces[100GE1/0/1].mtu is 1500 here and 9000 on line 3; "
+            "keep one of the two lines",
+        ),
+        (f"{PORT} mtu 0\n", "a.cfg:3: MTU 0; it is 1 to 65535"),
+        (f"{PORT} mtu {'9' * 5000}\n", f"a.cfg:3: MTU {'9' * 20}; it is 1 to 65535"),
+        (f"{HEAD}vlan batch 10 5000\n", "a.cfg:2: VLAN 5000; it is 1 to 4094"),
+        (f"{HEAD}vlan batch 9 to 3\n", "a.cfg:2: VLANs 9 to 3; write the lower one first"),
+        (f"{HEAD}bgp 0\n", "a.cfg:2: AS number 0; it is 1 to 4294967295"),
+        (
+            f"{HEAD}bgp 1\nbgp 2\n",
+            "a.cfg:3: bgp.asn is 2 here and 1 on line 2; keep one of the two",
+        ),
+        (
+            f"{PEER} peer 10.0.0.1 as-number 65003\n",
+            "a.cfg:4: bgp.peers[10.0.0.1].asn is 65003 here and 65002 on line 3",
+        ),
+        (f"{PEER} peer 10.0.0.256 as-number 1\n", "a.cfg:4: 10.0.0.256 is not an IPv4 address"),
+        (
+            f"{PEER} ipv4-family unicast\n  network 10.0.0.1 24\n",
+            "a.cfg:5: 10.0.0.1 has bits beyond the mask 24; write 10.0.0.0/24",
+        ),
+        (
+            f"{HEAD}ip ip-prefix L index 10 permit 10.0.0.0 8\n"
+            "ip ip-prefix L index 10 deny 10.0.0.0 8\n",
+            "a.cfg:3: prefix_lists[L].entries[10].action is deny here and permit on line 2",
+        ),
+        (
+            f"{HEAD}ip ip-prefix L index 10 permit 10.0.0.0 8 less-equal 33\n",
+            "a.cfg:2: prefix length 33; it is 0 to 32",
+        ),
+        (
+            f"{HEAD}diffserv domain d\n ip-dscp-inbound 64 phb af4\n",
+            "a.cfg:3: DSCP 64; it is 0 to 63",
+        ),
+        (
+            f"{HEAD}diffserv domain d\n ip-dscp-inbound 6 phb af9 green\n",
+            "a.cfg:3: af9 green is no PHB and colour; it is one of be, af1",
+        ),
+        (
+            f"{PORT} dcb pfc buffer 4 xoff static 5 kbytes xon offset 6 kbytes\n",
+            "a.cfg:3: an xon offset of 6 kbytes below an xoff of 5 kbytes; lower the offset",
+        ),
+        (f"{HEAD}dcb pfc\n priority 9\n", "a.cfg:3: queue 9; it is 0 to 7"),
+        ("sysname a\nsysname b\n", "a.cfg:2: name is b here and a on line 1"),
+        ("hostname a\nmtu 9000\n", "a.cfg: no sysname, so this is no configuration"),
+        ("", "a.cfg: an empty file; give the text of `display current-configuration`"),
+        (" \n\r\n", "a.cfg: an empty file"),
+        ("sysname a\0", "a.cfg: a binary file"),
+    ],
+)
+def test_what_no_device_can_hold_is_refused_with_its_line(text: str, sentence: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        parse(text, "a.cfg")
+    assert str(refused.value).startswith(sentence)
+
+
+def test_all_bad_lines_are_reported_together() -> None:
+    with pytest.raises(BadInput) as refused:
+        parse(f"{PORT} mtu 0\n description b\n ip address 1.2.3 8\nbgp 0\n", "a.cfg")
+    assert [problem.where for problem in refused.value.problems] == [
+        "a.cfg:3",
+        "a.cfg:5",
+        "a.cfg:6",
+    ]
+
+
+# -- foreign and broken text ---------------------------------------------------------------------
+
+VOCABULARY = """
+sysname interface 100GE1/0/1 bgp peer group dcb pfc buffer priority undo ip address network
+10.0.0.1 24 4 to vlan batch enable static kbytes xoff # return ! aaa ssh user 99999999999
+route-policy permit node index ipv4-family unicast description \u00b2
+"""
+WORDS = st.sampled_from([*VOCABULARY.split(), "\t", "\u2028"])
+LINES = st.builds(
+    lambda indent, words: " " * indent + " ".join(words),
+    st.integers(0, 3),
+    st.lists(WORDS, max_size=7),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(LINES, max_size=12).map("\n".join) | st.text())
+def test_any_text_is_read_or_refused_with_its_place(text: str) -> None:
+    """Any text is a Device whose every line is modelled or kept, or BadInput with its place."""
+    try:
+        parsed = parse(f"sysname a\n{text}", "a.cfg")
+    except BadInput as refused:
+        places = [problem.where.partition(":")[0] for problem in refused.problems]
+        event("refused")
+    else:
+        places = ["a.cfg"]
+        kept = {line.line for line in parsed.unmodelled}
+        assert not kept & set(parsed.lines.values())
+        assert parsed.total_lines >= len(kept)
+    assert set(places) == {"a.cfg"}
+
+
+def test_deep_indentation_is_no_recursion() -> None:
+    text = HEAD + "".join(" " * depth + "x\n" for depth in range(3000))
+    assert len(parse(text, "a.cfg").unmodelled) == 3000

@@ -1,0 +1,426 @@
+"""The driver through the real Netmiko, NAPALM and Nornir against the emulated command line."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from napalm.base.exceptions import (
+    CommandErrorException,
+    CommitConfirmException,
+    CommitError,
+    ConnectAuthError,
+)
+from nornir.core import Nornir
+from nornir.core.inventory import ConnectionOptions, Defaults, Groups, Host, Hosts, Inventory
+from nornir.core.plugins.connections import ConnectionPluginRegister
+from nornir.plugins.runners import SerialRunner
+from nornir_napalm.plugins.tasks import napalm_configure, napalm_confirm_commit, napalm_get
+
+from napalm_cloudengine import CloudEngineDriver
+from napalm_cloudengine.errors import (
+    CandidateNotOursError,
+    HostKeyError,
+    LineRefusedError,
+    OutcomeUnknownError,
+    QuestionRefusedError,
+)
+from rocefort.lab.server import LabServer, run_in_thread
+from rocefort.lab.switch import EmulatedSwitch, Fault
+from rocefort.models.hardware import SyntaxFamily
+
+USER, PASSWORD = "netops", "canary-Pa55word"
+STARTUP = """\
+#
+sysname leaf01
+#
+vlan batch 10
+#
+interface 100GE1/0/1
+ undo portswitch
+ mtu 9000
+ ip address 10.1.1.2 255.255.255.254
+#
+interface 100GE1/0/2
+ undo portswitch
+ mtu 9216
+#
+bgp 65101
+ router-id 10.0.0.11
+ peer 10.1.1.3 as-number 65001
+ #
+ ipv4-family unicast
+  peer 10.1.1.3 enable
+#
+return
+"""
+MTU = "interface 100GE1/0/1\n mtu 9216\n"  # the other interface has it: "anywhere" is not enough
+
+
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Bench:
+    """One emulated switch, listening, and drivers for it."""
+
+    def __init__(self, folder: Path, **options: Any) -> None:
+        self.clock = Clock()
+        self.switch = EmulatedSwitch(
+            "leaf01", STARTUP, SyntaxFamily.V300_G1, clock=self.clock, **options
+        )
+        assert self.switch.startup_refusals == ()
+        self.before = self.switch.running
+        self.lab = LabServer({"leaf01": self.switch}, folder, user=USER, password=PASSWORD)
+
+    def options(self) -> dict[str, Any]:
+        return {"port": self.lab.ports["leaf01"], "ssh_known_hosts": str(self.lab.known_hosts)}
+
+    def driver(self, password: str = PASSWORD, **options: Any) -> CloudEngineDriver:
+        return CloudEngineDriver("127.0.0.1", USER, password, 10, {**self.options(), **options})
+
+    def running(self) -> str:
+        with self.driver() as driver:
+            return driver.get_config(retrieve="running")["running"]
+
+
+Start = Callable[..., Bench]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Start]:
+    """Start a bench; options are the emulated switch's."""
+    running: list[Any] = []
+
+    def start(**options: Any) -> Bench:
+        made = Bench(tmp_path / f"lab{len(running)}", **options)
+        context = run_in_thread(made.lab)
+        context.__enter__()
+        running.append(context)
+        return made
+
+    yield start
+    for context in running:
+        context.__exit__(None, None, None)
+
+
+def test_a_change_from_load_to_save(bench: Start) -> None:
+    made = bench()
+    with made.driver() as driver:
+        driver.load_merge_candidate(config=MTU)
+        diff = driver.compare_config()
+        assert [line for line in diff.splitlines() if line[0] in "+-"] == [
+            "-  mtu 9000",
+            "+  mtu 9216",
+        ]
+        assert "interface 100GE1/0/1" in diff
+        assert "mtu 9000" in driver.get_config(retrieve="running")["running"]
+        assert "mtu 9000" not in driver.get_config(retrieve="candidate")["candidate"]
+        driver.commit_config(message="larger frames", revert_in=600)
+        assert driver.trial_status().seconds_left == 600
+        driver.confirm_commit()
+        assert driver.has_pending_commit() is False
+        assert driver.compare_config() == ""
+        assert "mtu 9000" not in driver.get_config(retrieve="running")["running"]
+        assert "mtu 9000" in driver.get_config(retrieve="startup")["startup"]
+        driver.save_config()
+        assert "mtu 9000" not in driver.get_config(retrieve="startup")["startup"]
+    assert [point.description for point in made.switch.points] == ["larger frames"]
+
+
+def test_a_file_is_loaded_and_a_plain_commit_lasts(bench: Start, tmp_path: Path) -> None:
+    made, path = bench(), tmp_path / "change.cfg"
+    path.write_text(MTU)
+    with made.driver() as driver:
+        driver.load_merge_candidate(filename=str(path), config="vlan batch 99")
+        driver.commit_config()
+        assert driver.has_pending_commit() is False
+    assert "mtu 9000" not in made.running()
+    assert "99" not in made.running()
+
+
+def test_discarding_leaves_nothing(bench: Start) -> None:
+    made = bench()
+    with made.driver() as driver:
+        driver.load_merge_candidate(config=MTU)
+        driver.discard_config()
+        assert driver.compare_config() == ""
+        driver.discard_config()
+    assert made.switch.running == made.before
+    assert made.switch.points == ()
+
+
+def test_an_aborted_trial_is_gone(bench: Start) -> None:
+    made = bench()
+    with made.driver() as driver:
+        driver.load_merge_candidate(config=MTU)
+        driver.commit_config(revert_in=60)
+        driver.abort_commit()
+        assert driver.has_pending_commit() is False
+        with pytest.raises(CommitConfirmException, match="no trial to abort"):
+            driver.abort_commit()
+    assert made.switch.running == made.before
+
+
+def test_rollback_aborts_a_trial_and_takes_back_a_commit(bench: Start) -> None:
+    made = bench()
+    with made.driver() as driver:
+        driver.load_merge_candidate(config=MTU)
+        driver.commit_config(revert_in=60)
+        driver.rollback()
+        assert made.switch.running == made.before
+        driver.load_merge_candidate(config=MTU)
+        driver.commit_config()
+        assert made.switch.running != made.before
+        driver.rollback()
+    assert made.switch.running == made.before
+
+
+@pytest.mark.parametrize("act", ["confirm_commit", "abort_commit"])
+def test_another_session_finishes_a_trial_that_survives(bench: Start, act: str) -> None:
+    made = bench(trial_mode="survives")
+    with made.driver() as first:
+        first.load_merge_candidate(config=MTU)
+        first.commit_config(revert_in=600)
+    with made.driver() as second:
+        assert second.has_pending_commit() is True
+        getattr(second, act)()
+        assert second.has_pending_commit() is False
+    assert (made.switch.running == made.before) is (act == "abort_commit")
+
+
+def test_a_trial_that_dies_with_its_session_cannot_be_confirmed(bench: Start) -> None:
+    made = bench(trial_mode="dies-with-session")
+    with made.driver() as first:
+        first.load_merge_candidate(config=MTU)
+        first.commit_config(revert_in=600)
+        first.close()
+    with made.driver() as second:
+        assert second.has_pending_commit() is False
+        with pytest.raises(CommitConfirmException, match=r"no trial to confirm.*has reverted"):
+            second.confirm_commit()
+    assert made.switch.running == made.before
+
+
+def test_an_expired_trial_cannot_be_confirmed(bench: Start) -> None:
+    made = bench()
+    with made.driver() as driver:
+        driver.load_merge_candidate(config=MTU)
+        driver.commit_config(revert_in=60)
+        made.clock.now += 61
+        with pytest.raises(CommitConfirmException, match="no trial to confirm"):
+            driver.confirm_commit()
+    assert made.switch.running == made.before
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_refused_line_is_named_wherever_it_stands(bench: Start, place: int) -> None:
+    lines = ["vlan batch 20", "vlan batch 30", "vlan batch 40"]
+    lines[place] = "vlan batch 9999"
+    made = bench()
+    with made.driver() as driver:
+        with pytest.raises(LineRefusedError) as caught:
+            driver.load_merge_candidate(config="\n".join(lines))
+        assert driver.compare_config() == ""
+    assert caught.value.line_number == place + 1
+    assert str(caught.value).startswith(
+        f"127.0.0.1: line {place + 1} 'vlan batch 9999': Error: Wrong parameter found"
+    )
+    assert str(caught.value).endswith("the candidate was discarded")
+    assert made.switch.running == made.before
+
+
+def test_after_a_refused_line_the_next_load_starts_in_the_system_view(bench: Start) -> None:
+    made = bench()
+    with made.driver() as driver:
+        with pytest.raises(LineRefusedError, match="line 2 'mtu 99999'"):
+            driver.load_merge_candidate(config="interface 100GE1/0/1\n mtu 99999\n")
+        driver.load_merge_candidate(config=MTU)
+        driver.commit_config()
+    assert "mtu 9000" not in made.running()
+
+
+def test_an_unknown_question_is_refused_and_the_candidate_empty(bench: Start) -> None:
+    made = bench(faults=(Fault("unknown-question", "mtu 9216"),))
+    with made.driver() as driver:
+        with pytest.raises(QuestionRefusedError) as caught:
+            driver.load_merge_candidate(config=MTU)
+        assert driver.compare_config() == ""
+    assert str(caught.value) == (
+        "127.0.0.1: line 2 'mtu 9216': the switch asked 'Warning: This operation may affect an "
+        "unexpected service. Proceed? [Y/N]:', which no known answer fits; it was answered no "
+        "and the candidate was discarded"
+    )
+    assert made.switch.running == made.before
+
+
+def test_the_same_question_with_an_answer_from_the_caller(bench: Start) -> None:
+    made = bench(faults=(Fault("unknown-question", "mtu 9216"),))
+    with made.driver(answers={"unexpected service": "Y"}) as driver:
+        driver.load_merge_candidate(config=MTU)
+        driver.commit_config()
+    assert "mtu 9000" not in made.running()
+
+
+def test_lines_entered_by_hand_are_not_ours_to_commit(bench: Start) -> None:
+    made = bench()
+    with made.driver() as driver:
+        driver.cli(["system-view", "vlan batch 77"])
+        with pytest.raises(CandidateNotOursError, match="nothing was touched"):
+            driver.load_merge_candidate(config=MTU)
+        with pytest.raises(CommitError, match="nothing to commit"):
+            driver.commit_config()
+        assert "+ vlan batch 10 77" in driver.compare_config()
+    assert made.switch.running == made.before
+
+
+def test_a_commit_that_the_switch_refuses_is_discarded(bench: Start) -> None:
+    made = bench()
+    with made.driver() as driver:
+        driver.load_merge_candidate(
+            config="interface 100GE1/0/2\n ip address 10.1.1.2 255.255.255.254\n"
+        )
+        with pytest.raises(CommitError, match=r"'commit trial 60' failed: Error: .*the candidate"):
+            driver.commit_config(revert_in=60)
+        assert driver.compare_config() == ""
+        assert driver.has_pending_commit() is False
+    assert made.switch.running == made.before
+
+
+def test_a_change_under_our_feet_fails_the_commit(bench: Start) -> None:
+    made = bench()
+    with made.driver() as ours, made.driver() as theirs:
+        ours.load_merge_candidate(config=MTU)
+        theirs.load_merge_candidate(config="vlan batch 50")
+        theirs.commit_config()
+        with pytest.raises(CommitError, match="changed by another user"):
+            ours.commit_config()
+    assert "mtu 9000" in made.running()
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [("drop-session-on-commit", "session lost"), ("hang-on-commit", "no answer for 0.5 s")],
+)
+def test_a_commit_without_an_answer_is_unknown_until_the_device_is_asked(
+    bench: Start, fault: Any, why: str
+) -> None:
+    made = bench(faults=(Fault(fault),))
+    with made.driver(commit_timeout_s=0.5) as driver:
+        driver.load_merge_candidate(config=MTU)
+        with pytest.raises(OutcomeUnknownError, match=f"{why} after 'commit trial 600' was sent"):
+            driver.commit_config(revert_in=600)
+    made.switch.faults = ()
+    with made.driver() as driver:
+        assert driver.has_pending_commit() is (fault == "drop-session-on-commit")
+        if driver.has_pending_commit():
+            driver.abort_commit()
+    assert made.switch.running == made.before
+
+
+def test_a_confirm_without_an_answer_is_unknown_until_the_device_is_asked(bench: Start) -> None:
+    made = bench()
+    with made.driver() as driver:
+        driver.load_merge_candidate(config=MTU)
+        driver.commit_config(revert_in=600)
+        made.switch.faults = (Fault("drop-session-on-commit"),)
+        with pytest.raises(OutcomeUnknownError, match="is confirmed, still running, or reverted"):
+            driver.confirm_commit()
+    with made.driver() as driver:
+        assert driver.has_pending_commit() is False
+    assert "mtu 9000" not in made.running()
+
+
+@pytest.mark.parametrize("seconds", [59, 65536])
+def test_revert_in_out_of_range_keeps_the_candidate(bench: Start, seconds: int) -> None:
+    made = bench()
+    with made.driver() as driver:
+        driver.load_merge_candidate(config=MTU)
+        with pytest.raises(CommitError, match="60 to 65535 seconds on a CloudEngine, not"):
+            driver.commit_config(revert_in=seconds)
+        assert driver.compare_config() != ""
+    assert made.switch.running == made.before
+
+
+def test_a_wrong_password_and_a_wrong_host_key(bench: Start, tmp_path: Path) -> None:
+    made, other = bench(), bench()
+    with pytest.raises(ConnectAuthError, match="refuses the login of 'netops'") as caught:
+        made.driver(password="canary-wrong").open()
+    assert "canary" not in str(caught.value)
+    swapped = tmp_path / "swapped"
+    mine, theirs = (b.lab.known_hosts.read_text().split() for b in (made, other))
+    swapped.write_text(f"{mine[0]} {theirs[1]} {theirs[2]}\n")
+    with pytest.raises(HostKeyError, match="the host key changed"):
+        made.driver(ssh_known_hosts=str(swapped)).open()
+    with pytest.raises(HostKeyError, match="unknown host key ssh-ed25519"):
+        made.driver(ssh_known_hosts=str(other.lab.known_hosts)).open()
+
+
+def test_the_getters(bench: Start) -> None:
+    made = bench()
+    made.clock.now += 3660
+    with made.driver() as driver:
+        facts = driver.get_facts()
+        neighbors = driver.get_bgp_neighbors()
+        texts = driver.get_config()
+        with pytest.raises(CommandErrorException, match="'display nonsense': Error: Unrec"):
+            driver.cli(["display nonsense"])
+    assert (facts["hostname"], facts["vendor"], facts["model"], facts["uptime"]) == (
+        "leaf01",
+        "Huawei",
+        "CE8851-32CQ8DQ-P",
+        3660.0,
+    )
+    assert facts["interface_list"] == ["100GE1/0/1", "100GE1/0/2"]
+    assert facts["serial_number"].startswith("LAB")
+    assert neighbors["global"]["router_id"] == "10.0.0.11"
+    assert list(neighbors["global"]["peers"]) == ["10.1.1.3"]
+    assert neighbors["global"]["peers"]["10.1.1.3"]["remote_as"] == 65001
+    assert neighbors["global"]["peers"]["10.1.1.3"]["is_up"] is False
+    assert "sysname leaf01" in texts["running"]
+    assert texts["running"] == texts["startup"]
+    assert texts["candidate"] == ""
+
+
+def nornir(made: Bench) -> Nornir:
+    """Nornir with the bench as its only host."""
+    ConnectionPluginRegister.auto_register()
+    options = ConnectionOptions(extras={"optional_args": made.options(), "timeout": 10})
+    host = Host(
+        "leaf01",
+        "127.0.0.1",
+        username=USER,
+        password=PASSWORD,
+        platform="cloudengine",
+        connection_options={"napalm": options},
+    )
+    inventory = Inventory(Hosts({"leaf01": host}), Groups(), Defaults())
+    return Nornir(inventory=inventory, runner=SerialRunner())
+
+
+def test_the_same_through_nornir(bench: Start) -> None:
+    made = bench()
+    runner = nornir(made)
+    try:
+        facts = runner.run(napalm_get, getters=["facts"])["leaf01"][0]
+        assert facts.result["facts"]["hostname"] == "leaf01"
+        loaded = runner.run(napalm_configure, configuration=MTU, revert_in=600)["leaf01"][0]
+        assert (loaded.failed, loaded.changed) == (False, True)
+        assert "+  mtu 9216" in loaded.diff
+        assert made.switch.trial is not None
+        confirmed = runner.run(napalm_confirm_commit)["leaf01"][0]
+        assert confirmed.failed is False
+        again = runner.run(napalm_configure, configuration=MTU)["leaf01"][0]
+        assert (again.changed, again.diff) == (False, "")
+        refused = runner.run(napalm_configure, configuration="vlan batch 9999")["leaf01"][0]
+        assert isinstance(refused.exception, LineRefusedError)
+    finally:
+        runner.close_connections()
+    assert made.switch.trial is None
+    assert "mtu 9000" not in made.running()

@@ -1,0 +1,282 @@
+"""The pure readers against the outputs that the vendor's command reference shows."""
+
+import pytest
+
+from napalm_cloudengine import parse
+from napalm_cloudengine.parse import BgpPeer, BgpTable, Prompt, TrialStatus, Version
+from napalm_cloudengine.shapes import napalm_facts, napalm_neighbors
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<leaf01>", Prompt("leaf01", False, "")),
+        ("Info: done.\n<HUAWEI> ", Prompt("HUAWEI", False, "")),
+        ("\n[~leaf01]", Prompt("leaf01", True, "~")),
+        ("\n[*leaf01-100GE1/0/1:1]", Prompt("leaf01-100GE1/0/1:1", True, "*")),
+        ("\n[*H-bgp-af-ipv4]", Prompt("H-bgp-af-ipv4", True, "*")),
+        ("\n[leaf01]", Prompt("leaf01", True, "")),
+    ],
+)
+def test_a_prompt_stands_alone_on_the_last_line(text: str, expected: Prompt) -> None:
+    assert parse.find_prompt(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Authorized users [staff]",
+        " description to <spine01>",
+        "<leaf01>\nmore",
+        "[*leaf01",
+        "Continue? [Y/N]",
+        "[a b]",
+    ],
+)
+def test_brackets_elsewhere_are_no_prompt(text: str) -> None:
+    assert parse.find_prompt(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "cancel"),
+    [
+        (
+            "Warning: The trial configuration will be rolled back. Continue? [Y/N]:",
+            "Warning: The trial configuration will be rolled back. Continue? [Y/N]:",
+            False,
+        ),
+        (
+            "Warning: all configuration will be written.\nAre you sure to continue?[Y/N]",
+            "Warning: all configuration will be written. Are you sure to continue?[Y/N]",
+            False,
+        ),
+        (
+            "Warning: Uncommitted configurations found. [Y(yes)/N(no)/C(cancel)]:",
+            "Warning: Uncommitted configurations found. [Y(yes)/N(no)/C(cancel)]:",
+            True,
+        ),
+        ("one\ntwo\nReally (y/n)? ", "two Really (y/n)?", False),
+    ],
+)
+def test_a_question_is_found_and_put_on_one_line(text: str, question: str, cancel: bool) -> None:
+    assert parse.find_question(text) == question
+    assert parse.offers_cancel(text) is cancel
+
+
+@pytest.mark.parametrize("text", ["[Y/N]: Y\n<leaf01>", "see manual [Y/NA]", "", "[~leaf01]"])
+def test_what_does_not_end_with_a_choice_is_no_question(text: str) -> None:
+    assert parse.find_question(text) is None
+
+
+def test_pager_lines_and_cursor_moves_leave_no_trace() -> None:
+    raw = (
+        "interface 100GE1/0/1\r\n  ---- More ----\x1b[16D                \x1b[16D"
+        " description one\r\n\x1b[0m<leaf01>"
+    )
+    assert parse.plain_text(raw) == "interface 100GE1/0/1\n description one\n<leaf01>"
+    assert parse.waits_at_pager("sysname leaf01\n  ---- More ----")
+    assert not parse.waits_at_pager("  ---- More ----\nsysname leaf01")
+
+
+def test_only_lines_that_start_with_error_refuse() -> None:
+    said = (
+        "        ^\n"
+        "Error: Unrecognized command found at '^' position.\n"
+        "Warning: no Error: here\n"
+        "Info: done\n"
+    )
+    assert parse.error_lines(said) == ("Error: Unrecognized command found at '^' position.",)
+
+
+@pytest.mark.parametrize(
+    ("said", "diff"),
+    [
+        (
+            "Building configuration\n  #\n  interface Tunnel1\n- mtu 1400\n+  mtu 1300\n  #\n",
+            "  #\n  interface Tunnel1\n- mtu 1400\n+  mtu 1300\n  #",
+        ),
+        ("Building configuration\n", ""),
+        ("", ""),
+    ],
+)
+def test_the_diff_is_the_devices_without_its_heading(said: str, diff: str) -> None:
+    assert parse.candidate_diff(said) == diff
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("Trial status: INACTIVE \nTrial time left (sec): 0\n", TrialStatus("INACTIVE", 0)),
+        ("Trial status:  ACTIVE\nTrial time left (sec): 51\n", TrialStatus("ACTIVE", 51)),
+        (
+            "Trial status: ACTIVE \nPersist id: IQ,d4668\nTrial time left (sec): 30\n",
+            TrialStatus("ACTIVE", 30, "IQ,d4668"),
+        ),
+        ("Trial status: WAITCANCEL", TrialStatus("WAITCANCEL", 0)),
+    ],
+)
+def test_trial_status(said: str, status: TrialStatus) -> None:
+    assert parse.trial_status(said) == status
+
+
+@pytest.mark.parametrize("said", ["", "Trial status: SLEEPING", "Error: Unrecognized command"])
+def test_what_is_no_trial_status_is_not_taken_for_inactive(said: str) -> None:
+    with pytest.raises(ValueError, match="not a trial status"):
+        parse.trial_status(said)
+
+
+V300 = """\
+Huawei Versatile Routing Platform Software
+YunShan OS, Version 1.23.0.X (CE6800 V300R023C00)
+Copyright (C) 2021-2023 Huawei Technologies Co., Ltd.
+HUAWEI CE6866-48S8CQ-P uptime is 0 day, 5 hours, 32 minutes
+Patch Version: XXX
+
+XXX (Master) 1 : uptime is  1 day, 22 hours, 35 minutes
+"""
+V200 = """\
+Huawei Versatile Routing Platform Software
+VRP (R) software, Version 8.180 (CE8850EI V200R005C10SPC800)
+HUAWEI CE8850-64CQ-EI uptime is 162 days, 0 hour, 4 minutes
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (V300, Version("CE6800 V300R023C00", "CE6866-48S8CQ-P", 5 * 3600 + 32 * 60.0)),
+        (V200, Version("CE8850EI V200R005C10SPC800", "CE8850-64CQ-EI", 162 * 86400 + 240.0)),
+        (
+            "YunShan OS, Version 1.23.0.X (CE6800 V300R023C00)",
+            Version("CE6800 V300R023C00", "", -1.0),
+        ),
+    ],
+)
+def test_version_of_both_generations(said: str, expected: Version) -> None:
+    assert parse.version(said) == expected
+
+
+def test_another_vendors_version_is_refused() -> None:
+    with pytest.raises(ValueError, match="no software version"):
+        parse.version("Arista DCS-7060CX-32S")
+
+
+INTERFACES = """\
+PHY: Physical
+*down: administratively down
+(l): loopback
+InUti/OutUti: input utility rate/output utility rate
+Interface                  PHY      Protocol  InUti OutUti   inErrors  outErrors
+100GE1/0/1               *down    down         0%     0%          0          0
+Eth-Trunk10                up       up         0%     0%          0          0
+  100GE1/0/2               up       up         0%     0%          0          0
+25GE1/0/3(10G)             up       up         0%     0%          0          0
+MEth0/0/0                up       up        0.01%     0%          0          0
+NULL0                    up       up(s)        0%     0%          0          0
+"""
+
+
+def test_facts_in_napalms_shape() -> None:
+    names = parse.interface_names(INTERFACES)
+    assert names == ["100GE1/0/1", "Eth-Trunk10", "100GE1/0/2", "25GE1/0/3", "MEth0/0/0", "NULL0"]
+    assert napalm_facts("leaf01", parse.version(V300), "2102350DYT", names) == {
+        "uptime": 19920.0,
+        "vendor": "Huawei",
+        "os_version": "CE6800 V300R023C00",
+        "serial_number": "2102350DYT",
+        "model": "CE6866-48S8CQ-P",
+        "hostname": "leaf01",
+        "fqdn": "leaf01",
+        "interface_list": names,
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "serial"),
+    [
+        (" ESN of slot 1: 2102350DYT10K1000045\n", "2102350DYT10K1000045"),
+        ("ESN of master:2102350DYT", "2102350DYT"),
+        ("ESN : 2102350ABC", "2102350ABC"),
+        ("Error: Unrecognized command found at '^' position.", ""),
+    ],
+)
+def test_serial_number(said: str, serial: str) -> None:
+    assert parse.serial_number(said) == serial
+
+
+def test_interfaces_without_a_heading_are_refused() -> None:
+    with pytest.raises(ValueError, match="no 'Interface PHY"):
+        parse.interface_names("100GE1/0/1 up up 0% 0% 0 0")
+
+
+PEERS = """\
+ Status codes: * - Dynamic
+ BGP local router ID : 10.2.3.4
+ Local AS number : 10
+ Total number of peers : 2
+ Peers in established state : 1
+ Total number of dynamic peers : 1
+  Peer          V    AS  MsgRcvd  MsgSent  OutQ  Up/Down       State PrefRcv
+  10.1.1.1       4   100        0        0     0 00:00:07        Idle       0
+ *10.2.2.2       4   1.10      32       35     0 0025h30m Established       7
+"""
+
+
+def test_bgp_peers_with_a_dynamic_one_and_a_dotted_as() -> None:
+    assert parse.bgp_peers(PEERS) == BgpTable(
+        "10.2.3.4",
+        10,
+        (
+            BgpPeer("10.1.1.1", 100, 7, "Idle", 0),
+            BgpPeer("10.2.2.2", 65546, (25 * 60 + 30) * 60, "Established", 7),
+        ),
+    )
+
+
+def test_bgp_peers_in_napalms_shape() -> None:
+    peers = napalm_neighbors(parse.bgp_peers(PEERS))["global"]["peers"]
+    assert napalm_neighbors(parse.bgp_peers(PEERS))["global"]["router_id"] == "10.2.3.4"
+    assert peers["10.2.2.2"] == {
+        "local_as": 10,
+        "remote_as": 65546,
+        "remote_id": "",
+        "is_up": True,
+        "is_enabled": True,
+        "description": "",
+        "uptime": 91800,
+        "address_family": {
+            "ipv4": {"received_prefixes": 7, "accepted_prefixes": -1, "sent_prefixes": -1}
+        },
+    }
+    assert (peers["10.1.1.1"]["is_up"], peers["10.1.1.1"]["uptime"]) == (False, -1)
+    assert peers["10.1.1.1"]["address_family"]["ipv4"]["received_prefixes"] == -1
+
+
+def test_bgp_peers_of_older_vrp8_without_the_dynamic_lines() -> None:
+    older = "\n".join(line for line in PEERS.splitlines() if "ynamic" not in line)
+    assert parse.bgp_peers(older) == parse.bgp_peers(PEERS)
+
+
+def test_a_switch_without_bgp_has_no_peers() -> None:
+    assert parse.bgp_peers("\n") == BgpTable("", 0, ())
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (("Total number of peers : 2", "Total number of peers : 3"), "3 BGP peers announced, 2"),
+        (("  00:00:07        Idle       0", "  00:00:07"), "not a row of BGP peers: '10.1.1.1"),
+        (("00:00:07", "yesterday"), "not a duration: 'yesterday'"),
+        (("BGP local router ID", "Router"), "not a table of BGP peers"),
+    ],
+)
+def test_a_table_that_is_not_understood_is_refused(damage: tuple[str, str], sentence: str) -> None:
+    old, new = damage
+    text = PEERS.replace("0 00:00:07", "0  00:00:07")
+    assert old in text
+    with pytest.raises(ValueError, match=sentence):
+        parse.bgp_peers(text.replace(old, new))
+
+
+def test_a_session_older_than_9999_hours_has_an_unknown_age() -> None:
+    assert parse.duration_s("****h12m") == -1

@@ -1,0 +1,612 @@
+"""The driver through the real Netmiko against sessions as the command reference shows them."""
+
+import inspect
+import logging
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import asyncssh
+import pytest
+from napalm import get_network_driver
+from napalm.base.base import NetworkDriver
+from napalm.base.exceptions import (
+    CommandErrorException,
+    CommitConfirmException,
+    CommitError,
+    ConnectAuthError,
+    ConnectionClosedException,
+    ConnectionException,
+    MergeConfigException,
+    ReplaceConfigException,
+)
+
+import napalm_cloudengine
+from napalm_cloudengine import CloudEngineDriver
+from napalm_cloudengine.errors import (
+    CandidateNotOursError,
+    HostKeyError,
+    LineRefusedError,
+    OutcomeUnknownError,
+    QuestionRefusedError,
+)
+
+Play = Callable[..., Any]
+SILENCE = "\0"
+PASSWORD = "canary-Pa55word"
+
+ENTER = ("system-view", "Enter system view, return user view with return command.\r\n[~HUAWEI]")
+SYSNAME = ("sysname ROLLBACK", "[*HUAWEI]")
+CHANGES = "display configuration candidate changes"
+STATUS = "display configuration trial status"
+INACTIVE = "Trial status: INACTIVE \r\nTrial time left (sec): 0\r\n"
+ACTIVE = "Trial status:  ACTIVE\r\nTrial time left (sec): 51\r\n"
+CLEAR = ("clear configuration candidate", "[~HUAWEI]")
+TRIAL = (
+    "Info: The system enters the trial configuration mode.\r\n"
+    "The system will revert to previous configuration if the trial configuration is not confirmed "
+    "in 120 seconds.\r\n"
+)
+
+
+def idle(name: str = "HUAWEI", mark: str = "*") -> tuple[str, str]:
+    """The status asked before a commit."""
+    return (STATUS, f"{INACTIVE}[{mark}{name}]")
+
+
+# --- finding and opening ----------------------------------------------------------------------
+
+
+def test_napalm_finds_exactly_one_driver() -> None:
+    assert get_network_driver("cloudengine") is CloudEngineDriver
+    shown = [
+        thing
+        for _, thing in inspect.getmembers(napalm_cloudengine, inspect.isclass)
+        if issubclass(thing, NetworkDriver)
+    ]
+    assert shown == [CloudEngineDriver]
+
+
+def test_a_banner_with_brackets_is_not_taken_for_the_prompt(play: Play) -> None:
+    banner = "Authorized users only [ask <noc>]\r\nInfo: 1 user [VTY]> online\r\n"
+    switch = play([("display clock", "12:00\r\n<HUAWEI>")], banner + "<HUAWEI>")
+    with switch.driver() as driver:
+        assert driver.is_alive() == {"is_alive": True}
+        assert driver.cli(["display clock"]) == {"display clock": "12:00"}
+    assert driver.is_alive() == {"is_alive": False}
+    assert switch.heard[:2] == ["screen-length 0 temporary", "display clock"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Warning: The initial password poses security risks.\r\nChange now? [Y/N]:",
+        "Warning: There are security risks in the configuration file. Continue? [Y/N]:",
+    ],
+)
+def test_questions_at_the_login_are_turned_down(play: Play, question: str) -> None:
+    switch = play(greeting="\r\n" + question)
+    switch.steps = [("N", "\r\n<HUAWEI>"), *switch.steps]
+    with switch.driver():
+        pass
+    assert switch.heard[:2] == ["N", "screen-length 0 temporary"]
+
+
+def test_a_wrong_password_is_one_sentence_without_the_password(play: Play) -> None:
+    driver = play().driver()
+    driver.password = "canary-wrong"
+    with pytest.raises(ConnectAuthError, match="refuses the login of 'netops'") as caught:
+        driver.open()
+    assert "canary" not in str(caught.value)
+
+
+def test_an_unknown_host_key_is_refused_and_shown(play: Play, tmp_path: Path) -> None:
+    switch = play()
+    nobody = tmp_path / "empty"
+    nobody.touch()
+    fingerprint = switch.key.get_fingerprint()
+    with pytest.raises(HostKeyError, match="unknown host key ssh-ed25519") as caught:
+        switch.driver(ssh_known_hosts=str(nobody)).open()
+    assert fingerprint in str(caught.value)
+    assert nobody.read_text() == ""
+    assert switch.heard == []
+
+
+def test_a_changed_host_key_is_refused(play: Play) -> None:
+    switch = play()
+    other = switch.know(asyncssh.generate_private_key("ssh-ed25519"))
+    with pytest.raises(HostKeyError, match="the host key changed"):
+        switch.driver(alt_key_file=other, ssh_known_hosts=None).open()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"ssh_strict": False}, "host keys are always checked"),
+        ({"ssh_known_hosts": "/nowhere/known"}, "there is no file /nowhere/known"),
+        ({"answers": {"(": "Y"}}, "not a regular expression"),
+    ],
+)
+def test_options_that_cannot_work_are_refused(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        CloudEngineDriver("192.0.2.1", "netops", "x", optional_args=options)
+
+
+def test_nobody_there(play: Play) -> None:
+    switch = play()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(ConnectionException, match=f"127.0.0.1:{port}: no connection"):
+        switch.driver(port=port).open()
+
+
+def test_a_driver_that_is_not_open_says_so(play: Play) -> None:
+    with pytest.raises(ConnectionClosedException, match="the connection is not open"):
+        play().driver().get_config()
+
+
+# --- the documented change --------------------------------------------------------------------
+
+
+def test_trial_and_confirm_as_documented(play: Play) -> None:
+    diff = "Building configuration\r\n- sysname HUAWEI\r\n+ sysname ROLLBACK\r\n  #\r\n"
+    switch = play(
+        [
+            ENTER,
+            SYSNAME,
+            (CHANGES, f"{diff}[*HUAWEI]"),
+            idle(),
+            ("commit trial 120 description change 7", f"{TRIAL}[~ROLLBACK]"),
+            (STATUS, f"{ACTIVE}[~ROLLBACK]"),
+            (STATUS, f"{ACTIVE}[~ROLLBACK]"),
+            (STATUS, f"{ACTIVE}[~ROLLBACK]"),
+            (CHANGES, "Building configuration\r\n[~ROLLBACK]"),
+            ("commit", "[~ROLLBACK]"),
+            idle("ROLLBACK", "~"),
+            ("return", "<ROLLBACK>"),
+        ]
+    )
+    with switch.driver() as driver:
+        driver.load_merge_candidate(config="#\nsysname ROLLBACK\n#\nreturn\n")
+        assert driver.compare_config() == "- sysname HUAWEI\n+ sysname ROLLBACK\n  #"
+        driver.commit_config(message="change 7", revert_in=120)
+        assert driver.has_pending_commit() is True
+        driver.confirm_commit()
+    assert switch.heard == [line for line, _ in switch.steps]
+
+
+def test_abort_as_documented(play: Play) -> None:
+    question = "Warning: The trial configuration will be rolled back. Continue? [Y/N]:"
+    switch = play(
+        [
+            ENTER,
+            (STATUS, f"{ACTIVE}[~HUAWEI]"),
+            ("abort trial", question),
+            ("Y", "Info: The trial configuration rollback succeeded.\r\n[~HUAWEI]"),
+            (STATUS, f"{INACTIVE}[~HUAWEI]"),
+        ]
+    )
+    with switch.driver() as driver:
+        driver.abort_commit()
+    assert switch.heard[3:5] == ["abort trial", "Y"]
+
+
+ROLLBACK_QUESTION = (
+    "Warning: This operation will revert configuration changes to the previous status. During the "
+    "rollback configuration process, some configurations involving differences may be temporarily "
+    "invalid. Continue? [Y/N]:"
+)
+ROLLED_BACK = (
+    "Checking changes...\r\nLoading rollback changes\r\nCommitting\r\nCheck rollback result\r\n"
+)
+
+
+def test_rollback_as_documented(play: Play) -> None:
+    switch = play(
+        [
+            (STATUS, f"{INACTIVE}<HUAWEI>"),
+            ("rollback configuration last 1", ROLLBACK_QUESTION),
+            ("Y", f"{ROLLED_BACK}Configuration rollback succeeded.\r\n<HUAWEI>"),
+        ]
+    )
+    with switch.driver() as driver:
+        driver.rollback()
+    assert switch.heard[2:4] == ["rollback configuration last 1", "Y"]
+
+
+def test_a_rollback_that_does_not_say_it_succeeded_failed(play: Play) -> None:
+    switch = play(
+        [
+            (STATUS, f"{INACTIVE}<HUAWEI>"),
+            ("rollback configuration last 1", ROLLBACK_QUESTION),
+            ("Y", f"{ROLLED_BACK}<HUAWEI>"),
+        ]
+    )
+    with switch.driver() as driver, pytest.raises(CommitError, match=r"last 1' failed: .*Check"):
+        driver.rollback()
+
+
+SAVE_QUESTION = (
+    "Warning: all configuration will be written to the device.\r\nAre you sure to continue?[Y/N]"
+)
+
+
+def test_save_as_documented(play: Play) -> None:
+    said = "Now saving all configuration to the slot 1\r\n"
+    switch = play(
+        [
+            ("save", SAVE_QUESTION),
+            ("Y", f"{said}Info: Save the configuration successfully.\r\n<HUAWEI>"),
+            ("save", SAVE_QUESTION),
+            ("Y", "Error: The flash is full.\r\n<HUAWEI>"),
+        ]
+    )
+    with switch.driver() as driver:
+        driver.save_config()
+        with pytest.raises(CommandErrorException, match=r"'save' failed: Error: The flash is full"):
+            driver.save_config()
+
+
+# --- what must not happen ---------------------------------------------------------------------
+
+
+def test_indentation_decides_in_which_view_a_line_is_entered(play: Play) -> None:
+    text = """\
+bgp 65101
+ group SPINE external
+ #
+ ipv4-family unicast
+  peer SPINE enable
+ peer 10.0.0.1 group SPINE
+#
+vlan 10
+vlan 20
+"""
+    switch = play(
+        [
+            ENTER,
+            ("bgp 65101", "[*HUAWEI-bgp]"),
+            ("group SPINE external", "[*HUAWEI-bgp]"),
+            ("ipv4-family unicast", "[*HUAWEI-bgp-af-ipv4]"),
+            ("peer SPINE enable", "[*HUAWEI-bgp-af-ipv4]"),
+            ("quit", "[*HUAWEI-bgp]"),
+            ("peer 10.0.0.1 group SPINE", "[*HUAWEI-bgp]"),
+            ("quit", "[*HUAWEI]"),
+            ("vlan 10", "[*HUAWEI-vlan10]"),
+            ("quit", "[*HUAWEI]"),
+            ("vlan 20", "[*HUAWEI-vlan20]"),
+            ("quit", "[*HUAWEI]"),
+            CLEAR,
+            ("return", "<HUAWEI>"),
+        ]
+    )
+    with switch.driver() as driver:
+        driver.load_merge_candidate(config=text)
+    assert switch.heard == [line for line, _ in switch.steps]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "interface 100GE1/0/1\n mtu 9000\n quit\nvlan 10\n quit\n",
+        "interface 100GE1/0/1\n mtu 9000\nquit\nvlan 10\nquit\n",
+        "interface 100GE1/0/1\nmtu 9000\nquit\nvlan 10\nquit\n",
+        "interface 100GE1/0/1\nmtu 9000\n#\nvlan 10\n",
+    ],
+)
+def test_quits_of_the_text_are_not_doubled(play: Play, text: str) -> None:
+    switch = play(
+        [
+            ENTER,
+            ("interface 100GE1/0/1", "[~HUAWEI-100GE1/0/1]"),
+            ("mtu 9000", "[*HUAWEI-100GE1/0/1]"),
+            ("quit", "[*HUAWEI]"),
+            ("vlan 10", "[*HUAWEI-vlan10]"),
+            ("quit", "[*HUAWEI]"),
+            CLEAR,
+            ("return", "<HUAWEI>"),
+        ]
+    )
+    with switch.driver() as driver:
+        driver.load_merge_candidate(config=text)
+    assert switch.heard == [line for line, _ in switch.steps]
+
+
+def test_a_refused_line_is_named_and_the_candidate_discarded(play: Play) -> None:
+    error = "           ^\r\nError: Wrong parameter found at '^' position.\r\n"
+    switch = play(
+        [
+            ENTER,
+            SYSNAME,
+            ("interface 100GE1/0/1", "[*HUAWEI-100GE1/0/1]"),
+            ("mtu 99999", f"{error}[*HUAWEI-100GE1/0/1]"),
+            CLEAR,
+            ("return", "<HUAWEI>"),
+        ]
+    )
+    text = "sysname ROLLBACK\n#\ninterface 100GE1/0/1\n mtu 99999\n description never sent\n"
+    with switch.driver() as driver, pytest.raises(LineRefusedError) as caught:
+        driver.load_merge_candidate(config=text)
+    assert str(caught.value) == (
+        "127.0.0.1: line 4 'mtu 99999': Error: Wrong parameter found at '^' position.; "
+        "the candidate was discarded"
+    )
+    assert isinstance(caught.value, MergeConfigException)
+    assert (caught.value.line_number, caught.value.line) == (4, "mtu 99999")
+    assert switch.heard == [line for line, _ in switch.steps]
+
+
+def test_an_unknown_question_gets_a_no_and_the_next_line_is_not_its_answer(play: Play) -> None:
+    question = "Warning: This command will disable PFC on all ports. Continue? [Y/N]:"
+    switch = play(
+        [
+            ENTER,
+            SYSNAME,
+            ("dcb pfc global disable", question),
+            ("N", "[*HUAWEI]"),
+            CLEAR,
+            ("return", "<HUAWEI>"),
+        ]
+    )
+    with switch.driver() as driver, pytest.raises(QuestionRefusedError) as caught:
+        driver.load_merge_candidate(config="sysname ROLLBACK\ndcb pfc global disable\nvlan 10\n")
+    assert str(caught.value) == (
+        f"127.0.0.1: line 2 'dcb pfc global disable': the switch asked '{question}', which no "
+        "known answer fits; it was answered no and the candidate was discarded"
+    )
+    assert switch.heard == [line for line, _ in switch.steps]
+
+
+def test_the_caller_may_answer_a_question(play: Play) -> None:
+    question = "Warning: This command will disable PFC on all ports. Continue? [Y/N]:"
+    switch = play(
+        [ENTER, ("dcb pfc global disable", question), ("Y", "[*HUAWEI]"), ("vlan 10", "[*HUAWEI]")]
+    )
+    with switch.driver(answers={"disable PFC on all ports": "Y"}) as driver:
+        driver.load_merge_candidate(config="dcb pfc global disable\nvlan 10\n")
+        assert switch.heard[2:] == ["dcb pfc global disable", "Y", "vlan 10"]
+
+
+def test_an_error_after_an_answer_counts(play: Play) -> None:
+    question = "Warning: This operation resets the peer session. Continue? [Y/N]:"
+    switch = play(
+        [
+            ENTER,
+            ("graceful-restart", question),
+            ("Y", "Error: The resource is busy.\r\n[~HUAWEI]"),
+            CLEAR,
+        ]
+    )
+    with (
+        switch.driver() as driver,
+        pytest.raises(LineRefusedError, match=r"line 1 'graceful-restart': Error: The resource"),
+    ):
+        driver.load_merge_candidate(config="graceful-restart")
+
+
+def test_warnings_are_not_errors(play: Play) -> None:
+    said = "Warning: The MTU differs from the neighbor's.\r\nInfo: Error: none\r\n[*HUAWEI]"
+    switch = play([ENTER, ("vlan 10", said)])
+    with switch.driver() as driver:
+        driver.load_merge_candidate(config="vlan 10")
+
+
+def test_a_foreign_candidate_is_refused_and_left_alone(play: Play) -> None:
+    switch = play([("system-view", "[*HUAWEI]")])
+    with switch.driver() as driver:
+        with pytest.raises(CandidateNotOursError, match=r"not ours; nothing was touched"):
+            driver.load_merge_candidate(config="vlan 10")
+        with pytest.raises(CandidateNotOursError):
+            driver.discard_config()
+    assert switch.heard == ["screen-length 0 temporary", "system-view"]
+
+
+def test_immediate_mode_is_refused(play: Play) -> None:
+    switch = play([("system-view", "[HUAWEI]"), ("return", "<HUAWEI>")])
+    with switch.driver() as driver, pytest.raises(MergeConfigException, match="immediate mode"):
+        driver.load_merge_candidate(config="vlan 10")
+    assert switch.heard == ["screen-length 0 temporary", "system-view", "return"]
+
+
+def test_text_that_would_act_never_reaches_the_switch(play: Play) -> None:
+    switch = play()
+    with switch.driver() as driver, pytest.raises(MergeConfigException, match="line 2 'commit'"):
+        driver.load_merge_candidate(config="vlan 10\ncommit\n")
+    assert switch.heard == ["screen-length 0 temporary"]
+
+
+def test_a_missing_file_and_nothing_at_all_are_refused(play: Play, tmp_path: Path) -> None:
+    driver = play().driver()
+    with pytest.raises(MergeConfigException, match=r"absent\.cfg: cannot be read"):
+        driver.load_merge_candidate(filename=str(tmp_path / "absent.cfg"))
+    with pytest.raises(MergeConfigException, match="give filename or config"):
+        driver.load_merge_candidate()
+
+
+def test_replace_says_what_to_do_instead(play: Play) -> None:
+    with pytest.raises(ReplaceConfigException, match=r"compute the patch .* locally"):
+        play().driver().load_replace_candidate(config="vlan 10")
+
+
+@pytest.mark.parametrize("seconds", [0, 59, 65536, True])
+def test_revert_in_out_of_range_is_refused_before_anything_is_sent(
+    play: Play, seconds: int
+) -> None:
+    switch = play()
+    with switch.driver() as driver, pytest.raises(CommitError, match="60 to 65535 seconds"):
+        driver.commit_config(revert_in=seconds)
+    assert switch.heard == ["screen-length 0 temporary"]
+
+
+def test_a_commit_without_a_change_is_refused(play: Play) -> None:
+    with play().driver() as driver, pytest.raises(CommitError, match="nothing to commit"):
+        driver.commit_config()
+
+
+def test_a_commit_under_a_running_trial_is_refused(play: Play) -> None:
+    switch = play([ENTER, SYSNAME, (STATUS, f"{ACTIVE}[*HUAWEI]"), CLEAR])
+    with switch.driver() as driver:
+        driver.load_merge_candidate(config="sysname ROLLBACK")
+        with pytest.raises(CommitError, match=r"a trial is ACTIVE \(51 s left\)"):
+            driver.commit_config()
+    assert "commit" not in switch.heard
+
+
+def test_a_failed_commit_is_told_and_the_candidate_discarded(play: Play) -> None:
+    said = "Error: The configuration is locked by another user.\r\n"
+    switch = play([ENTER, SYSNAME, idle(), ("commit", f"{said}[*HUAWEI]"), CLEAR])
+    with switch.driver() as driver:
+        driver.load_merge_candidate(config="sysname ROLLBACK")
+        with pytest.raises(CommitError, match=r"locked by another user\.; the candidate was disc"):
+            driver.commit_config()
+
+
+def test_a_commit_that_leaves_the_candidate_pending_failed(play: Play) -> None:
+    switch = play([ENTER, SYSNAME, idle(), ("commit", "[*HUAWEI]"), CLEAR])
+    with switch.driver() as driver:
+        driver.load_merge_candidate(config="sysname ROLLBACK")
+        with pytest.raises(CommitError, match="'commit' failed: nothing; the candidate was disc"):
+            driver.commit_config()
+
+
+def test_a_trial_that_did_not_start_is_noticed(play: Play) -> None:
+    switch = play(
+        [ENTER, SYSNAME, idle(), ("commit trial 60", f"{TRIAL}[~HUAWEI]"), idle(mark="~")]
+    )
+    with switch.driver() as driver:
+        driver.load_merge_candidate(config="sysname ROLLBACK")
+        with pytest.raises(CommitError, match="accepted, but the trial is INACTIVE"):
+            driver.commit_config(revert_in=60)
+
+
+@pytest.mark.parametrize("act", ["confirm_commit", "abort_commit"])
+def test_without_a_trial_there_is_nothing_to_confirm_or_abort(play: Play, act: str) -> None:
+    switch = play([ENTER, idle(mark="~")])
+    with switch.driver() as driver, pytest.raises(CommitConfirmException, match="no trial to"):
+        getattr(driver, act)()
+    assert "commit" not in switch.heard
+
+
+def test_a_confirm_never_carries_other_changes(play: Play) -> None:
+    switch = play(
+        [
+            ("system-view", "[*HUAWEI]"),
+            (STATUS, f"{ACTIVE}[*HUAWEI]"),
+            (CHANGES, "+ vlan 10\r\n[*HUAWEI]"),
+        ]
+    )
+    with switch.driver() as driver, pytest.raises(CandidateNotOursError, match="would commit them"):
+        driver.confirm_commit()
+    assert "commit" not in switch.heard
+
+
+def test_a_status_that_cannot_be_read_is_not_taken_for_no_trial(play: Play) -> None:
+    switch = play([(STATUS, "Error: Unrecognized command found at '^' position.\r\n<HUAWEI>")])
+    with switch.driver() as driver, pytest.raises(CommitConfirmException, match=r"does not tell"):
+        driver.has_pending_commit()
+
+
+# --- broken sessions --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"), [(None, "session lost"), (SILENCE, r"no answer for 0.4 s")]
+)
+def test_a_session_lost_after_commit_trial_says_what_is_unknown(
+    play: Play, answer: str | None, why: str
+) -> None:
+    switch = play([ENTER, SYSNAME, idle(), ("commit trial 600", answer)])
+    with switch.driver(commit_timeout_s=0.4) as driver:
+        driver.load_merge_candidate(config="sysname ROLLBACK")
+        with pytest.raises(OutcomeUnknownError) as caught:
+            driver.commit_config(revert_in=600)
+        assert driver.is_alive() == {"is_alive": False}
+    assert isinstance(caught.value, ConnectionClosedException)
+    assert str(caught.value).startswith(f"127.0.0.1: {why} after 'commit trial 600' was sent: ")
+    assert "outcome unknown; if the trial runs, it reverts by itself" in str(caught.value)
+
+
+def test_a_session_lost_while_loading_committed_nothing(play: Play) -> None:
+    switch = play([ENTER, ("sysname ROLLBACK", None)])
+    with (
+        switch.driver() as driver,
+        pytest.raises(OutcomeUnknownError, match=r"session lost .*: nothing was committed"),
+    ):
+        driver.load_merge_candidate(config="sysname ROLLBACK")
+
+
+def test_a_session_lost_while_discarding_still_names_the_line(play: Play) -> None:
+    switch = play(
+        [
+            ENTER,
+            ("vlan 5000", "Error: Wrong parameter found at '^' position.\r\n[~HUAWEI]"),
+            ("clear configuration candidate", None),
+        ]
+    )
+    with (
+        switch.driver() as driver,
+        pytest.raises(LineRefusedError, match=r"line 1 'vlan 5000'.*session lost .*still holds"),
+    ):
+        driver.load_merge_candidate(config="vlan 5000")
+
+
+# --- odd terminals ----------------------------------------------------------------------------
+
+
+def test_pages_are_turned_and_leave_no_trace(play: Play) -> None:
+    first = "#\r\nsysname HUAWEI\r\n  ---- More ----"
+    rest = "\x1b[16D                \x1b[16D interface 100GE1/0/1\r\n#\r\nreturn\r\n<HUAWEI>"
+    switch = play([("display current-configuration", first), (" ", rest)])
+    with switch.driver() as driver:
+        text = driver.get_config(retrieve="running")["running"]
+    assert text == "#\nsysname HUAWEI\n interface 100GE1/0/1\n#\nreturn"
+
+
+def test_an_echo_broken_by_the_terminal_is_no_answer(play: Play) -> None:
+    line = "description " + "Error: " * 40 + "end"
+    switch = play([ENTER, (line, "[*HUAWEI]")])
+    switch.wrap_at = 60
+    with switch.driver() as driver:
+        driver.load_merge_candidate(config=line)
+
+
+def test_a_description_that_looks_like_a_question_or_a_prompt_is_neither(play: Play) -> None:
+    lines = ["description Continue [Y/N]:", "description <HUAWEI>"]
+    switch = play([ENTER, *((line, "[*HUAWEI]") for line in lines)])
+    with switch.driver() as driver:
+        driver.load_merge_candidate(config="\n".join(lines))
+        assert switch.heard[-2:] == lines
+
+
+# --- secrets ----------------------------------------------------------------------------------
+
+
+def test_no_secret_reaches_a_log_or_an_exception(
+    play: Play, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    line = "peer SPINE password cipher canary-Key"
+    switch = play([ENTER, (line, f"Error: Bad key in {line}\r\n[~HUAWEI]"), CLEAR])
+    log = tmp_path / "session.log"
+    with (
+        caplog.at_level(logging.DEBUG),
+        switch.driver(session_log=str(log)) as driver,
+        pytest.raises(LineRefusedError) as caught,
+    ):
+        driver.load_merge_candidate(config=line)
+    assert "peer SPINE password cipher <removed>" in str(caught.value)
+    assert "Bad key in" in log.read_text()
+    for told in (str(caught.value), repr(caught.value), caplog.text, log.read_text()):
+        assert "canary" not in told
+    assert "canary" not in repr(vars(caught.value))
+
+
+def test_a_sanitized_configuration_has_no_secrets(play: Play) -> None:
+    text = "local-user a password irreversible-cipher $1d$canary;&(SUt9$\r\nsysname HUAWEI\r\n"
+    answer = f"{text}<HUAWEI>"
+    switch = play([("display current-configuration", answer)] * 2)
+    with switch.driver() as driver:
+        assert "canary" in driver.get_config(retrieve="running")["running"]
+        clean = driver.get_config(retrieve="running", sanitized=True)["running"]
+    assert clean == "local-user a password irreversible-cipher <removed>\nsysname HUAWEI"

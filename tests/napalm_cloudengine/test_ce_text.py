@@ -1,0 +1,152 @@
+"""What may be typed into a switch, which secrets are masked, which questions are answered."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from napalm_cloudengine.answers import answer_to, answers_from
+from napalm_cloudengine.masking import mask_secrets
+from napalm_cloudengine.text import Line, UnsendableError, check_description, config_lines
+
+
+def test_lines_keep_their_numbers_and_lose_what_is_not_configuration() -> None:
+    text = "!Software Version V300R023C00\n#\r\nbgp 65101\n #\n ipv4-family unicast\n\n#\nreturn\n"
+    assert config_lines(text) == (
+        Line(2, 0, "#"),
+        Line(3, 0, "bgp 65101"),
+        Line(5, 1, "ipv4-family unicast"),
+        Line(7, 0, "#"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("commit", "'commit' acts on the switch"),
+        (" com trial 600", "'commit' acts on the switch"),
+        ("save", "'save' acts on the switch"),
+        ("sy", "'system-view' acts on the switch"),
+        ("return", "'return' acts on the switch"),
+        ("clear configuration candidate", "'clear' acts on the switch"),
+        ("description why?", "asks the switch for help"),
+        ("description a\tb", r"control character U\+0009"),
+        ("description a\x0bsave", r"control character U\+000B"),
+        ("description a\u2028save", r"control character U\+2028"),
+        ("description " + "x" * 3100, "longer than the 3100 characters"),
+    ],
+)
+def test_a_line_that_acts_is_refused_before_anything_is_sent(line: str, why: str) -> None:
+    with pytest.raises(UnsendableError, match=f"line 2: .*{why}.*not sent"):
+        config_lines(f"sysname leaf01\n{line}\nvlan 10\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["sysname leaf01", "ssh user a", "stp mode rstp", "router id 1.1.1.1", "system tcam", "s"],
+)
+def test_configuration_that_merely_looks_like_it_is_kept(line: str) -> None:
+    assert config_lines(line) == (Line(1, 0, line),)
+
+
+@given(st.text(max_size=80))
+def test_no_line_ever_holds_what_a_terminal_would_act_on(text: str) -> None:
+    lines: tuple[Line, ...] = ()
+    with suppress(UnsendableError):
+        lines = config_lines(text)
+    for line in lines:
+        assert len(line.text.splitlines()) == 1
+        assert "?" not in line.text
+        assert text.split("\n")[line.number - 1].strip(" \r") == line.text
+
+
+@pytest.mark.parametrize(
+    ("message", "sentence"),
+    [
+        ("a\nsave", "control character"),
+        ("why?", "asks the switch for help"),
+        ("x" * 61, "at most 60 ASCII characters on a CloudEngine, this one has 61"),
+        ("größer", "at most 60 ASCII"),
+    ],
+)
+def test_a_commit_message_that_a_switch_cannot_take(message: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        check_description(message)
+
+
+@pytest.mark.parametrize(
+    ("line", "masked"),
+    [
+        ("peer SPINE password cipher Hunter2", "peer SPINE password cipher <removed>"),
+        ("peer 10.1.1.1 password simple a b", "peer 10.1.1.1 password simple <removed> b"),
+        (
+            "local-user netops password irreversible-cipher Hunter2",
+            "local-user netops password irreversible-cipher <removed>",
+        ),
+        ("local-user netops password Hunter2", "local-user netops password <removed>"),
+        (
+            "ntp authentication-keyid 1 authentication-mode hmac-sha256 cipher Hunter2",
+            "ntp authentication-keyid 1 authentication-mode hmac-sha256 cipher <removed>",
+        ),
+        (
+            " authentication-mode hmac-sha256 password Hunter2",
+            " authentication-mode hmac-sha256 password <removed>",
+        ),
+        ("snmp-agent community read Hunter2", "snmp-agent community read <removed>"),
+        ("something %^%#x8!y%^%# else", "something <removed> else"),
+        ("set x $1d$a3Xt;&(SUt9$", "set x <removed>"),
+    ],
+)
+def test_secrets_are_masked(line: str, masked: str) -> None:
+    assert mask_secrets(line) == masked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ssh user netops authentication-type password\nssh user netops service-type all",
+        "user-interface vty 0 4\n authentication-mode aaa\n protocol inbound ssh",
+        "ssh server cipher aes256_gcm aes128_gcm",
+        "peer SPINE keychain KC1",
+    ],
+)
+def test_what_is_no_secret_is_kept(text: str) -> None:
+    assert mask_secrets(text) == text
+
+
+@pytest.mark.parametrize(
+    ("command", "question", "answer"),
+    [
+        ("abort trial", "Warning: The trial configuration will be rolled back. Continue?", "Y"),
+        ("sysname x", "Warning: The trial configuration will be rolled back. Continue?", None),
+        ("save", "Warning: all configuration will be written to the device. Continue?", "Y"),
+        (
+            "timer keepalive 5 hold 15",
+            "Warning: Changing the parameter in this command resets the peer session. Continue?",
+            "Y",
+        ),
+        ("dcb pfc global disable", "Warning: This command will disable PFC on all ports.", None),
+        ("undo bgp", "Warning: The BGP process will be deleted. Continue?", None),
+        ("return", "Warning: Uncommitted configurations found, commit them?", "C"),
+    ],
+)
+def test_only_known_questions_have_an_answer(
+    command: str, question: str, answer: str | None
+) -> None:
+    assert answer_to(question + " [Y/N]:", command, answers_from(None)) == answer
+
+
+def test_the_callers_answers_come_first() -> None:
+    table = answers_from({"disable PFC on all ports": "Y", "resets the peer session": "N"})
+    assert answer_to("This command will disable PFC on all ports.", "x", table) == "Y"
+    assert answer_to("resets the peer session", "x", table) == "N"
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [({"(": "Y"}, "not a regular expression"), ({"a": "Y\nsave"}, "is not an answer")],
+)
+def test_a_broken_table_of_answers_is_refused(rows: dict[str, str], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        answers_from(rows)

@@ -1,0 +1,113 @@
+"""Two engines' answers are compared: what counts as a disagreement, and how it is told."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv4Network
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rocefort.models.network import Network, Sources
+from rocefort.models.routing import Route, RoutingState, SessionStatus
+from rocefort.validators.agreement import HINT, disagreements
+from rocefort.validators.routing import analyse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Clos = Callable[..., Network]
+    Edits = dict[str, Callable[..., Network]]
+
+
+def other(state: RoutingState, **changes: object) -> RoutingState:
+    return state.model_copy(update={"engine": "batfish", **changes})
+
+
+def routes_with(state: RoutingState, device: str, prefix: str, hops: str) -> tuple[Route, ...]:
+    wanted = device, IPv4Network(prefix)
+    next_hops = tuple(IPv4Address(hop) for hop in hops.split())
+    changed = tuple(
+        route.model_copy(update={"next_hops": next_hops})
+        if (route.device, route.prefix) == wanted
+        else route
+        for route in state.routes
+    )
+    assert next_hops
+    return changed
+
+
+def test_equal_answers_agree(clos: Clos) -> None:
+    solution = analyse(clos(2, 3))
+    assert disagreements(solution, other(solution.state)) == ()
+
+
+def test_a_session_that_differs_is_told_with_its_line(clos: Clos, sources: Sources) -> None:
+    solution = analyse(clos(2, 3))
+    first, *rest = solution.state.sessions
+    changed = first.model_copy(update={"status": SessionStatus.NOT_ESTABLISHED})
+    (finding,) = disagreements(
+        solution, other(solution.state, sessions=(changed, *rest[:-1])), sources
+    )
+    assert f"{finding.where}: {finding.message}" == (
+        "leaf1 (leaf1.cfg:45): the engines disagree: session of leaf1 with 172.16.0.0: "
+        "embedded says established, batfish says not-established (and 1 more session)"
+    )
+    assert (finding.rule, finding.hint) == ("BGP104", HINT)
+
+
+def test_a_route_that_differs_is_told(clos: Clos) -> None:
+    solution = analyse(clos(2, 3))
+    routes = routes_with(solution.state, "leaf2", "10.1.10.0/24", "172.16.0.2")
+    (finding,) = disagreements(solution, other(solution.state, routes=routes[1:]))
+    assert finding.message == (
+        "the engines disagree: leaf1 to 10.2.10.0/24: embedded says 172.16.0.0 and 172.16.0.6, "
+        "batfish says no route (and 1 more route)"
+    )
+
+
+def test_a_pair_that_differs_is_told(clos: Clos, sources: Sources) -> None:
+    solution = analyse(clos(2, 3))
+    *rest, last = solution.state.reachability
+    changed = (*rest, last.model_copy(update={"delivered": False}))
+    (finding,) = disagreements(solution, other(solution.state, reachability=changed), sources)
+    assert f"{finding.where}: {finding.message}" == (
+        "leaf3: the engines disagree: srv3-1 to srv2-1: "
+        "embedded says delivered, batfish says not delivered"
+    )
+
+
+@pytest.mark.parametrize(
+    ("limit", "hops", "agree"),
+    [
+        (1, "172.16.0.4", True),  # the other of two equals
+        (1, "172.16.0.0 172.16.0.4", False),  # two paths where the switch takes one
+        (1, "172.16.0.9", False),  # nobody's address
+        (32, "172.16.0.0", False),  # one path of two
+    ],
+)
+def test_only_an_arbitrary_choice_is_free(
+    clos: Clos, edits: Edits, limit: int, hops: str, agree: bool
+) -> None:
+    network = edits["bgp"](clos(2, 2), "leaf1", maximum_paths=limit)
+    solution = analyse(network)
+    routes = routes_with(solution.state, "leaf1", "10.2.10.0/24", hops)
+    found = disagreements(solution, other(solution.state, routes=routes))
+    assert (found == ()) is agree
+
+
+@given(st.integers(2, 4))
+@settings(max_examples=6, deadline=None)
+def test_batfish_installs_all_paths_where_a_switch_takes_some(
+    clos: Clos, edits: Edits, limit: int
+) -> None:
+    whole = clos(4, 2)
+    solution = analyse(edits["bgp"](whole, "leaf1", maximum_paths=limit))
+    assert disagreements(solution, other(analyse(whole).state)) == ()
+
+
+def test_spines_of_different_asn_leave_the_choice_of_one_free(clos: Clos) -> None:
+    solution = analyse(clos(2, 2, asn_per_spine=True))
+    routes = routes_with(solution.state, "leaf1", "10.2.10.0/24", "172.16.0.4")
+    assert disagreements(solution, other(solution.state, routes=routes)) == ()

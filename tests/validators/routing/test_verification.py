@@ -1,0 +1,313 @@
+"""What the user reads about sessions, widths and server pairs, fault by fault."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Network
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocefort.models.device import BgpGroup
+from rocefort.models.finding import Finding, Severity
+from rocefort.models.network import Network, Sources
+from rocefort.models.routing import RoutingState, SessionStatus
+from rocefort.validators.routing import solve
+from rocefort.validators.verification import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Clos = Callable[..., Network]
+    Edits = dict[str, Callable[..., Network]]
+    Fault = Callable[[Network, Edits], Network]
+
+# On a fabric of 2 spines and 3 leaves with one server each.
+LOST_AT_LEAF1 = [
+    "BGP102 leaf1 (leaf1.cfg:40): leaf1 has 1 of 2 paths to 10.2.10.0/24 of leaf2 "
+    "and to 3 more prefixes of other leaves",
+    "BGP102 leaf2: leaf2 has 1 of 2 paths to 10.1.10.0/24 of leaf1 "
+    "and to 1 more prefix of other leaves",
+    "BGP102 leaf3: leaf3 has 1 of 2 paths to 10.1.10.0/24 of leaf1 "
+    "and to 1 more prefix of other leaves",
+]
+
+
+def wrong_as(network: Network, edits: Edits) -> Network:
+    return edits["peer"](network, "leaf1", "172.16.0.0", asn=65009)
+
+
+def missing_session(network: Network, edits: Edits) -> Network:
+    return edits["drop_peer"](network, "leaf1", "172.16.0.0")
+
+
+def not_enabled(network: Network, edits: Edits) -> Network:
+    return edits["peer"](network, "leaf1", "172.16.0.0", group=None)
+
+
+def no_ecmp(network: Network, edits: Edits) -> Network:
+    return edits["bgp"](network, "leaf1", maximum_paths=1)
+
+
+def shut_link(network: Network, edits: Edits) -> Network:
+    return edits["port"](network, "leaf1", "100GE1/0/1", enabled=False)
+
+
+def wrong_address(network: Network, edits: Edits) -> Network:
+    return edits["port"](network, "leaf1", "100GE1/0/1", addresses=())
+
+
+def wrong_cable(network: Network, edits: Edits) -> Network:
+    """The cables of leaf1 and leaf2 at spine1 are swapped."""
+    first, second, *rest = network.links or ()
+    swapped = (
+        first.model_copy(update={"b": second.b}),
+        second.model_copy(update={"b": first.b}),
+    )
+    return network.model_copy(update={"links": (*swapped, *rest)})
+
+
+def shut_spine(network: Network, edits: Edits) -> Network:
+    for port in ("100GE1/0/1", "100GE1/0/2", "100GE1/0/3"):
+        network = edits["port"](network, "spine1", port, enabled=False)
+    return network
+
+
+def hidden_leaf(network: Network, edits: Edits) -> Network:
+    return edits["hide"](network, "leaf1", "10.1.10.0/24")
+
+
+def no_network_line(network: Network, edits: Edits) -> Network:
+    return edits["bgp"](network, "leaf3", networks=(IPv4Network("10.255.0.3/32"),))
+
+
+def svi_without_port(network: Network, edits: Edits) -> Network:
+    return edits["port"](network, "leaf3", "25GE1/0/1", enabled=False)
+
+
+def wrong_vlan(network: Network, edits: Edits) -> Network:
+    return edits["port"](network, "leaf3", "25GE1/0/1", access_vlan=20)
+
+
+FAULTS: list[tuple[Fault, list[str]]] = [
+    (
+        wrong_as,
+        [
+            "BGP101 leaf1 (leaf1.cfg:45): BGP session of leaf1 with spine1 (172.16.0.0) is not "
+            "compatible: leaf1 expects AS 65009, spine1 is AS 65000",
+            *LOST_AT_LEAF1,
+        ],
+    ),
+    (
+        missing_session,
+        [
+            "BGP101 leaf1 (leaf1.cfg:40): BGP session of spine1 with leaf1 (172.16.0.1) is not "
+            "compatible: leaf1 has no peer 172.16.0.0",
+            *LOST_AT_LEAF1,
+        ],
+    ),
+    (
+        not_enabled,
+        [
+            "BGP101 leaf1 (leaf1.cfg:45): BGP session of leaf1 with spine1 (172.16.0.0) is not "
+            "compatible: leaf1 does not enable the peer 172.16.0.0 for IPv4",
+            *LOST_AT_LEAF1,
+        ],
+    ),
+    (
+        no_ecmp,
+        [
+            "BGP102 leaf1 (leaf1.cfg:50): leaf1 has 1 of 2 paths to 10.2.10.0/24 of leaf2 "
+            "and to 3 more prefixes of other leaves: maximum load-balancing is 1",
+        ],
+    ),
+    (
+        shut_link,
+        [
+            "BGP101 leaf1 100GE1/0/1 (leaf1.cfg:20): BGP session of leaf1 with spine1 "
+            "(172.16.0.0) is not compatible: leaf1 100GE1/0/1 is shut down",
+            *LOST_AT_LEAF1,
+        ],
+    ),
+    (
+        wrong_address,
+        [
+            "BGP101 leaf1 (leaf1.cfg:45): BGP session of leaf1 with spine1 (172.16.0.0) is not "
+            "compatible: no interface of leaf1 is in the subnet of 172.16.0.0",
+            "BGP101 spine1 (spine1.cfg:60): BGP session of spine1 with 172.16.0.1 is not "
+            "compatible: no other switch has the address 172.16.0.1",
+            *LOST_AT_LEAF1,
+        ],
+    ),
+    (
+        wrong_cable,
+        [
+            "BGP101 leaf1 100GE1/0/1 (leaf1.cfg:20): BGP session of leaf1 with spine1 "
+            "(172.16.0.0) is not established: no cable joins leaf1 100GE1/0/1 "
+            "and spine1 100GE1/0/1",
+            "BGP101 leaf2 100GE1/0/1: BGP session of leaf2 with spine1 (172.16.0.2) is not "
+            "established: no cable joins leaf2 100GE1/0/1 and spine1 100GE1/0/2",
+            "BGP102 leaf1 (leaf1.cfg:40): leaf1 has 1 of 2 paths to 10.2.10.0/24 of leaf2 "
+            "and to 3 more prefixes of other leaves",
+            "BGP102 leaf2: leaf2 has 1 of 2 paths to 10.1.10.0/24 of leaf1 "
+            "and to 3 more prefixes of other leaves",
+            "BGP102 leaf3: leaf3 has 1 of 2 paths to 10.1.10.0/24 of leaf1 "
+            "and to 3 more prefixes of other leaves",
+        ],
+    ),
+    (
+        shut_spine,
+        [
+            "BGP101 spine1 100GE1/0/1: BGP session of leaf1 with spine1 (172.16.0.0) is not "
+            "compatible: spine1 100GE1/0/1 is shut down",
+            "BGP101 spine1 100GE1/0/2: BGP session of leaf2 with spine1 (172.16.0.2) is not "
+            "compatible: spine1 100GE1/0/2 is shut down",
+            "BGP101 spine1 100GE1/0/3: BGP session of leaf3 with spine1 (172.16.0.4) is not "
+            "compatible: spine1 100GE1/0/3 is shut down",
+            "BGP102 leaf1 (leaf1.cfg:40): leaf1 has 1 of 2 paths to 10.2.10.0/24 of leaf2 "
+            "and to 3 more prefixes of other leaves",
+            "BGP102 leaf2: leaf2 has 1 of 2 paths to 10.1.10.0/24 of leaf1 "
+            "and to 3 more prefixes of other leaves",
+            "BGP102 leaf3: leaf3 has 1 of 2 paths to 10.1.10.0/24 of leaf1 "
+            "and to 3 more prefixes of other leaves",
+        ],
+    ),
+    (
+        hidden_leaf,
+        [
+            "BGP102 leaf1 (leaf1.cfg:1): 2 leaves lack paths to 10.1.10.0/24 of leaf1: "
+            "route-policy EXPORT of leaf1 denies it",
+            "BGP103 leaf2: srv2-1 does not reach srv1-1 by every path: "
+            "leaf2 has no route to 10.1.10.0/24",
+            "BGP103 leaf3: srv3-1 does not reach srv1-1 by every path: "
+            "leaf3 has no route to 10.1.10.0/24",
+        ],
+    ),
+    (
+        no_network_line,
+        [
+            "BGP102 leaf3: 2 leaves lack paths to 10.3.10.0/24 of leaf3: "
+            "leaf3 has no network line for it",
+            "BGP103 leaf1 (leaf1.cfg:40): srv1-1 does not reach srv3-1 by every path: "
+            "leaf1 has no route to 10.3.10.0/24",
+            "BGP103 leaf2: srv2-1 does not reach srv3-1 by every path: "
+            "leaf2 has no route to 10.3.10.0/24",
+        ],
+    ),
+    (
+        svi_without_port,
+        [
+            "BGP102 leaf3 Vlanif10: 2 leaves lack paths to 10.3.10.0/24 of leaf3: "
+            "no enabled port of leaf3 carries VLAN 10",
+            "BGP103 leaf3 25GE1/0/1 (leaf3.cfg:31): srv1-1 does not reach srv3-1 by every path, "
+            "nor do 3 more pairs: leaf3 25GE1/0/1 is shut down",
+        ],
+    ),
+    (
+        wrong_vlan,
+        [
+            "BGP102 leaf3 Vlanif10: 2 leaves lack paths to 10.3.10.0/24 of leaf3: "
+            "no enabled port of leaf3 carries VLAN 10",
+            "BGP103 leaf1 (leaf1.cfg:40): srv1-1 does not reach srv3-1 by every path: "
+            "leaf1 has no route to 10.3.10.0/24",
+            "BGP103 leaf2: srv2-1 does not reach srv3-1 by every path: "
+            "leaf2 has no route to 10.3.10.0/24",
+            "BGP103 leaf3 25GE1/0/1: srv3-1 does not reach srv1-1 by every path, "
+            "nor do 1 more pair: leaf3 has no VLAN 20",
+        ],
+    ),
+]
+
+
+def line(finding: Finding) -> str:
+    return f"{finding.rule} {finding.where}: {finding.message}"
+
+
+@pytest.mark.parametrize(("fault", "lines"), FAULTS, ids=[f.__name__ for f, _ in FAULTS])
+def test_each_fault_is_found_with_device_line_and_cause(
+    clos: Clos, edits: Edits, sources: Sources, fault: Fault, lines: list[str]
+) -> None:
+    network = fault(clos(2, 3), edits)
+    report = verify(network, solve(network), sources)
+    assert [line(finding) for finding in report.findings] == lines
+    assert {finding.severity for finding in report.findings} == {Severity.ERROR}
+    assert all(finding.hint for finding in report.findings)
+
+
+def test_a_whole_fabric_has_no_finding(clos: Clos, sources: Sources) -> None:
+    network = clos(2, 3, 2, 2)
+    report = verify(network, solve(network), sources)
+    assert (report.findings, report.not_judged) == ((), ())
+    assert report.rules == ("BGP101", "BGP102", "BGP103")
+
+
+def test_a_spine_that_is_missing_altogether_is_short_of_paths(clos: Clos) -> None:
+    network = clos(2, 2).model_copy(update={"spines": 3})
+    found = [line(finding) for finding in verify(network, solve(network)).findings]
+    assert found == [
+        "BGP102 leaf1: leaf1 has 2 of 3 paths to 10.2.10.0/24 of leaf2 "
+        "and to 1 more prefix of other leaves",
+        "BGP102 leaf2: leaf2 has 2 of 3 paths to 10.1.10.0/24 of leaf1 "
+        "and to 1 more prefix of other leaves",
+    ]
+
+
+def test_the_hint_of_a_missing_path_limit_names_the_number(clos: Clos, edits: Edits) -> None:
+    network = edits["bgp"](clos(2, 2, 2), "leaf1", maximum_paths=3)
+    (finding,) = verify(network, solve(network)).findings
+    assert finding.hint == "set maximum load-balancing to 4 or more"
+
+
+def test_what_is_not_known_is_not_judged(clos: Clos) -> None:
+    whole = clos(2, 2)
+    nodes = tuple(node.model_copy(update={"role": None}) for node in whole.nodes)
+    network = Network(name="text", origin="text", nodes=nodes)
+    report = verify(network, solve(network))
+    assert [(item.rule, item.reason) for item in report.not_judged] == [
+        ("BGP102", "which switches are spines and leaves is not known"),
+        ("BGP103", "the servers are not known"),
+    ]
+    assert report.findings == ()
+
+
+def test_another_engine_is_reported_without_a_cause_where_ours_refuses(
+    clos: Clos, edits: Edits
+) -> None:
+    whole = clos(1, 2)
+    state = solve(whole)
+    sessions = (
+        state.sessions[0].model_copy(update={"status": SessionStatus.NOT_ESTABLISHED}),
+        *state.sessions[1:],
+    )
+    reachability = (state.reachability[0].model_copy(update={"delivered": False}),)
+    answers = RoutingState(
+        engine="batfish", sessions=sessions, routes=state.routes, reachability=reachability
+    )
+    group = BgpGroup(name="OTHER", external=False)
+    bgp = whole.by_name["leaf1"].device.bgp
+    assert bgp is not None
+    refused = edits["bgp"](whole, "leaf1", groups=(*bgp.groups, group))
+    found = verify(refused, answers).findings
+    assert [(line(f), f.hint) for f in found] == [
+        (
+            "BGP101 leaf1: BGP session of leaf1 with 172.16.0.0 is not established",
+            "both ends match, so look at what lies between them",
+        ),
+        (
+            "BGP103 leaf1 25GE1/0/1: srv1-1 does not reach srv2-1 by every path",
+            "follow the path hop by hop from the leaf",
+        ),
+    ]
+
+
+def test_a_duplicated_link_address_is_told(clos: Clos, edits: Edits) -> None:
+    """leaf3 has leaf2's address towards spine1: leaf2's session stays, leaf3's cannot be."""
+    network = clos(2, 3)
+    port = network.by_name["leaf2"].device.by_interface["100GE1/0/1"]
+    network = edits["port"](network, "leaf3", "100GE1/0/1", addresses=port.addresses)
+    found = [line(f) for f in verify(network, solve(network)).findings if f.rule == "BGP101"]
+    assert found == [
+        "BGP101 leaf3: BGP session of leaf3 with spine1 (172.16.0.4) is not compatible: "
+        "no interface of leaf3 is in the subnet of 172.16.0.4",
+        "BGP101 spine1: BGP session of spine1 with 172.16.0.5 is not compatible: "
+        "no other switch has the address 172.16.0.5",
+    ]

@@ -1,0 +1,239 @@
+"""PFC rules: what each says of a spoiled fabric, word for word, and of one that is nearly so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from rocefort.models.device import InterfacePfc, PfcProfile, PfcTimer
+from rocefort.models.hardware import Range
+
+Change = Callable[[Any], Any]
+
+NO_INTENT = (
+    "not judged fabric: what the fabric is meant to do with RoCE is not known "
+    "(queue, DSCP, timers, frame size)"
+)
+NO_FAMILY = "not judged leaf01: the syntax family is not known, so its ranges are not either"
+PORT = ("leaf01", "100GE1/0/1")
+
+
+def _profile(*queues: int, timers: tuple[PfcTimer, ...] = ()) -> tuple[PfcProfile, ...]:
+    return (PfcProfile(queues=queues, timers=timers),)
+
+
+def _timer(detect: int | None, recovery: int | None) -> tuple[PfcProfile, ...]:
+    return _profile(4, timers=(PfcTimer(queue=4, detect_time=detect, recovery_time=recovery),))
+
+
+def _seconds(small: Any) -> Any:
+    """The published 10 s, on leaves that take 1.5 s and spines that take it in 1 s steps."""
+    return (
+        small.lossless(detect_ms=10000, recovery_ms=10000)
+        .pfc("spine01", interval_ms=1000)
+        .pfc("spine02", interval_ms=1000)
+    )
+
+
+def _long(what: str, time_ms: int) -> str:
+    return (
+        f"{what} is {time_ms} ms; over 1000 ms a deadlocked queue stands still for long, "
+        "and a unit may be lost"
+    )
+
+
+LONG_INTENT = [
+    "warning fabric: " + _long("the intended deadlock detection time", 10000),
+    "warning fabric: " + _long("the intended deadlock recovery time", 10000),
+]
+
+PFC001: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (
+        lambda s: s.row(*PORT, xon_kbytes=601),
+        ["error leaf01 100GE1/0/1: queue 4: xon 601 KB is above xoff 600 KB"],
+    ),
+    (
+        lambda s: s.row(*PORT, xon_kbytes=583),
+        [
+            "error leaf01 100GE1/0/1: queue 4: xon 583 KB and xoff 600 KB are 17 KB apart; "
+            "two frames of 9216 bytes need 18 KB"
+        ],
+    ),
+    (lambda s: s.row(*PORT, xon_kbytes=582), []),  # 18 KB: 2 x 9216 bytes exactly
+    (
+        lambda s: s.row(*PORT, xoff_kbytes=6145),
+        ["error leaf01 100GE1/0/1: queue 4: xoff 6145 KB cannot be set on v300-g1 (1 to 6144 KB)"],
+    ),
+    (lambda s: s.row(*PORT, xoff_kbytes=6144), []),
+    (
+        lambda s: s.family("leaf01", "V200"),
+        ["not judged leaf01: the range of xoff on v200 is not confirmed by the vendor"],
+    ),
+    (  # without intent the frame size is not known, but xon above xoff is wrong all the same
+        lambda s: s.row(*PORT, xon_kbytes=601).change(lossless=None),
+        ["error leaf01 100GE1/0/1: queue 4: xon 601 KB is above xoff 600 KB", NO_INTENT],
+    ),
+    (lambda s: s.node("leaf01", family=None), [NO_FAMILY]),
+]
+
+PFC002: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (
+        lambda s: s.port("leaf01", "100GE1/0/31", pfc=None),
+        [
+            "error leaf01 100GE1/0/31: PFC is off on the cable to spine01 100GE1/0/1; "
+            "queue 4 must be paused at both ends"
+        ],
+    ),
+    (
+        lambda s: s.port(*PORT, pfc=None),
+        [
+            "error leaf01 100GE1/0/1: PFC is off on the cable to server node1; "
+            "queue 4 must be paused at both ends"
+        ],
+    ),
+    (lambda s: s.port(*PORT, pfc=None).server(0, roce=False), []),  # a server without RoCE
+    (
+        lambda s: s.pfc("leaf01", profiles=_profile(3, 4)),
+        [
+            "error leaf01: PFC profile default pauses queues 3 and 4; "
+            "it must pause queue 4 and no other"
+        ],
+    ),
+    (  # no profile in the text: the built-in one, which pauses queue 3
+        lambda s: s.pfc("leaf01", profiles=()),
+        ["error leaf01: PFC profile default pauses queue 3; it must pause queue 4 and no other"],
+    ),
+    (  # a profile that no port applies may pause what it likes
+        lambda s: s.pfc("leaf01", profiles=(*_profile(4), PfcProfile(name="spare", queues=(5,)))),
+        [],
+    ),
+    (
+        lambda s: s.port(*PORT, pfc=InterfacePfc(profile="roce")),
+        ["error leaf01 100GE1/0/1: PFC profile roce is applied, but not defined"],
+    ),
+    (
+        lambda s: s.family("leaf01", "G1", pfc_queues=Range(low=0, high=3, source="CR")),
+        ["error leaf01: queue 4 cannot be paused on v300-g1 (queues 0 to 3)"],
+    ),
+    (
+        lambda s: s.family("leaf01", "V200"),
+        ["not judged leaf01: which queues v200 can pause is not confirmed by the vendor"],
+    ),
+    (  # without intent: queue 4 is what all switches pause, so leaf01's other one stands out
+        lambda s: s.change(lossless=None).pfc("leaf01", profiles=_profile(3, 4)),
+        [
+            "error leaf01: PFC profile default pauses queues 3 and 4; "
+            "it must pause queue 4 and no other"
+        ],
+    ),
+    (
+        lambda s: s.change(lossless=None).pfc("leaf01", profiles=_profile(3)),
+        [
+            "not judged fabric: which queue is lossless is not known: "
+            "the switches pause no single common queue"
+        ],
+    ),
+]
+
+PFC003: list[tuple[Change, list[str]]] = [
+    (
+        lambda s: s.port(*PORT, pfc=InterfacePfc(mode="auto")),
+        [
+            "error leaf01 100GE1/0/1: PFC mode is auto, where the neighbour decides by DCBX; "
+            "it must be manual"
+        ],
+    ),
+    (lambda s: s.port(*PORT, pfc=None), []),
+    (lambda s: s, []),
+]
+
+PFC004: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (
+        lambda s: s.pfc("leaf01", detect_ms=10000),
+        ["error leaf01: deadlock detection time 10000 ms cannot be set on v300-g1 (10 to 1500 ms)"],
+    ),
+    (
+        lambda s: s.pfc("leaf01", recovery_ms=9),
+        ["error leaf01: deadlock recovery time 9 ms cannot be set on v300-g1 (10 to 1500 ms)"],
+    ),
+    (  # the longest that G1 takes; settable, but not as intended, and long
+        lambda s: s.pfc("leaf01", detect_ms=1500),
+        [
+            "warning leaf01: " + _long("deadlock detection time", 1500),
+            "info leaf01: deadlock detection time is 1500 ms on v300-g1; the intent says 100 ms",
+        ],
+    ),
+    (  # just not long
+        lambda s: s.pfc("leaf01", detect_ms=1000).change(lossless=None),
+        [NO_INTENT],
+    ),
+    (
+        lambda s: s.pfc("leaf01", detect_ms=None),
+        [
+            "error leaf01: deadlock detection time is not set, so the switch uses its default; "
+            "the intent says 100 ms"
+        ],
+    ),
+    (  # G2 can say 10 s, G1 has a value of its own
+        _seconds,
+        [
+            *LONG_INTENT,
+            *(
+                f"info {leaf}: deadlock {timer} time is 100 ms on v300-g1; the intent says 10000 ms"
+                for leaf in ("leaf01", "leaf02")
+                for timer in ("detection", "recovery")
+            ),
+        ],
+    ),
+    (
+        lambda s: s.pfc("spine01", profiles=_timer(16, 10)),
+        ["error spine01: deadlock detection time 160 ms cannot be set on v300-g2 (10 to 150 ms)"],
+    ),
+    (
+        lambda s: s.pfc("spine01", profiles=_timer(10, 31)),
+        ["info spine01: deadlock recovery time is 310 ms on v300-g2; the intent says 100 ms"],
+    ),
+    (  # an interval that the command does not take
+        lambda s: s.pfc("spine01", interval_ms=20, profiles=_timer(5, 5)),
+        [
+            "error spine01: deadlock detection time 100 ms cannot be set on v300-g2 (20 to 300 ms)",
+            "error spine01: deadlock recovery time 100 ms cannot be set on v300-g2 (0 to 620 ms)",
+        ],
+    ),
+    (lambda s: s.pfc("spine01", interval_ms=None), []),  # the default interval of 10 ms
+    (
+        lambda s: s.family("leaf01", "V200"),
+        [
+            "not judged leaf01: deadlock detection time: its unit and range on v200 is not "
+            "confirmed by the vendor",
+            "not judged leaf01: deadlock recovery time: its unit and range on v200 is not "
+            "confirmed by the vendor",
+        ],
+    ),
+    (lambda s: s.node("leaf01", family=None), [NO_FAMILY]),
+]
+
+
+@pytest.mark.parametrize(("change", "says"), PFC001)
+def test_pfc001_thresholds(small: Any, change: Change, says: list[str]) -> None:
+    assert change(small).says("PFC001") == says
+
+
+@pytest.mark.parametrize(("change", "says"), PFC002)
+def test_pfc002_only_lossless_queue(small: Any, change: Change, says: list[str]) -> None:
+    assert change(small).says("PFC002") == says
+
+
+@pytest.mark.parametrize(("change", "says"), PFC003)
+def test_pfc003_manual_mode(small: Any, change: Change, says: list[str]) -> None:
+    assert change(small).says("PFC003") == says
+
+
+@pytest.mark.parametrize(("change", "says"), PFC004)
+def test_pfc004_deadlock_timers(small: Any, change: Change, says: list[str]) -> None:
+    assert sorted(change(small).says("PFC004")) == sorted(says)

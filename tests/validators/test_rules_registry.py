@@ -1,0 +1,107 @@
+"""The registry of rules: what loads, what every rule has, where a finding points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocefort.models.finding import Severity
+from rocefort.models.network import Position, Sources
+from rocefort.validators import check, rules
+from rocefort.validators.rules import Subject, Verdict, rule
+from rocefort.validators.wording import counted, kbytes, listing, ranges
+
+TESTS = "".join(path.read_text() for path in sorted(Path(__file__).parent.glob("test_rules_*.py")))
+
+
+def _silent(subject: Subject) -> Iterator[Verdict]:
+    yield subject.not_judged(None, "no reason")
+
+
+def test_a_rule_without_docstring_does_not_load() -> None:
+    with pytest.raises(TypeError, match="rule TOP900 has no docstring or no source"):
+        rule("TOP900", severity=Severity.ERROR, source="RFC 1")(_silent)
+
+
+def test_a_rule_without_source_does_not_load() -> None:
+    def documented(subject: Subject) -> Iterator[Verdict]:
+        """Say nothing."""
+        yield from _silent(subject)
+
+    with pytest.raises(TypeError, match="rule TOP900 has no docstring or no source"):
+        rule("TOP900", severity=Severity.ERROR, source=" ")(documented)
+    with pytest.raises(TypeError, match="rule id TOP001 is taken, or of no known family"):
+        rule("TOP001", severity=Severity.ERROR, source="RFC 1")(documented)
+    with pytest.raises(TypeError, match="rule id XYZ001 is taken, or of no known family"):
+        rule("XYZ001", severity=Severity.ERROR, source="RFC 1")(documented)
+
+
+def test_the_rules_and_their_order() -> None:
+    assert [r.id for r in rules()] == [
+        *("TOP001", "TOP002", "TOP003", "TOP004", "ADR001", "ADR002", "ADR003"),
+        *("BGP001", "BGP002", "PFC001", "PFC002", "PFC003", "PFC004", "BUF001", "BUF002"),
+        *("QOS001", "QOS002", "QOS003", "ECN001", "TXT001"),
+    ]
+
+
+@pytest.mark.parametrize("rule_id", [r.id for r in rules()])
+def test_every_rule_explains_itself_and_is_tested(rule_id: str) -> None:
+    one = next(r for r in rules() if r.id == rule_id)
+    assert one.explanation
+    assert len(one.title) <= 62  # fits a line of a terminal with its id and severity
+    assert not one.title.endswith(".")
+    assert f"{rule_id}: list[tuple[Change, list[str]]] = [" in TESTS
+    assert f'.says("{rule_id}")' in TESTS
+
+
+def test_a_sound_fabric_is_silent(small: Any) -> None:
+    report = check(small.network)
+    assert (report.findings, report.not_judged, report.failed) == ((), (), False)
+    assert report.rules == tuple(r.id for r in rules())
+
+
+def test_a_network_that_is_only_text_is_never_silently_passed(small: Any) -> None:
+    """Every rule that needs what text does not say reports it."""
+    nodes = tuple(
+        n.model_copy(update={"role": None, "hardware": None, "family": None})
+        for n in small.network.nodes
+    )
+    unknown = {"links": None, "servers": None, "segments": None, "lossless": None, "spines": None}
+    report = check(small.change(nodes=nodes, origin="text", **unknown).network)
+    assert report.findings == ()
+    text_alone = {"PFC003", "ECN001"}  # what these ask, text answers
+    assert {n.rule for n in report.not_judged} == set(report.rules) - text_alone
+
+
+def test_a_finding_names_device_interface_file_and_line(small: Any) -> None:
+    table = {
+        "leaf01/": Position("fabric.yaml", 10),
+        "leaf01/interfaces[100GE1/0/1].thresholds": Position("fabric.yaml", 20),
+        "/lossless.detect_ms": Position("fabric.yaml", 30),
+    }
+    spoiled = small.row("leaf01", "100GE1/0/1", xon_kbytes=601).pfc("leaf01", detect_ms=5)
+    spoiled = replace(spoiled.lossless(detect_ms=1001), sources=Sources(table))
+    assert [line.partition(": ")[0] for line in spoiled.says("PFC001")] == [
+        "error leaf01 100GE1/0/1 (fabric.yaml:20)"
+    ]
+    where = [line.partition(": ")[0] for line in spoiled.says("PFC004")]
+    assert where[:2] == ["error leaf01 (fabric.yaml:10)", "warning fabric.yaml:30"]
+
+
+def test_findings_come_in_the_same_order_however_the_nodes_do(small: Any) -> None:
+    spoiled = small.bgp("leaf02", asn=65000).pfc("leaf01", detect_ms=5).device("leaf01", bfd=False)
+    turned = spoiled.change(nodes=spoiled.network.nodes[::-1], links=spoiled.network.links[::-1])
+    here, there = check(spoiled.network), check(turned.network)
+    assert [f.where for f in here.findings] == [f.where for f in there.findings]
+
+
+def test_wording() -> None:
+    assert [listing(x) for x in ([], [1], [1, 2], [1, 2, 3])] == ["", "1", "1 and 2", "1, 2 and 3"]
+    assert [counted(n, "link") for n in (0, 1, 2)] == ["0 links", "1 link", "2 links"]
+    assert ranges([]) == ""
+    assert ranges([35, 33, 32, 39]) == "32-33, 35, 39"
+    assert [kbytes(n) for n in (0, 1, 1024, 1025)] == [0, 1, 1, 2]

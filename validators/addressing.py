@@ -1,0 +1,152 @@
+"""Addresses and AS numbers: one owner each, and one subnet a link."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+
+from rocefort.models.finding import Severity
+from rocefort.models.network import End, Link, Network, Node, Role
+from rocefort.validators.ports import is_fabric_link
+from rocefort.validators.rules import Need, Place, Subject, Verdict, rule
+from rocefort.validators.wording import listing
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Who has an address."""
+
+    place: Place
+    device: str
+    label: str
+    path: str
+    router_id: bool = False
+
+
+@rule(
+    "ADR001",
+    severity=Severity.ERROR,
+    source="RFC 791 (an address names one interface); RFC 6286 (BGP identifiers are unique)",
+    wants=(Need.SERVERS,),
+)
+def unique_addresses(subject: Subject) -> Iterator[Verdict]:
+    """No two interfaces, router ids or servers have the same address.
+
+    A switch's router id may be the address of its own loopback. Everything else that shares an
+    address takes traffic from the other; give one of them another.
+    """
+    for address, owners in _owners(subject.network).items():
+        at_home = {owner.device for owner in owners if not owner.router_id}
+        distinct = [o for o in owners if not (o.router_id and o.device in at_home)]
+        for owner in distinct[1:]:
+            what = "router id" if owner.router_id else "address"
+            yield subject.finding(
+                owner.place,
+                f"{what} {address} of {owner.label} is also that of {distinct[0].label}",
+                "give one of them another address",
+                path=owner.path,
+            )
+
+
+def _owners(network: Network) -> dict[IPv4Address, list[Owner]]:
+    owners: dict[IPv4Address, list[Owner]] = defaultdict(list)
+    for node in network.nodes:
+        for interface in node.device.interfaces:
+            end = End(device=node.name, interface=interface.name)
+            for address in interface.addresses:
+                owners[address.ip].append(Owner(end, node.name, str(end), "addresses"))
+        bgp = node.device.bgp
+        if bgp is not None and bgp.router_id is not None:
+            owner = Owner(node, node.name, node.name, "bgp.router_id", router_id=True)
+            owners[bgp.router_id].append(owner)
+    for server in network.servers or ():
+        label = f"server {server.name}"
+        owners[server.address.ip].append(Owner(server.port, label, label, ""))
+    return owners
+
+
+@rule(
+    "ADR002",
+    severity=Severity.ERROR,
+    source="RFC 7938, 5.2 (AS numbers of a Clos); RFC 4271, 9.1.2 (AS loop check)",
+    needs=(Need.ROLE,),
+)
+def unique_asns(subject: Subject) -> Iterator[Verdict]:
+    """Every leaf has its own AS; spines share one or have one each.
+
+    A switch drops routes that carry its own AS number, so two leaves with one number never see
+    each other's prefixes. Spines may share a number, for no route needs to pass two of them.
+    """
+    leaves, spines = subject.network.role(Role.LEAF), subject.network.role(Role.SPINE)
+    first: dict[int, Node] = {}
+    for node in (*spines, *leaves):
+        if node.device.bgp is None:
+            continue  # BGP001 reports it
+        holder = first.setdefault(node.device.bgp.asn, node)
+        if holder is not node and node.role is Role.LEAF:
+            yield subject.finding(
+                node,
+                f"AS {node.device.bgp.asn} is also the AS of {holder.name}; "
+                "a leaf needs an AS of its own",
+                "give this leaf another AS number, and its spines the new peer AS",
+                path="bgp.asn",
+            )
+    asns = [node.device.bgp.asn for node in spines if node.device.bgp]
+    if 1 < len(set(asns)) < len(asns):
+        yield subject.finding(
+            None,
+            f"the spines have the AS numbers {listing(asns)}; "
+            "they must all share one or each have its own",
+            "give all spines one AS number, or each another",
+        )
+
+
+@rule(
+    "ADR003",
+    severity=Severity.ERROR,
+    source="V300R023C00 command reference, `ip address`; RFC 3021 (31-bit prefixes)",
+    needs=(Need.LINKS,),
+)
+def one_subnet_per_link(subject: Subject) -> Iterator[Verdict]:
+    """Both ends of a routed link are in one subnet.
+
+    Otherwise neither end reaches the other, and the BGP session on the link stays down.
+    """
+    for link in subject.links:
+        yield from _link_subnet(subject, link)
+
+
+def _link_subnet(subject: Subject, link: Link) -> Iterator[Verdict]:
+    network = subject.network
+    a, b = network.interface(link.a), network.interface(link.b)
+    if a is None or b is None:
+        return  # TOP003 reports it
+    bare = [end for end, i in ((link.a, a), (link.b, b)) if not i.addresses]
+    if len(bare) == 2 and not is_fabric_link(network, link):
+        yield from _switched(subject, link)
+    elif bare:
+        other = link.b if bare[0] == link.a else link.a
+        yield subject.finding(
+            bare[0],
+            f"no address on the link to {other}; both ends of a routed link need one",
+            "make the port a routed one (undo portswitch) and give it an address",
+            path="addresses",
+        )
+    elif not {i.network for i in a.addresses} & {i.network for i in b.addresses}:
+        yield subject.finding(
+            link.a,
+            f"{a.addresses[0]} here and {b.addresses[0]} at {link.b} are not in one subnet",
+            "give both ends addresses of one subnet",
+            path="addresses",
+        )
+
+
+def _switched(subject: Subject, link: Link) -> Iterator[Verdict]:
+    """A link without addresses may be meant so, but only between switches whose roles say it."""
+    nodes = [subject.network.by_name[end.device] for end in (link.a, link.b)]
+    if any(node.role is None for node in nodes):
+        yield subject.not_judged(
+            link.a, "no address at either end, and without roles it may be meant as a switched link"
+        )

@@ -1,0 +1,140 @@
+"""Do two routing engines say the same? Each difference becomes an error with its smallest witness.
+
+One freedom is granted. Where an arbitrary tie-breaker (router id, age) picks some of several equal
+routes, engines may pick different ones: then only how many they pick is compared. A limit of two
+or more paths is not in Batfish's model (it installs all), so its rows are cut to the limit first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from ipaddress import IPv4Address, IPv4Network
+
+from rocefort.models.finding import Finding, Severity, Where
+from rocefort.models.network import Network, Sources
+from rocefort.models.routing import Route, RoutingState
+from rocefort.validators.routing import Solution
+
+ENGINES_DISAGREE = "BGP104"
+HINT = "one of the two is wrong about this fabric: trust neither, and report it with both answers"
+
+Ties = Callable[[str, IPv4Network], frozenset[IPv4Address]]
+
+
+def disagreements(
+    solution: Solution, other: RoutingState, sources: Sources | None = None
+) -> tuple[Finding, ...]:
+    """Compare the embedded engine's solution with another engine's answers.
+
+    One finding for each kind of answer (sessions, routes, reachability) that differs: the first
+    difference in order of device and prefix, and how many there are. Empty: they agree.
+    """
+    return compare(solution.state, other, solution.underlay.network, solution.ties, sources)
+
+
+def compare(
+    ours: RoutingState,
+    theirs: RoutingState,
+    network: Network,
+    ties: Ties = lambda _device, _prefix: frozenset(),
+    sources: Sources | None = None,
+) -> tuple[Finding, ...]:
+    """Compare two states; `ties` gives the next hops among which a choice is arbitrary."""
+    names = ours.engine, theirs.engine
+    kinds = (
+        ("session", list(_session_differences(ours, theirs, names))),
+        ("route", list(_route_differences(ours, theirs, network, ties))),
+        ("server pair", list(_pair_differences(ours, theirs, names, network))),
+    )
+    return tuple(
+        _finding(kind, differences, sources or Sources())
+        for kind, differences in kinds
+        if differences
+    )
+
+
+Difference = tuple[str, str, str]  # device, path of the field, sentence
+
+
+def _finding(kind: str, differences: Sequence[Difference], sources: Sources) -> Finding:
+    device, path, sentence = differences[0]
+    position = sources.find(device, path)
+    more = len(differences) - 1
+    others = f" (and {more} more {kind}{'s' if more > 1 else ''})" if more else ""
+    return Finding(
+        rule=ENGINES_DISAGREE,
+        severity=Severity.ERROR,
+        where=Where(
+            device=device,
+            file=position.file if position else None,
+            line=position.line if position else None,
+        ),
+        message=f"the engines disagree: {sentence}{others}",
+        hint=HINT,
+    )
+
+
+def _session_differences(
+    ours: RoutingState, theirs: RoutingState, names: tuple[str, str]
+) -> Iterator[Difference]:
+    tables = [
+        {(s.device, s.peer): s.status.value for s in state.sessions} for state in (ours, theirs)
+    ]
+    for device, peer in sorted({*tables[0], *tables[1]}):
+        answers = [table.get((device, peer), "not there") for table in tables]
+        if answers[0] != answers[1]:
+            sentence = f"session of {device} with {peer}: {_both(names, answers)}"
+            yield device, f"bgp.peers[{peer}]", sentence
+
+
+def _both(names: Sequence[str], answers: Sequence[str]) -> str:
+    return ", ".join(f"{name} says {answer}" for name, answer in zip(names, answers, strict=True))
+
+
+def _route_differences(
+    ours: RoutingState, theirs: RoutingState, network: Network, ties: Ties
+) -> Iterator[Difference]:
+    tables = [_routes(state) for state in (ours, theirs)]
+    for key in sorted({*tables[0], *tables[1]}):
+        mine, yours = (table[key].next_hops if key in table else () for table in tables)
+        device, prefix = key
+        if mine == yours or _same_choice(mine, yours, network, device, ties(device, prefix)):
+            continue
+        answers = [" and ".join(map(str, hops)) if hops else "no route" for hops in (mine, yours)]
+        names = ours.engine, theirs.engine
+        yield device, "bgp", f"{device} to {prefix}: {_both(names, answers)}"
+
+
+def _routes(state: RoutingState) -> Mapping[tuple[str, IPv4Network], Route]:
+    return {(route.device, route.prefix): route for route in state.routes}
+
+
+def _same_choice(
+    mine: tuple[IPv4Address, ...],
+    yours: tuple[IPv4Address, ...],
+    network: Network,
+    device: str,
+    ties: frozenset[IPv4Address],
+) -> bool:
+    """Whether both pick equally many of the same equals, once Batfish's are cut to the limit."""
+    bgp = network.by_name[device].device.bgp
+    limit = bgp.maximum_paths if bgp else 1
+    widths = {min(len(hops), limit) if limit > 1 else len(hops) for hops in (mine, yours)}
+    return bool(mine) and len(widths) == 1 and ties.issuperset((*mine, *yours))
+
+
+def _pair_differences(
+    ours: RoutingState, theirs: RoutingState, names: tuple[str, str], network: Network
+) -> Iterator[Difference]:
+    words = {True: "delivered", False: "not delivered", None: "nothing"}
+    leaves = {server.name: server.port for server in network.servers or ()}
+    tables = [
+        {(r.source, r.destination): r.delivered for r in s.reachability} for s in (ours, theirs)
+    ]
+    for pair in sorted({*tables[0], *tables[1]}):
+        answers = [table.get(pair) for table in tables]
+        if answers[0] is not answers[1]:
+            port = leaves.get(pair[0])
+            path = f"interfaces[{port.interface}]" if port else ""
+            said = _both(names, [words[answer] for answer in answers])
+            yield port.device if port else "", path, f"{pair[0]} to {pair[1]}: {said}"

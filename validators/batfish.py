@@ -1,0 +1,301 @@
+"""Asks a Batfish service what a Network routes: sessions, BGP routes, who reaches whom.
+
+Batfish does not read VRP, so it gets an EOS translation of the Devices that were parsed from VRP
+text. Needs the extra `batfish`; pybatfish is imported only when a service is asked.
+
+Batfish 0.36 takes `maximum-paths` as a yes or no and installs all equal routes. Where a switch may
+use fewer (but more than one), the lowest next hops are kept: their number is right, which of the
+equals a switch takes is not told. Paths are then followed over all of them, so a pair that is
+delivered is delivered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import logging
+import re
+import tempfile
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator
+from ipaddress import IPv4Address, IPv4Network
+from itertools import permutations
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+from rocefort.dialects.eos import translated
+from rocefort.errors import ServiceFailed
+from rocefort.models.base import Frozen
+from rocefort.models.device import Bgp
+from rocefort.models.network import Network
+from rocefort.models.routing import BgpSession, Reachability, Route, RoutingState, SessionStatus
+from rocefort.validators.batfish_snapshot import (
+    HOST_PORT,
+    Files,
+    host_name,
+    snapshot_files,
+    write_snapshot,
+    zip_snapshot,
+)
+
+HOST, PORT = "127.0.0.1", 9996
+LINE = 300  # of the words of a service, as much as a terminal shows
+START = "start one with `docker compose -f docs/batfish-compose.yaml up -d`"
+
+Row = dict[str, Any]
+
+
+class SessionRow(Frozen):
+    """One row of bgpSessionStatus."""
+
+    node: str
+    peer: IPv4Address
+    status: Literal["ESTABLISHED", "NOT_ESTABLISHED", "NOT_COMPATIBLE"]
+
+
+class RouteRow(Frozen):
+    """One BGP route of a main table: one next hop."""
+
+    node: str
+    prefix: IPv4Network
+    next_hop: IPv4Address
+
+
+class TraceRow(Frozen):
+    """All paths from one host to one address: how each ends, and on which node."""
+
+    source: str
+    destination: IPv4Address
+    ends: tuple[tuple[str, str], ...]  # disposition, last node
+
+
+class Answers(Frozen):
+    """What the service said, reduced to what is used, sorted."""
+
+    version: str
+    sessions: tuple[SessionRow, ...]
+    routes: tuple[RouteRow, ...]
+    hosts_up: tuple[str, ...]  # hosts whose port has a link
+    traces: tuple[TraceRow, ...]  # of the hosts that are up
+
+
+def ask(network: Network, host: str = HOST, port: int = PORT) -> RoutingState:
+    """Verify a Network, whose Devices were parsed from text, by a Batfish service.
+
+    Raises BadInput for what cannot be translated, ServiceFailed for everything that goes wrong
+    with the service; the snapshot is then kept, and its folder named.
+    """
+    return interpret(network, collect(network, host, port))
+
+
+def collect(network: Network, host: str = HOST, port: int = PORT) -> Answers:
+    """Put all questions to the service and return what it said. Raises as `ask` does."""
+    files = snapshot_files(network)
+    where = f"{host}:{port}"
+    version = server_version(host, port, timeout_s=5.0)
+    zipped = zip_snapshot(files)
+    with _guarded(where, files) as service, service.session(host, port, zipped) as batfish:
+        _gate(service.rows(batfish, "fileParseStatus"), service.rows(batfish, "initIssues"))
+        sessions = [_session_row(row) for row in service.rows(batfish, "bgpSessionStatus")]
+        routes = [_route_row(row) for row in service.rows(batfish, "routes", protocols="bgp")]
+        ports = service.rows(batfish, "interfaceProperties", interfaces=HOST_PORT)
+        up = sorted(row["Interface"]["hostname"] for row in ports if row["Active"])
+        traces = [_trace_row(row) for row in _traces(service, batfish, network, up)]
+    return Answers(
+        version=version,
+        sessions=tuple(sorted(sessions, key=lambda row: (row.node, row.peer))),
+        routes=tuple(sorted(routes, key=lambda row: (row.node, row.prefix, row.next_hop))),
+        hosts_up=tuple(up),
+        traces=tuple(sorted(traces, key=lambda row: (row.source, row.destination))),
+    )
+
+
+def reachable(host: str = HOST, port: int = PORT, timeout_s: float = 1.0) -> bool:
+    """Whether a Batfish service answers there, within so many seconds."""
+    try:
+        server_version(host, port, timeout_s)
+    except ServiceFailed:
+        return False
+    return True
+
+
+def server_version(host: str, port: int, timeout_s: float) -> str:
+    """Version of the service. Raises ServiceFailed if none answers, or something else does."""
+    where = f"{host}:{port}"
+    connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
+    try:
+        connection.request("GET", "/v2/version")
+        said = json.loads(connection.getresponse().read())
+    except OSError as error:
+        raise ServiceFailed(
+            f"no Batfish service answers: {error}", where=where, how=START
+        ) from error
+    except (http.client.HTTPException, ValueError) as error:
+        raise ServiceFailed("what answers is not Batfish", where=where, how=START) from error
+    finally:
+        connection.close()
+    if not isinstance(said, dict) or "Batfish" not in said:
+        raise ServiceFailed("what answers is not Batfish", where=where, how=START)
+    return str(said["Batfish"])
+
+
+@contextlib.contextmanager
+def _guarded(where: str, files: Files) -> Iterator[ModuleType]:
+    """The module that speaks pybatfish; whatever goes wrong becomes one ServiceFailed.
+
+    The snapshot is then written to a folder that the error names.
+    """
+    with _quiet():
+        try:
+            from rocefort.validators import batfish_service  # noqa: PLC0415 - may be missing
+        except ImportError as error:
+            how = "install the extra: pip install 'rocefort[batfish]'"
+            raise ServiceFailed("pybatfish is not installed", where=where, how=how) from error
+        try:
+            yield batfish_service
+        except batfish_service.LOST as error:
+            raise _failed(where, "the Batfish service stopped answering", files) from error
+        except batfish_service.GAVE_UP as error:
+            raise _failed(where, f"Batfish gave up: {_line(error)}", files) from error
+        except ServiceFailed as error:
+            raise _failed(where, error.problem.what, files) from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise _failed(
+                where, f"Batfish answered in an unknown form: {error!r}", files
+            ) from error
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """pybatfish, urllib3 and pandas report progress, retries and warnings: none is a result."""
+    loggers = [logging.getLogger(name) for name in ("pybatfish", "urllib3")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+
+
+def _failed(where: str, what: str, files: Files) -> ServiceFailed:
+    folder = Path(tempfile.mkdtemp(prefix="rocefort-batfish-"))
+    write_snapshot(files, folder)
+    return ServiceFailed(what, where=where, how=f"the snapshot is kept in {folder}")
+
+
+def _line(error: Exception) -> str:
+    """What pybatfish says first, and the last cause that the service's log names."""
+    first, *rest = str(error).strip().splitlines() or [""]
+    causes = re.findall(r"\w+(?:Exception|Error): ([^\"\\]+)", "\n".join(rest))
+    return ": ".join([first, *(cause.strip() for cause in causes[-1:])])[:LINE]
+
+
+def _traces(service: ModuleType, batfish: object, network: Network, up: list[str]) -> Iterator[Row]:
+    """Every path of every server to each server's address, from its own address.
+
+    traceroute follows all branches of ECMP and takes one destination a question; `reachability`
+    would give one example a source and might forge the source address. A host without a link
+    cannot be asked about.
+    """
+    addresses = {server.address.ip for server in network.servers or ()}
+    for destination in sorted(addresses) if up else ():
+        yield from service.trace(batfish, up, destination)
+
+
+def _gate(parsed: list[Row], issues: list[Row]) -> None:
+    """Batfish must have understood every line; a warning means that it answers something else."""
+    bad = [f"{row['File_Name']} was {row['Status']}" for row in parsed if row["Status"] != "PASSED"]
+    bad += [f"{' '.join(row['Nodes'] or ())}: {row['Details']}" for row in issues]
+    if bad:
+        more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+        raise ServiceFailed(f"Batfish did not read the translation: {bad[0]}{more}")
+
+
+def _session_row(row: Row) -> SessionRow:
+    peer = IPv4Address(row["Remote_IP"]["value"])
+    return SessionRow(node=row["Node"]["name"], peer=peer, status=row["Established_Status"])
+
+
+def _route_row(row: Row) -> RouteRow:
+    prefix, hop = IPv4Network(row["Network"]), IPv4Address(row["Next_Hop"]["ip"])
+    return RouteRow(node=row["Node"]["name"], prefix=prefix, next_hop=hop)
+
+
+def _trace_row(row: Row) -> TraceRow:
+    traces, flow = row["Traces"], row["Flow"]
+    if len(traces) != row["TraceCount"]:
+        raise ServiceFailed(f"Batfish shows only {len(traces)} of {row['TraceCount']} paths")
+    ends = {(trace["disposition"], trace["hops"][-1]["node"]["name"]) for trace in traces}
+    destination = IPv4Address(flow["dstIp"])
+    return TraceRow(source=flow["ingressNode"], destination=destination, ends=tuple(sorted(ends)))
+
+
+# --- from answers to a RoutingState ---
+
+
+def interpret(network: Network, answers: Answers) -> RoutingState:
+    """What the answers mean for this Network. Raises ServiceFailed if they do not cover it."""
+    return RoutingState(
+        engine="batfish",
+        sessions=_sessions(network, answers),
+        routes=_routes(network, answers),
+        reachability=_reachability(network, answers),
+    )
+
+
+def _sessions(network: Network, answers: Answers) -> tuple[BgpSession, ...]:
+    said = {(row.node, row.peer): row.status for row in answers.sessions}
+    found = []
+    for name, bgp in _speakers(network):
+        for peer in bgp.peers:
+            status = said.get((host_name(name), peer.address))
+            if not translated(bgp, peer):
+                status = "NOT_COMPATIBLE"
+            if status is None:
+                raise ServiceFailed(f"Batfish says nothing of {name} peer {peer.address}")
+            meaning = SessionStatus(status.lower().replace("_", "-"))
+            found.append(BgpSession(device=name, peer=peer.address, status=meaning))
+    return tuple(sorted(found, key=lambda session: (session.device, session.peer)))
+
+
+def _speakers(network: Network) -> Iterator[tuple[str, Bgp]]:
+    for node in network.nodes:
+        if node.device.bgp is not None:
+            yield node.name, node.device.bgp
+
+
+def _routes(network: Network, answers: Answers) -> tuple[Route, ...]:
+    hops: dict[tuple[str, IPv4Network], set[IPv4Address]] = defaultdict(set)
+    for row in answers.routes:
+        hops[row.node, row.prefix].add(row.next_hop)
+    by_host = {host_name(name): (name, bgp) for name, bgp in _speakers(network)}
+    found = []
+    for (host, prefix), next_hops in hops.items():
+        name, bgp = by_host[host]
+        usable = sorted(next_hops)
+        if bgp.maximum_paths > 1:
+            usable = usable[: bgp.maximum_paths]
+        found.append(Route(device=name, prefix=prefix, next_hops=tuple(usable)))
+    return tuple(sorted(found, key=lambda route: (route.device, route.prefix)))
+
+
+def _reachability(network: Network, answers: Answers) -> tuple[Reachability, ...]:
+    ends = {(row.source, row.destination): row.ends for row in answers.traces}
+    up, servers = set(answers.hosts_up), network.servers or ()
+    found = []
+    for source, target in permutations(servers, 2):
+        host = host_name(source.name)
+        paths = ends.get((host, target.address.ip), ())
+        if host in up and not paths:
+            raise ServiceFailed(f"Batfish shows no path from {source.name} to {target.name}")
+        delivered = paths == (("ACCEPTED", host_name(target.name)),)
+        pair = Reachability(source=source.name, destination=target.name, delivered=delivered)
+        found.append(pair)
+    return tuple(sorted(found, key=lambda pair: (pair.source, pair.destination)))

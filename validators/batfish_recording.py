@@ -1,0 +1,72 @@
+"""Keeps a Batfish service's real answers in a file, and answers from it for the same snapshot."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from rocefort.errors import BadInput
+from rocefort.models.base import Frozen
+from rocefort.models.network import Network
+from rocefort.models.routing import RoutingState
+from rocefort.validators.batfish import HOST, PORT, Answers, collect, interpret
+from rocefort.validators.batfish_snapshot import snapshot_digest, snapshot_files
+
+RECORD_COMMAND = "ROCEFORT_RECORD=1 pytest -m batfish"
+
+
+class Recording(Frozen):
+    """One recorded verification: the snapshot's digest, when, and what the service said."""
+
+    network: str
+    snapshot_sha256: str
+    recorded: str  # date, UTC
+    answers: Answers
+
+
+def record(network: Network, path: Path, host: str = HOST, port: int = PORT) -> RoutingState:
+    """Ask the service as `ask` does, and keep its answers in a file. Raises as `ask` does."""
+    answers = collect(network, host, port)
+    state = interpret(network, answers)  # answers that mean nothing are not kept
+    recording = Recording(
+        network=network.name,
+        snapshot_sha256=snapshot_digest(snapshot_files(network)),
+        recorded=datetime.now(UTC).date().isoformat(),
+        answers=answers,
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(recording.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    return state
+
+
+def replay(network: Network, path: Path) -> RoutingState:
+    """What the service answered about exactly this snapshot.
+
+    Raises BadInput if there is no recording, or if it is of another snapshot: a recorded answer
+    is never used for a fabric that has changed since.
+    """
+    recording = load(path)
+    if (digest := snapshot_digest(snapshot_files(network))) != recording.snapshot_sha256:
+        raise BadInput(
+            f"recorded for snapshot {recording.snapshot_sha256[:12]}, this network gives "
+            f"{digest[:12]}: its text or the translation has changed since {recording.recorded}",
+            where=str(path),
+            how=f"record it anew with a running service: {RECORD_COMMAND}",
+        )
+    return interpret(network, recording.answers)
+
+
+def load(path: Path) -> Recording:
+    """Read a recording. Raises BadInput if it is missing or is none."""
+    how = f"record it with a running service: {RECORD_COMMAND}"
+    try:
+        return Recording.model_validate_json(path.read_bytes())
+    except OSError as error:
+        what = f"no recording: {error.strerror}"
+        raise BadInput(what, where=str(path), how=how) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        what = f"not a recording: {'.'.join(map(str, first['loc']))} {first['msg']}".strip()
+        raise BadInput(what, where=str(path), how=how) from error

@@ -1,0 +1,318 @@
+"""BGP: both ends of every session agree, and ECMP is wide enough for the spines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from ipaddress import IPv4Address
+
+from rocefort.models.device import Bfd, Bgp, BgpPeer, BgpSettings
+from rocefort.models.finding import Severity
+from rocefort.models.network import End, Link, Network, Node, Role
+from rocefort.validators.ports import ends_of, is_fabric_link
+from rocefort.validators.rules import Need, Subject, Verdict, rule
+from rocefort.validators.wording import listing
+
+KEEPALIVE_S, HOLD_S = 60, 180  # defaults of `timer`, V300R023C00
+
+
+class Speaker:
+    """One BGP process with its peers and subnets indexed: a spine has as many as leaves."""
+
+    def __init__(self, node: Node, bgp: Bgp) -> None:
+        self.node = node
+        self.bgp = bgp
+        self.peers = {peer.address: peer for peer in bgp.peers}
+        self._subnets = {
+            (a.network.prefixlen, a.network.network_address): (a.ip, interface.name)
+            for interface in node.device.interfaces
+            for a in interface.addresses
+        }
+        self._lengths = sorted({length for length, _ in self._subnets}, reverse=True)
+
+    def local(self, peer: IPv4Address) -> tuple[IPv4Address, str] | None:
+        """Own address and interface in a peer's subnet, the longest first."""
+        number = int(peer)
+        for length in self._lengths:
+            host_bits = 32 - length
+            found = self._subnets.get((length, IPv4Address(number >> host_bits << host_bits)))
+            if found:
+                return found
+        return None
+
+
+@dataclass(frozen=True)
+class Side:
+    """One configured peer: who peers with whom."""
+
+    speaker: Speaker
+    peer: BgpPeer
+
+    @property
+    def node(self) -> Node:
+        """The switch that has the peer."""
+        return self.speaker.node
+
+    @cached_property
+    def settings(self) -> BgpSettings:
+        """What the peer has after its group's share."""
+        return self.speaker.bgp.settings(self.peer)
+
+    @property
+    def path(self) -> str:
+        """Where the peer stands in its Device."""
+        return f"bgp.peers[{self.peer.address}]"
+
+    @property
+    def timers(self) -> str:
+        """Keepalive and hold time in words."""
+        keepalive, hold = self.settings.keepalive_s, self.settings.hold_s
+        return f"keepalive {keepalive or KEEPALIVE_S} s and hold {hold or HOLD_S} s"
+
+    @property
+    def bfd(self) -> str:
+        """BFD timers in words."""
+        bfd = self.settings.bfd or Bfd()
+        return f"BFD {bfd.min_tx_ms}/{bfd.min_rx_ms} ms x {bfd.multiplier}"
+
+
+@rule(
+    "BGP001",
+    severity=Severity.ERROR,
+    source="V300R023C00 command reference, BGP; RFC 4271; RFC 5882 (BFD)",
+    wants=(Need.LINKS,),
+)
+def ends_agree(subject: Subject) -> Iterator[Verdict]:
+    """Both ends of every BGP session are configured and agree.
+
+    The peer's address exists on another switch, that switch peers back, each gives the other's
+    AS number, both enable IPv4, and BFD is on at both ends or at none. Different timers are a
+    warning: BGP takes the smaller hold time, so one of the two is not what somebody meant.
+    """
+    network = subject.network
+    owners = {
+        address.ip: node
+        for node in network.nodes
+        for interface in node.device.interfaces
+        for address in interface.addresses
+    }
+    speakers = {n.name: Speaker(n, n.device.bgp) for n in network.nodes if n.device.bgp}
+    cabled = {end for link in subject.links for end in (link.a, link.b)}
+    for node in network.nodes:
+        if node.name not in speakers:
+            yield from _no_process(subject, node)
+    for speaker in speakers.values():
+        for peer in speaker.bgp.peers:
+            side, far = Side(speaker, peer), owners.get(peer.address)
+            yield from _own_side(subject, side)
+            if far is None:
+                yield from _nobody(subject, side, cabled)
+            else:
+                yield from _far_side(subject, side, far, speakers.get(far.name))
+    for link in subject.links:
+        yield from _no_session(subject, link, speakers)
+
+
+def _no_process(subject: Subject, node: Node) -> Iterator[Verdict]:
+    if node.role is None:
+        yield subject.not_judged(node, "no BGP process, and without a role it may need none")
+    else:
+        yield subject.finding(
+            node,
+            "no BGP process; every spine and leaf needs one",
+            "give the switch an AS number and its peers",
+            path="bgp",
+        )
+
+
+def _own_side(subject: Subject, side: Side) -> Iterator[Verdict]:
+    """What one end alone shows to be wrong."""
+    peer, settings = side.peer.address, side.settings
+    if settings.asn is None:
+        yield subject.finding(
+            side.node,
+            f"peer {peer} has no AS number",
+            "add `peer .. as-number` to the peer or its group",
+            path=side.path,
+        )
+    if not settings.active:
+        yield subject.finding(
+            side.node,
+            f"peer {peer} is not enabled in the IPv4 family, so it brings no routes",
+            "add `peer .. enable` under ipv4-family unicast",
+            path=side.path,
+        )
+    if settings.bfd_enabled and not side.node.device.bfd:
+        yield subject.finding(
+            side.node,
+            f"peer {peer} has BFD enabled, but BFD is off on the switch",
+            "add `bfd` in the system view",
+            path=side.path,
+        )
+
+
+def _far_side(
+    subject: Subject, side: Side, far: Node, speaker: Speaker | None
+) -> Iterator[Verdict]:
+    """What the two ends together show to be wrong."""
+    peer, local = side.peer.address, side.speaker.local(side.peer.address)
+    if far.name == side.node.name:
+        yield subject.finding(
+            side.node,
+            f"peer {peer} is an address of this switch itself",
+            "peer with the address of the far end of the link",
+            path=side.path,
+        )
+    elif local is None:
+        yield subject.finding(
+            side.node,
+            f"no interface here is in one subnet with peer {peer} of {far.name}",
+            "give the link's port an address in the peer's subnet, or correct the peer",
+            path=side.path,
+        )
+    elif speaker is not None:
+        yield from _pair(subject, side, local[0], speaker)
+
+
+def _nobody(subject: Subject, side: Side, cabled: set[End]) -> Iterator[Verdict]:
+    """A text directory may lack the far end's file; a fabric, or a known cable, may not."""
+    local = side.speaker.local(side.peer.address)
+    known = local is not None and End(device=side.node.name, interface=local[1]) in cabled
+    if subject.network.origin == "text" and not known:
+        yield subject.not_judged(
+            side.node, "the configuration of a peer is not among the texts", path=side.path
+        )
+    else:
+        yield subject.finding(
+            side.node,
+            f"peer {side.peer.address} is not an address of any switch",
+            "peer with the address of the far end of the link",
+            path=side.path,
+        )
+
+
+def _pair(subject: Subject, side: Side, local: IPv4Address, speaker: Speaker) -> Iterator[Verdict]:
+    peer, asn, far = side.peer.address, speaker.bgp.asn, speaker.node.name
+    if side.settings.asn is not None and side.settings.asn != asn:
+        yield subject.finding(
+            side.node,
+            f"peer {peer} is expected in AS {side.settings.asn}, but {far} is AS {asn}",
+            f"set the peer's as-number to {asn}, or correct the AS of {far}",
+            path=side.path,
+        )
+    back = speaker.peers.get(local)
+    if back is None:
+        yield subject.finding(
+            side.node,
+            f"peer {peer} does not peer back: {far} has no peer {local}",
+            f"add peer {local} on {far}",
+            path=side.path,
+        )
+        return
+    other = Side(speaker, back)
+    if other.settings.bfd_enabled and not side.settings.bfd_enabled:
+        yield subject.finding(
+            side.node,
+            f"BFD is off for peer {peer}, but on at {far}",
+            "enable BFD at both ends or at none",
+            path=side.path,
+        )
+    if side.node.name < far:  # a pair is met twice; differences are told once
+        yield from _timers(subject, side, other)
+
+
+def _timers(subject: Subject, side: Side, other: Side) -> Iterator[Verdict]:
+    pairs = [(side.timers, other.timers)]
+    if side.settings.bfd_enabled and other.settings.bfd_enabled:
+        pairs.append((side.bfd, other.bfd))
+    for here, there in pairs:
+        if here != there:
+            yield subject.finding(
+                side.node,
+                f"peer {side.peer.address}: {here} here, {there} at {other.node.name}",
+                "set the same timers at both ends",
+                path=side.path,
+                severity=Severity.WARNING,
+            )
+
+
+def _no_session(subject: Subject, link: Link, speakers: dict[str, Speaker]) -> Iterator[Verdict]:
+    """A link that neither end uses; a session with one end missing is told by the other end."""
+    for end, other in ends_of(link):
+        speaker, far = speakers.get(end.device), subject.network.interface(other)
+        if speaker is None or far is None or not far.addresses:
+            return  # TOP003, ADR003 or the missing process tell it
+        if any(address.ip in speaker.peers for address in far.addresses):
+            return
+    yield subject.finding(
+        link.a,
+        f"no BGP session on the link to {link.b}",
+        "configure the peers at both ends, or remove the link",
+    )
+
+
+@rule(
+    "BGP002",
+    severity=Severity.ERROR,
+    source="V300R023C00 command reference, `maximum load-balancing` (default 1), "
+    "`load-balancing as-path-relax`",
+    needs=(Need.ROLE,),
+    wants=(Need.LINKS,),
+)
+def ecmp_width(subject: Subject) -> Iterator[Verdict]:
+    """BGP load-balancing is as wide as the number of spines.
+
+    The default is one path: then every leaf sends everything over one spine. Paths by way of
+    spines with different AS numbers are equal only with as-path-relax.
+    """
+    network = subject.network
+    spine_nodes = network.role(Role.SPINE)
+    spines = network.spines if network.spines is not None else len(spine_nodes)
+    if not spines:
+        yield subject.not_judged(None, "the number of spines is not known")
+        return
+    asns = sorted({node.device.bgp.asn for node in spine_nodes if node.device.bgp})
+    widths = _parallel(network)
+    for node in (*spine_nodes, *network.role(Role.LEAF)):
+        if node.device.bgp is None:
+            continue  # BGP001 reports it
+        leaf = node.role is Role.LEAF
+        needed = max(spines if leaf else 1, widths[node.name])
+        yield from _width(subject, node, node.device.bgp.maximum_paths, needed)
+        if leaf and len(asns) > 1 and not node.device.bgp.as_path_relax:
+            yield subject.finding(
+                node,
+                f"the spines are AS {listing(asns)}, and as-path-relax is off: "
+                "paths over different spines are not shared",
+                "add `load-balancing as-path-relax`, or give the spines one AS number",
+                path="bgp.as_path_relax",
+            )
+
+
+def _width(subject: Subject, node: Node, maximum: int, needed: int) -> Iterator[Verdict]:
+    if maximum < needed:
+        yield subject.finding(
+            node,
+            f"maximum load-balancing is {maximum}, but there are {needed} equal paths",
+            f"set maximum load-balancing to {needed} or more",
+            path="bgp.maximum_paths",
+        )
+
+
+def _parallel(network: Network) -> Counter[str]:
+    """Equal paths by links alone: all uplinks of a leaf, a spine's links to one leaf."""
+    uplinks: Counter[str] = Counter()
+    pairs: Counter[tuple[str, str]] = Counter()
+    for link in network.links or ():
+        if not is_fabric_link(network, link):
+            continue
+        for end, other in ends_of(link):
+            if network.by_name[end.device].role is Role.LEAF:
+                uplinks[end.device] += 1
+            else:
+                pairs[end.device, other.device] += 1
+    for (spine, _), count in pairs.items():
+        uplinks[spine] = max(uplinks[spine], count)
+    return uplinks

@@ -1,0 +1,255 @@
+"""Buffers: headroom by formula against what a port has, and the sum against the switch's buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from math import ceil
+
+from rocefort.models.finding import Severity
+from rocefort.models.hardware import Family, Hardware
+from rocefort.models.network import Node
+from rocefort.validators.ports import Port, ports_by_device
+from rocefort.validators.rules import Need, Subject, Verdict, rule
+from rocefort.validators.wording import KBYTE, counted, kbytes
+
+FORMULA = "IEEE 802.1Qbb annex O and 802.3 31B.3.7 (headroom terms)"
+GAP_BYTES = 20  # preamble 8, inter-frame gap 12
+PFC_FRAME_BYTES = 64 + GAP_BYTES
+DELAY_NS_PER_M = 5  # one way
+QUANTUM_BYTES = 512 // 8
+# Quanta of 512 bit times that a peer may go on for after a PAUSE arrived (802.3, 31B.3.7).
+RESPONSE_QUANTA = {10: 67, 25: 80, 40: 118, 50: 147, 100: 394, 200: 453, 400: 905, 800: 905}
+
+
+def cable_bytes(rate_gbps: int, cable_m: float) -> Fraction:
+    """What is in flight on a cable, out and back, at a rate in Gb/s."""
+    return Fraction(2 * DELAY_NS_PER_M * rate_gbps, 8) * Fraction(str(cable_m))
+
+
+def response_bytes(rate_gbps: int) -> int:
+    """What a peer may send between a PAUSE and its stop; KeyError for an unknown rate."""
+    return RESPONSE_QUANTA[rate_gbps] * QUANTUM_BYTES
+
+
+@cache
+def headroom_bytes(port_mtu: int, lossless_mtu: int, rate_gbps: int, cable_m: float) -> int:
+    """Buffer that one lossless queue of a port needs beyond xoff, bytes, rounded up.
+
+    A frame of any class just begun here, one of the lossless class just begun at the peer, the
+    PFC frame, the cable both ways and the peer's response; frames in bytes, without the ASIC's
+    own pipeline. Source: the terms of IEEE 802.1Qbb annex O. KeyError for an unknown rate.
+    """
+    frames = (port_mtu + GAP_BYTES) + (lossless_mtu + GAP_BYTES) + PFC_FRAME_BYTES
+    return ceil(frames + cable_bytes(rate_gbps, cable_m) + response_bytes(rate_gbps))
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """Headroom in bytes that one port needs."""
+
+    port: Port
+    needed_bytes: int
+
+    @property
+    def why(self) -> str:
+        """The port's rate and cable in words."""
+        return f"{self.port.speed_gbps} Gb/s over {self.port.cable_m:g} m"
+
+
+def _demands(subject: Subject, ports: list[Port]) -> Iterator[Demand | Verdict]:
+    """What each port needs, or why that is not known."""
+    mtu = subject.lossless.headroom_mtu
+    for port in ports:
+        if port.cable_m is None:
+            yield subject.not_judged(port.end, "the length of the cable is not known")
+        elif port.speed_gbps not in RESPONSE_QUANTA:
+            yield subject.not_judged(port.end, "no response time to a pause is known at its speed")
+        else:
+            yield Demand(port, headroom_bytes(mtu, mtu, port.speed_gbps, port.cable_m))
+
+
+@rule(
+    "BUF001",
+    severity=Severity.ERROR,
+    source=f"{FORMULA}; V300R023C00 command reference, `dcb pfc buffer .. hdrm` and "
+    "`qos buffer headroom-pool`",
+    needs=(Need.LINKS, Need.SERVERS, Need.LOSSLESS, Need.FAMILY),
+)
+def headroom(subject: Subject) -> Iterator[Verdict]:
+    """Headroom holds what arrives after a pause is sent.
+
+    After xoff is crossed, frames already begun, the bits on the cable and the peer's reaction
+    still arrive. V300 G2 sets headroom by port and queue, out of a pool; G1 has a pool at most;
+    on V200 nothing is confirmed. Raise `hdrm` or the pool, shorten the cable or lower the MTU.
+    """
+    by_device = ports_by_device(subject.network)
+    for node in subject.network.nodes:
+        if node.family is None or node.name not in by_device:
+            continue
+        demands: list[Demand] = []
+        for item in _demands(subject, by_device[node.name]):
+            if isinstance(item, Demand):
+                demands.append(item)
+            else:
+                yield item
+        if demands:
+            yield from _judge_headroom(subject, node, node.family, demands)
+
+
+def _judge_headroom(
+    subject: Subject, node: Node, family: Family, demands: list[Demand]
+) -> Iterator[Verdict]:
+    per_queue, pool = family.headroom_kbytes, family.headroom_pool_kbytes
+    if not any(limits is not None and limits.confirmed for limits in (per_queue, pool)):
+        yield subject.not_judged(
+            node,
+            f"headroom on {family.name} is not confirmed by the vendor; {_summary(demands)}",
+        )
+        return
+    if per_queue is not None:
+        for demand in demands:
+            yield from _port_headroom(subject, family, demand)
+    yield from _pool(subject, node, family, demands)
+
+
+def _summary(demands: list[Demand]) -> str:
+    worst = max(demands, key=lambda demand: demand.needed_bytes)
+    total = sum(demand.needed_bytes for demand in demands)
+    return (
+        f"{kbytes(total)} KB are needed for {counted(len(demands), 'port')}, "
+        f"at most {kbytes(worst.needed_bytes)} KB for one ({worst.why})"
+    )
+
+
+def _port_headroom(subject: Subject, family: Family, demand: Demand) -> Iterator[Verdict]:
+    queue, limits, port = subject.lossless.queue, family.headroom_kbytes, demand.port
+    row = next((t for t in port.interface.thresholds if t.queue == queue), None)
+    configured, default = row.headroom_kbytes if row else None, family.headroom_default_kbytes
+    path = f"thresholds[{queue}].headroom_kbytes"
+    size = configured if configured is not None else default.value if default else None
+    if size is None or (configured is None and default and not default.confirmed):
+        yield subject.not_judged(
+            port.end, f"the default headroom of {family.name} is not known", path=path
+        )
+    elif configured is not None and limits is not None and configured not in limits:
+        yield subject.finding(
+            port.end,
+            f"headroom of queue {queue} is {configured} KB; {family.name} takes "
+            f"{limits.low} to {limits.high} KB",
+            "choose a headroom in that range",
+            path=path,
+        )
+    elif size * KBYTE < demand.needed_bytes:
+        default_word = "" if configured is not None else " by default"
+        yield subject.finding(
+            port.end,
+            f"headroom of queue {queue} is {size} KB{default_word}; {demand.why} and frames of "
+            f"{subject.lossless.headroom_mtu} bytes need {kbytes(demand.needed_bytes)} KB",
+            f"set `dcb pfc buffer {queue} hdrm {kbytes(demand.needed_bytes)} kbytes` or more",
+            path=path,
+        )
+
+
+def _pool(subject: Subject, node: Node, family: Family, demands: list[Demand]) -> Iterator[Verdict]:
+    size, limits = node.device.pfc.headroom_pool_kbytes, family.headroom_pool_kbytes
+    path = "pfc.headroom_pool_kbytes"
+    if size is None and family.headroom_kbytes is None:
+        yield subject.not_judged(
+            node,
+            f"{family.name} has no headroom by queue, and no pool is configured; "
+            f"{_summary(demands)}",
+            path=path,
+        )
+    elif size is None:
+        yield subject.finding(
+            node,
+            f"no headroom pool is configured, which {family.name} must have; {_summary(demands)}",
+            "set `qos buffer headroom-pool size .. slot 1` (lossless.headroom_pool_kbytes)",
+            path=path,
+        )
+    elif limits is not None and size not in limits:
+        yield subject.finding(
+            node,
+            f"the headroom pool is {size} KB; {family.name} takes {limits.low} to {limits.high} KB",
+            "choose a pool in that range",
+            path=path,
+        )
+    elif size * KBYTE < sum(demand.needed_bytes for demand in demands):
+        yield subject.finding(
+            node,
+            f"the headroom pool is {size} KB; {_summary(demands)}",
+            "enlarge the pool (lossless.headroom_pool_kbytes), shorten cables or lower the MTU",
+            path=path,
+        )
+
+
+@rule(
+    "BUF002",
+    severity=Severity.ERROR,
+    source=f"V300R023C00 command reference, `dcb pfc buffer` (sum of xoff and headroom); {FORMULA}",
+    needs=(Need.LINKS, Need.SERVERS, Need.LOSSLESS, Need.HARDWARE),
+)
+def buffer_budget(subject: Subject) -> Iterator[Verdict]:
+    """xoff and headroom of all lossless ports fit into the buffer.
+
+    A static xoff is a promise of buffer to each port. When the promises add up to more than
+    there is, some port loses packets before it pauses. Lower xoff, or use fewer lossless ports.
+    An unknown buffer is not judged; neither is one that no vendor source confirms, unless the
+    sum is already too large for it.
+    """
+    by_device = ports_by_device(subject.network)
+    for node in subject.network.nodes:
+        if node.hardware is not None and node.name in by_device:
+            yield from _budget(subject, node, node.hardware, by_device[node.name])
+
+
+def _budget(
+    subject: Subject, node: Node, hardware: Hardware, ports: list[Port]
+) -> Iterator[Verdict]:
+    fact = hardware.buffer_kbytes
+    if fact is None:
+        yield subject.not_judged(node, f"the buffer of {hardware.model} is not known")
+        return
+    demands = []
+    for item in _demands(subject, ports):
+        if not isinstance(item, Demand):
+            yield item
+            continue
+        demands.append(item)
+    if len(demands) < len(ports):
+        return
+    sizes = [_promised_kbytes(subject, node, demand) for demand in demands]
+    if None in sizes:
+        yield subject.not_judged(
+            node, "ports without a static xoff share the buffer dynamically; no sum can be given"
+        )
+        return
+    total = sum(size for size in sizes if size is not None)
+    promise = f"xoff and headroom of {counted(len(ports), 'lossless port')} add up to {total} KB"
+    doubt = "" if fact.confirmed else f", not confirmed by the vendor ({fact.source})"
+    if total > fact.value:
+        yield subject.finding(
+            node,
+            f"{promise}; the buffer of {hardware.model} is {fact.value} KB{doubt}",
+            "lower xoff, or spread the ports over more switches",
+        )
+    elif not fact.confirmed:
+        yield subject.not_judged(
+            node,
+            f"{promise} and would fit; the buffer of {hardware.model} is {fact.value} KB{doubt}",
+        )
+
+
+def _promised_kbytes(subject: Subject, node: Node, demand: Demand) -> int | None:
+    """Static xoff and headroom of a port's lossless queue; None without a static xoff."""
+    thresholds = demand.port.interface.thresholds
+    row = next((t for t in thresholds if t.queue == subject.lossless.queue), None)
+    if row is None:
+        return None
+    if row.headroom_kbytes is not None:
+        return row.xoff_kbytes + row.headroom_kbytes
+    default = node.family.headroom_default_kbytes if node.family else None
+    return row.xoff_kbytes + (default.value if default else kbytes(demand.needed_bytes))

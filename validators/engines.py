@@ -1,0 +1,58 @@
+"""Which engine verifies: embedded, Batfish, or both against each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rocefort.models.finding import Report
+from rocefort.models.network import Network, Sources
+from rocefort.models.routing import RoutingState
+from rocefort.validators import batfish
+from rocefort.validators.agreement import disagreements
+from rocefort.validators.routing import analyse
+from rocefort.validators.verification import verify
+
+
+class Engine(StrEnum):
+    """Who is asked. `auto`: both where a Batfish service answers, else embedded, and said so."""
+
+    AUTO = "auto"
+    EMBEDDED = "embedded"
+    BATFISH = "batfish"
+    BOTH = "both"
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A verification: what was found, by whom, and who was not asked."""
+
+    report: Report
+    state: RoutingState
+    engines: tuple[str, ...]
+    note: str = ""
+
+
+def run(network: Network, sources: Sources, engine: Engine, host: str, port: int) -> Verified:
+    """Verify a network whose Devices were parsed from text.
+
+    Raises ServiceFailed where Batfish is asked for and does not answer, Refused where the
+    embedded engine does not model what it is shown.
+    """
+    if engine is Engine.BATFISH:
+        state = batfish.ask(network, host, port)
+        return Verified(verify(network, state, sources), state, (state.engine,))
+    solution = analyse(network, sources)
+    report = verify(network, solution.state, sources, solution)
+    if engine is Engine.EMBEDDED:
+        return Verified(report, solution.state, (solution.state.engine,))
+    if engine is Engine.AUTO and not batfish.reachable(host, port):
+        note = f"Batfish not run: no service at {host}:{port}"
+        return Verified(report, solution.state, (solution.state.engine,), note)
+    other = batfish.ask(network, host, port)
+    found = (*report.findings, *disagreements(solution, other, sources))
+    return Verified(
+        report.model_copy(update={"findings": found}),
+        solution.state,
+        (solution.state.engine, other.engine),
+    )

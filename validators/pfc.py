@@ -1,0 +1,347 @@
+"""PFC: thresholds, which queue is paused where, the mode, and deadlock timers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rocefort.models.device import PfcProfile, PfcThreshold, PfcTimer
+from rocefort.models.finding import Severity
+from rocefort.models.hardware import Family, Range
+from rocefort.models.network import End, Node
+from rocefort.validators.ports import lossless_queue, roce_ports
+from rocefort.validators.rules import Need, Place, Subject, Verdict, rule
+from rocefort.validators.wording import KBYTE, listing
+
+DCB = "V300R023C00 command reference, DCB"
+INTERVALS_MS = (10, 100, 500, 1000)  # G2, `dcb pfc deadlock-detect interval`
+LONG_MS = 1000  # beyond it a deadlock stops a queue for longer than any vendor's default
+
+
+@rule(
+    "PFC001",
+    severity=Severity.ERROR,
+    source=f"{DCB}, `dcb pfc buffer`; DCQCN, SIGCOMM 2015 (resume at xoff less two MTU)",
+    wants=(Need.LOSSLESS, Need.FAMILY),
+)
+def thresholds(subject: Subject) -> Iterator[Verdict]:
+    """xon is at most xoff, two frames apart, and xoff can be set.
+
+    Pauses stop traffic above xoff and release it below xon. With less than two frames between,
+    a port flaps between the two with every packet. Lower xon or raise xoff.
+    """
+    intent = subject.network.lossless
+    for node in subject.network.nodes:
+        rows = [
+            (End(device=node.name, interface=interface.name), row)
+            for interface in node.device.interfaces
+            for row in interface.thresholds
+        ]
+        for end, row in rows:
+            yield from _hysteresis(subject, end, row, intent.headroom_mtu if intent else None)
+        if rows and node.family is not None:
+            yield from _xoff_range(subject, node, node.family, rows)
+
+
+def _hysteresis(
+    subject: Subject, end: End, row: PfcThreshold, mtu: int | None
+) -> Iterator[Verdict]:
+    gap, path = row.xoff_kbytes - row.xon_kbytes, f"thresholds[{row.queue}]"
+    if gap < 0:
+        yield subject.finding(
+            end,
+            f"queue {row.queue}: xon {row.xon_kbytes} KB is above xoff {row.xoff_kbytes} KB",
+            "set xon below xoff",
+            path=path,
+        )
+    elif mtu is not None and gap * KBYTE < 2 * mtu:
+        yield subject.finding(
+            end,
+            f"queue {row.queue}: xon {row.xon_kbytes} KB and xoff {row.xoff_kbytes} KB are "
+            f"{gap} KB apart; two frames of {mtu} bytes need {-(-2 * mtu // KBYTE)} KB",
+            "lower xon or raise xoff",
+            path=path,
+        )
+
+
+def _xoff_range(
+    subject: Subject, node: Node, family: Family, rows: list[tuple[End, PfcThreshold]]
+) -> Iterator[Verdict]:
+    limits = family.xoff_kbytes
+    if limits is None or not limits.confirmed:
+        yield subject.not_judged(
+            node, f"the range of xoff on {family.name} is not confirmed by the vendor"
+        )
+        return
+    for end, row in rows:
+        if row.xoff_kbytes not in limits:
+            yield subject.finding(
+                end,
+                f"queue {row.queue}: xoff {row.xoff_kbytes} KB cannot be set on {family.name} "
+                f"({limits.low} to {limits.high} KB)",
+                "choose an xoff in that range",
+                path=f"thresholds[{row.queue}].xoff_kbytes",
+            )
+
+
+@rule(
+    "PFC002",
+    severity=Severity.ERROR,
+    source=f"{DCB}, `dcb pfc`, `priority` (queue 3 is on by default); "
+    "HEPS: Network 2025, 5(4), 53 (queue 4 only)",
+    wants=(Need.LINKS, Need.SERVERS, Need.FAMILY),
+)
+def only_lossless_queue(subject: Subject) -> Iterator[Verdict]:
+    """Only the lossless queue is paused, at both ends of a cable.
+
+    A queue paused at one end only loses packets at the other; a second paused queue takes buffer
+    and spreads congestion. Queue 3 is on by default in a CloudEngine's profile: `undo priority 3`.
+    """
+    queue = lossless_queue(subject.network)
+    if queue is None:
+        yield subject.not_judged(
+            None, "which queue is lossless is not known: the switches pause no single common queue"
+        )
+        return
+    for port in roce_ports(subject.network):
+        if port.interface.pfc is None:
+            yield subject.finding(
+                port.end,
+                f"PFC is off on the cable to {port.peer}; "
+                f"queue {queue} must be paused at both ends",
+                "add `dcb pfc enable mode manual` to the port",
+                path="pfc",
+            )
+    for node in subject.network.nodes:
+        yield from _undefined_profiles(subject, node)
+        for profile in _used_profiles(node):
+            yield from _queues(subject, node, profile, queue)
+        if node.family is not None:
+            yield from _queue_range(subject, node, node.family, queue)
+
+
+def _queue_range(subject: Subject, node: Node, family: Family, queue: int) -> Iterator[Verdict]:
+    limits = family.pfc_queues
+    if not limits.confirmed:
+        yield subject.not_judged(
+            node, f"which queues {family.name} can pause is not confirmed by the vendor"
+        )
+    elif queue not in limits:
+        yield subject.finding(
+            node,
+            f"queue {queue} cannot be paused on {family.name} "
+            f"(queues {limits.low} to {limits.high})",
+            "choose a lossless queue that every switch can pause",
+            path="pfc",
+        )
+
+
+def _undefined_profiles(subject: Subject, node: Node) -> Iterator[Verdict]:
+    for interface in node.device.interfaces:
+        if interface.pfc is not None and node.device.profile_of(interface) is None:
+            yield subject.finding(
+                End(device=node.name, interface=interface.name),
+                f"PFC profile {interface.pfc.profile} is applied, but not defined",
+                f"define it with `dcb pfc {interface.pfc.profile}`, or apply another",
+                path="pfc",
+            )
+
+
+def _used_profiles(node: Node) -> tuple[PfcProfile, ...]:
+    used = {i.pfc.profile: node.device.profile_of(i) for i in node.device.interfaces if i.pfc}
+    return tuple(profile for _, profile in sorted(used.items()) if profile is not None)
+
+
+def _queues(subject: Subject, node: Node, profile: PfcProfile, queue: int) -> Iterator[Verdict]:
+    if profile.queues == (queue,):
+        return
+    noun = "queue" if len(profile.queues) == 1 else "queues"
+    paused = f"{noun} {listing(profile.queues)}" if profile.queues else "no queue"
+    undo = [f"`undo priority {q}`" for q in profile.queues if q != queue]
+    add = [] if queue in profile.queues else [f"`priority {queue}`"]
+    yield subject.finding(
+        node,
+        f"PFC profile {profile.name} pauses {paused}; it must pause queue {queue} and no other",
+        f"enter {listing([*add, *undo])} in the profile",
+        path=f"pfc.profiles[{profile.name}].queues",
+    )
+
+
+@rule(
+    "PFC003",
+    severity=Severity.ERROR,
+    source=f"{DCB}, `dcb pfc enable`; HEPS: Network 2025, 5(4), 53 (manual mode)",
+)
+def manual_mode(subject: Subject) -> Iterator[Verdict]:
+    """PFC is in manual mode on every port that has it.
+
+    In auto mode DCBX decides with the neighbour whether a port pauses at all, and deadlock timers
+    cannot be set before a profile is applied in manual mode.
+    """
+    for node in subject.network.nodes:
+        for interface in node.device.interfaces:
+            if interface.pfc is not None and interface.pfc.mode != "manual":
+                yield subject.finding(
+                    End(device=node.name, interface=interface.name),
+                    f"PFC mode is {interface.pfc.mode}, where the neighbour decides by DCBX; "
+                    "it must be manual",
+                    "use `dcb pfc enable mode manual`",
+                    path="pfc.mode",
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlock:
+    """One deadlock timer of a switch: its time in ms (None: not set) and what may be set.
+
+    raw is the number on the command line, in units of unit_ms; range None: the family has none.
+    """
+
+    name: str  # detection or recovery
+    raw: int | None
+    unit_ms: int | None
+    settable: Range | None
+    intent_ms: int | None
+    path: str
+
+    @property
+    def time_ms(self) -> int | None:
+        """Effective time, where it is set and its unit known."""
+        return None if self.raw is None or self.unit_ms is None else self.raw * self.unit_ms
+
+    @property
+    def limits(self) -> str:
+        """The range in milliseconds, in words."""
+        if self.settable is None or self.unit_ms is None:
+            return "none"
+        return f"{self.settable.low * self.unit_ms} to {self.settable.high * self.unit_ms} ms"
+
+
+@rule(
+    "PFC004",
+    severity=Severity.ERROR,
+    source=f"{DCB}, `dcb pfc deadlock-detect` and `deadlock-recovery` (G1: 10 to 1500 ms; "
+    "G2: multiples of an interval); HEPS: Network 2025, 5(4), 53 (10 s)",
+    needs=(Need.FAMILY,),
+    wants=(Need.LOSSLESS,),
+)
+def deadlock_timers(subject: Subject) -> Iterator[Verdict]:
+    """Deadlock timers can be set, and are as intended.
+
+    HEPS publishes 10 s. A V300 G1 switch takes 10 to 1500 ms, so such a fabric must give that
+    family a value of its own; where it does, the difference is told. Over one second a deadlocked
+    queue stands still for longer than any vendor's default, and 10 s may be 100 ms that lost
+    its unit: ask the site for `display current-configuration | include deadlock`.
+    """
+    queue = lossless_queue(subject.network)
+    yield from _long_intent(subject)
+    for node in subject.network.nodes:
+        if node.family is None:
+            continue
+        if queue is None:
+            yield subject.not_judged(node, "which queue's timers count is not known")
+            continue
+        for timer in _timers(subject, node, node.family, queue):
+            yield from _judge_timer(subject, node, node.family, timer)
+
+
+def _long_intent(subject: Subject) -> Iterator[Verdict]:
+    intent = subject.network.lossless
+    times = {"detection": intent.detect_ms, "recovery": intent.recovery_ms} if intent else {}
+    for name, time_ms in times.items():
+        if time_ms > LONG_MS:
+            path = "lossless.detect_ms" if name == "detection" else "lossless.recovery_ms"
+            yield _too_long(subject, None, f"the intended deadlock {name} time", time_ms, path)
+
+
+def _too_long(subject: Subject, place: Place, what: str, time_ms: int, path: str) -> Verdict:
+    return subject.finding(
+        place,
+        f"{what} is {time_ms} ms; over {LONG_MS} ms a deadlocked queue stands still for long, "
+        "and a unit may be lost",
+        "confirm the time and its unit on a switch; the vendor's default is 100 ms",
+        path=path,
+        severity=Severity.WARNING,
+    )
+
+
+def _timers(subject: Subject, node: Node, family: Family, queue: int) -> Iterator[Deadlock]:
+    """Both timers in the form that the family has."""
+    pfc, intent = node.device.pfc, subject.network.lossless
+    detect_ms, recovery_ms = (intent.detect_ms, intent.recovery_ms) if intent else (None, None)
+    if family.deadlock_detect_ms is not None:
+        recovery = family.deadlock_recovery_ms
+        settable = family.deadlock_detect_ms
+        yield Deadlock("detection", pfc.detect_ms, 1, settable, detect_ms, "pfc.detect_ms")
+        yield Deadlock("recovery", pfc.recovery_ms, 1, recovery, recovery_ms, "pfc.recovery_ms")
+        return
+    default = family.deadlock_interval_ms
+    # An interval says nothing where the family's unit is not known (V200).
+    unit = None if default is None else pfc.interval_ms or default.value
+    profile, row = _timer_row(node, queue)
+    path = f"pfc.profiles[{profile}].timers[{queue}]" if row else "pfc"
+    detect, recovery = family.deadlock_detect_time, family.deadlock_recovery_time
+    times = (row.detect_time, row.recovery_time) if row else (None, None)
+    yield Deadlock("detection", times[0], unit, detect, detect_ms, path)
+    yield Deadlock("recovery", times[1], unit, recovery, recovery_ms, path)
+
+
+def _timer_row(node: Node, queue: int) -> tuple[str, PfcTimer | None]:
+    rows = ((p.name, t) for p in _used_profiles(node) for t in p.timers if t.queue == queue)
+    return next(rows, ("", None))
+
+
+def _judge_timer(
+    subject: Subject, node: Node, family: Family, timer: Deadlock
+) -> Iterator[Verdict]:
+    name, settable = timer.name, timer.settable
+    if settable is None or timer.unit_ms is None or not settable.confirmed:
+        facts = "unit and range" if timer.unit_ms is None else "range"
+        yield subject.not_judged(
+            node,
+            f"deadlock {name} time: its {facts} on {family.name} is not confirmed by the vendor",
+            path=timer.path,
+        )
+        return
+    if timer.time_ms is None or timer.raw is None:
+        yield from _unset(subject, node, family, timer)
+        return
+    unsettable = timer.raw not in settable or (
+        timer.unit_ms != 1 and timer.unit_ms not in INTERVALS_MS
+    )
+    if unsettable:
+        yield from _unsettable(subject, node, family, timer, timer.time_ms)
+        return
+    if timer.intent_ms not in (None, timer.time_ms):
+        yield subject.finding(
+            node,
+            f"deadlock {name} time is {timer.time_ms} ms on {family.name}; "
+            f"the intent says {timer.intent_ms} ms",
+            "nothing, if this family was given its own value on purpose",
+            path=timer.path,
+            severity=Severity.INFO,
+        )
+    if timer.time_ms > LONG_MS and timer.time_ms != timer.intent_ms:  # else told once, above
+        yield _too_long(subject, node, f"deadlock {name} time", timer.time_ms, timer.path)
+
+
+def _unset(subject: Subject, node: Node, family: Family, timer: Deadlock) -> Iterator[Verdict]:
+    if timer.intent_ms is not None:
+        yield subject.finding(
+            node,
+            f"deadlock {timer.name} time is not set, so the switch uses its default; "
+            f"the intent says {timer.intent_ms} ms",
+            f"set it ({timer.limits}), or lossless.deadlock.by_family.{family.name}",
+            path=timer.path,
+        )
+
+
+def _unsettable(
+    subject: Subject, node: Node, family: Family, timer: Deadlock, time_ms: int
+) -> Iterator[Verdict]:
+    yield subject.finding(
+        node,
+        f"deadlock {timer.name} time {time_ms} ms cannot be set on {family.name} ({timer.limits})",
+        f"give the family a value of its own (lossless.deadlock.by_family.{family.name})",
+        path=timer.path,
+    )

@@ -1,0 +1,200 @@
+"""Priorities: RoCE reaches the lossless queue everywhere, and nothing else does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocefort.models.device import DEFAULT_DOMAIN, Device, DiffservDomain, Interface
+from rocefort.models.finding import Severity
+from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.network import Network, Node
+from rocefort.models.qos import DSCPS, PHB_QUEUE, QUEUES, default_queue, host_priority
+from rocefort.validators.ports import Port, paused_queues, roce_ports
+from rocefort.validators.rules import Need, Subject, Verdict, rule
+from rocefort.validators.wording import ranges
+
+MAPPING = "V300R023C00 command reference, QoS, priority mapping"
+UNMAPPED = "none"  # `trust upstream none`
+
+
+@rule(
+    "QOS001",
+    severity=Severity.ERROR,
+    source=f"{MAPPING} (`trust`, `trust upstream`, `ip-dscp-inbound`) and DCB, "
+    "`dcb pfc dscp-mapping`; ConnectX default dscp2prio is DSCP >> 3",
+    needs=(Need.LOSSLESS,),
+    wants=(Need.LINKS, Need.SERVERS, Need.FAMILY),
+)
+def roce_reaches_its_queue(subject: Subject) -> Iterator[Verdict]:
+    """RoCE uses the lossless queue from server to server.
+
+    A switched port must trust DSCP, a routed one does so by itself; the port's diffserv domain
+    must put the RoCE DSCP into the lossless queue; and the servers' NICs must give it the same
+    priority, for a pause names a priority: one that the NIC does not use stops nothing.
+    """
+    intent = subject.lossless
+    priority = host_priority(intent.roce_dscp)
+    if priority != intent.queue:
+        yield subject.finding(
+            None,
+            f"a NIC gives DSCP {intent.roce_dscp} priority {priority} by default, so pauses of "
+            f"priority {intent.queue} do not stop it",
+            f"use a RoCE DSCP from {intent.queue * 8} to {intent.queue * 8 + 7}, "
+            "or set dscp2prio on every NIC",
+            path="lossless.roce_dscp",
+        )
+    for port in roce_ports(subject.network):
+        yield from _trust(subject, port)
+    for node, name, domain in _domains(subject.network):
+        queue = queue_of_dscp(domain, intent.roce_dscp)
+        if queue != intent.queue:
+            yield subject.finding(
+                node,
+                f"domain {name} puts RoCE (DSCP {intent.roce_dscp}) into queue {queue}; "
+                f"it must be queue {intent.queue}",
+                f"map DSCP {intent.roce_dscp} to queue {intent.queue} in the diffserv domain",
+                path=f"domains[{name}].dscp[{intent.roce_dscp}]",
+            )
+    for node in subject.network.nodes:
+        yield from _family_specific(subject, node)
+
+
+def _trust(subject: Subject, port: Port) -> Iterator[Verdict]:
+    interface, device = port.interface, port.node.device
+    if not interface.layer3 and not interface.trust_dscp:
+        yield subject.finding(
+            port.end,
+            f"a switched port without trust dscp; packets from {port.peer} are classed by "
+            "802.1p, not by DSCP",
+            "add `trust dscp` to the port",
+            path="trust_dscp",
+        )
+    if interface.domain == UNMAPPED:
+        yield subject.finding(
+            port.end,
+            f"trust upstream none: priorities of packets from {port.peer} are not mapped",
+            "name the fabric's diffserv domain in `trust upstream`",
+            path="domain",
+        )
+    elif _domain_of(device, interface) is None:
+        yield subject.finding(
+            port.end,
+            f"trust upstream {interface.domain}: there is no such diffserv domain",
+            f"define diffserv domain {interface.domain}, or name one that exists",
+            path="domain",
+        )
+
+
+def _family_specific(subject: Subject, node: Node) -> Iterator[Verdict]:
+    syntax, device = node.syntax, node.device
+    uses_pfc = any(interface.pfc for interface in device.interfaces)
+    if syntax is SyntaxFamily.V300_G2 and uses_pfc and not device.pfc.dscp_mapping:
+        yield subject.finding(
+            node,
+            f"PFC on {syntax} goes by 802.1p until DSCP mapping is enabled, and RoCE has DSCP only",
+            "add `dcb pfc dscp-mapping enable slot 1`",
+            path="pfc.dscp_mapping",
+        )
+    routed = any(i.routed and i.kind == "ethernet" for i in device.interfaces)
+    if syntax is SyntaxFamily.V200 and routed:
+        yield subject.not_judged(
+            node, f"whether a routed port trusts DSCP by itself on {syntax} is not confirmed"
+        )
+
+
+@rule(
+    "QOS002",
+    severity=Severity.ERROR,
+    source=f"{MAPPING} (default domain: DSCP 32-39 and 802.1p 4 enter queue 4)",
+    needs=(Need.LOSSLESS,),
+    wants=(Need.LINKS, Need.SERVERS),
+)
+def nothing_else_in_its_queue(subject: Subject) -> Iterator[Verdict]:
+    """No other DSCP and no 802.1p value enters the lossless queue.
+
+    Whatever else enters is paused with RoCE and fills the buffer that RoCE was given. The default
+    map puts eight DSCP values and one 802.1p value into each queue; the fabric's domain must lead
+    all but the RoCE DSCP elsewhere.
+    """
+    intent = subject.lossless
+    for node, name, domain in _domains(subject.network):
+        others = [
+            dscp
+            for dscp in DSCPS
+            if dscp not in (intent.roce_dscp, intent.cnp_dscp)  # CNP: QOS003
+            and queue_of_dscp(domain, dscp) == intent.queue
+        ]
+        values = [v for v in QUEUES if queue_of_dot1p(domain, v) == intent.queue]
+        for what, found in (("DSCP", others), ("802.1p", values)):
+            if found:
+                yield subject.finding(
+                    node,
+                    f"domain {name} also puts {what} {ranges(found)} into lossless queue "
+                    f"{intent.queue}",
+                    f"map {what} {ranges(found)} to another queue in the diffserv domain",
+                    path=f"domains[{name}].{'dscp' if what == 'DSCP' else 'dot1p'}",
+                )
+
+
+@rule(
+    "QOS003",
+    severity=Severity.ERROR,
+    source=f"{MAPPING}; DCQCN, SIGCOMM 2015 (CNPs go in a priority of their own, never paused)",
+    needs=(Need.LOSSLESS,),
+    wants=(Need.LINKS, Need.SERVERS),
+)
+def cnp_never_paused(subject: Subject) -> Iterator[Verdict]:
+    """Congestion notifications use a queue that is never paused.
+
+    A congestion notification packet (CNP) tells a sender to slow down. Held up behind the
+    congestion it reports, or by a pause, it comes too late and the pause spreads. Map the CNP
+    DSCP to queue 6.
+    """
+    intent = subject.lossless
+    for node, name, domain in _domains(subject.network):
+        queue = queue_of_dscp(domain, intent.cnp_dscp)
+        if queue == intent.queue:
+            message = f"domain {name} puts CNP (DSCP {intent.cnp_dscp}) into lossless queue {queue}"
+        elif queue in paused_queues(node):
+            message = (
+                f"domain {name} puts CNP (DSCP {intent.cnp_dscp}) into queue {queue}, "
+                "which PFC pauses"
+            )
+        else:
+            continue
+        yield subject.finding(
+            node,
+            message,
+            "map the CNP DSCP to queue 6 (cs6), and pause the lossless queue only",
+            path=f"domains[{name}].dscp[{intent.cnp_dscp}]",
+        )
+
+
+def queue_of_dscp(domain: DiffservDomain, dscp: int) -> int:
+    """Queue of a DSCP in a domain; what it does not name has the default's queue."""
+    entry = next((row for row in domain.dscp if row.value == dscp), None)
+    return PHB_QUEUE[entry.phb] if entry else default_queue(dscp)
+
+
+def queue_of_dot1p(domain: DiffservDomain, value: int) -> int:
+    """Queue of an 802.1p value in a domain; by default its own number."""
+    entry = next((row for row in domain.dot1p if row.value == value), None)
+    return PHB_QUEUE[entry.phb] if entry else value
+
+
+def _domain_of(device: Device, interface: Interface) -> DiffservDomain | None:
+    name = interface.domain or DEFAULT_DOMAIN
+    if name == UNMAPPED:
+        return None
+    built_in = DiffservDomain(name=DEFAULT_DOMAIN) if name == DEFAULT_DOMAIN else None
+    return next((d for d in device.domains if d.name == name), built_in)
+
+
+def _domains(network: Network) -> Iterator[tuple[Node, str, DiffservDomain]]:
+    """Each domain that RoCE ports of a switch use, once."""
+    seen: set[tuple[str, str]] = set()
+    for port in roce_ports(network):
+        domain = _domain_of(port.node.device, port.interface)
+        if domain is not None and (port.node.name, domain.name) not in seen:
+            seen.add((port.node.name, domain.name))
+            yield port.node, domain.name, domain

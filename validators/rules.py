@@ -1,0 +1,178 @@
+"""What a rule is: a documented, sourced generator of findings, kept in one registry."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rocefort.models.finding import Finding, NotJudged, Severity, Where
+from rocefort.models.network import End, Link, LosslessIntent, Network, Node, Server, Sources
+
+FAMILIES = ("TOP", "ADR", "BGP", "PFC", "BUF", "QOS", "ECN", "TXT")  # the order of reports
+
+Verdict = Finding | NotJudged
+Place = Node | End | None  # a device, a port of one, or the whole network
+
+
+class Need(StrEnum):
+    """Knowledge that configuration text alone does not give."""
+
+    LINKS = "links"
+    SERVERS = "servers"
+    LOSSLESS = "lossless"
+    ROLE = "role"
+    HARDWARE = "hardware"
+    FAMILY = "family"
+
+
+UNKNOWN = {
+    Need.LINKS: "the cabling is not known, so nothing that lies between two ports can be judged",
+    Need.SERVERS: "the servers are not known, so their ports cannot be judged",
+    Need.LOSSLESS: "what the fabric is meant to do with RoCE is not known "
+    "(queue, DSCP, timers, frame size)",
+    Need.ROLE: "whether this switch is a spine or a leaf is not known",
+    Need.HARDWARE: "the hardware model is not known",
+    Need.FAMILY: "the syntax family is not known, so its ranges are not either",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule with what `rocefort rules` and `rocefort explain ID` show.
+
+    A missing need stops the rule or, where it belongs to one switch, leaves that switch out; a
+    missing want leaves a part of the rule out. Either way the rule says *not judged*.
+    """
+
+    id: str
+    title: str
+    explanation: str
+    severity: Severity
+    source: str
+    needs: tuple[Need, ...]
+    wants: tuple[Need, ...]
+    judge: Callable[[Subject], Iterator[Verdict]]
+
+    def run(self, network: Network, sources: Sources) -> Iterator[Verdict]:
+        """Judge a network: first what is not known, then what is."""
+        subject = Subject(network, sources, self)
+        missing = {need: _lacking(network, need) for need in (*self.needs, *self.wants)}
+        for need, places in missing.items():
+            for place in places:
+                yield subject.not_judged(place, UNKNOWN[need])
+        if not any(None in missing[need] for need in self.needs):
+            yield from self.judge(subject)
+
+
+def _lacking(network: Network, need: Need) -> tuple[Place, ...]:
+    """Where a piece of knowledge is missing: None is the whole network."""
+    if need in (Need.ROLE, Need.HARDWARE, Need.FAMILY):
+        return tuple(node for node in network.nodes if getattr(node, need.value) is None)
+    return (None,) if getattr(network, need.value) is None else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A network under one rule, with the helpers that word its verdicts."""
+
+    network: Network
+    sources: Sources
+    rule: Rule
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """Known links; none where the cabling is not known."""
+        return self.network.links or ()
+
+    @property
+    def servers(self) -> tuple[Server, ...]:
+        """Known servers; none where they are not known."""
+        return self.network.servers or ()
+
+    @property
+    def lossless(self) -> LosslessIntent:
+        """The intent of a rule that needs it."""
+        if self.network.lossless is None:
+            raise TypeError(f"rule {self.rule.id} uses the lossless intent without needing it")
+        return self.network.lossless
+
+    def finding(
+        self,
+        place: Place,
+        message: str,
+        hint: str,
+        *,
+        path: str = "",
+        severity: Severity | None = None,
+    ) -> Finding:
+        """Build a violation at a place; `path` leads on from there to the field at fault."""
+        return Finding(
+            rule=self.rule.id,
+            severity=severity or self.rule.severity,
+            where=self.where(place, path),
+            message=message,
+            hint=hint,
+        )
+
+    def not_judged(self, place: Place, reason: str, *, path: str = "") -> NotJudged:
+        """Say what could not be decided at a place; no device in the reason, so that it groups."""
+        return NotJudged(rule=self.rule.id, where=self.where(place, path), reason=reason)
+
+    def where(self, place: Place, path: str = "") -> Where:
+        """Device, interface, file and line of a place."""
+        device, interface = "", None
+        if isinstance(place, End):
+            device, interface = place.device, place.interface
+            path = f"interfaces[{interface}]" + (f".{path}" if path else "")
+        elif place is not None:
+            device = place.name
+        position = self.sources.find(device, path)
+        return Where(
+            device=device or None,
+            interface=interface,
+            file=position.file if position else None,
+            line=position.line if position else None,
+        )
+
+
+REGISTRY: dict[str, Rule] = {}
+
+
+def rule(
+    rule_id: str,
+    *,
+    severity: Severity,
+    source: str,
+    needs: tuple[Need, ...] = (),
+    wants: tuple[Need, ...] = (),
+) -> Callable[[Callable[[Subject], Iterator[Verdict]]], Callable[[Subject], Iterator[Verdict]]]:
+    """Register a rule; TypeError when it has no docstring or source, or its id is taken."""
+
+    def register(
+        judge: Callable[[Subject], Iterator[Verdict]],
+    ) -> Callable[[Subject], Iterator[Verdict]]:
+        title, _, explanation = (inspect.getdoc(judge) or "").partition("\n")
+        if not title or not source.strip():
+            raise TypeError(f"rule {rule_id} has no docstring or no source")
+        if rule_id in REGISTRY or rule_id[:3] not in FAMILIES:
+            raise TypeError(f"rule id {rule_id} is taken, or of no known family")
+        REGISTRY[rule_id] = Rule(
+            id=rule_id,
+            title=title.rstrip("."),
+            explanation=explanation.strip(),
+            severity=severity,
+            source=source,
+            needs=needs,
+            wants=wants,
+            judge=judge,
+        )
+        return judge
+
+    return register
+
+
+def ordered() -> tuple[Rule, ...]:
+    """All registered rules, by family and number."""
+    return tuple(sorted(REGISTRY.values(), key=lambda r: (FAMILIES.index(r.id[:3]), r.id)))

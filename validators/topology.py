@@ -1,0 +1,264 @@
+"""Cabling: the leaf-spine mesh, each port's one cable, and frame sizes along it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import cache
+
+from rocefort.models.device import ETHERNET_MTU, Interface
+from rocefort.models.finding import Severity
+from rocefort.models.hardware import expand_ports, port_speed_gbps
+from rocefort.models.network import End, Network, Node, Role, Server
+from rocefort.validators.ports import ends_of, is_fabric_link
+from rocefort.validators.rules import Need, Subject, Verdict, rule
+from rocefort.validators.wording import counted, listing
+
+# IBTA RoCEv2 (annex A17): a 4096-byte payload with IPv4 20, UDP 8, BTH 12, RETH 16, immediate 4
+# and ICRC 4 bytes is an IP packet of 4160 bytes.
+ROCE_PACKET_BYTES = 4096 + 20 + 8 + 12 + 16 + 4 + 4
+JUMBO_FRAME_BYTES = 9216  # default `jumboframe enable` of a switched port, V300R023C00
+FRAME_OVERHEAD_BYTES = 22  # Ethernet header 14, 802.1Q tag 4, FCS 4
+
+HEPS = "HEPS: Network 2025, 5(4), 53"
+
+
+@rule(
+    "TOP001",
+    severity=Severity.ERROR,
+    source=f"{HEPS} (every leaf to both spines); BGP multipath shares by next hop",
+    needs=(Need.LINKS, Need.ROLE),
+)
+def full_mesh(subject: Subject) -> Iterator[Verdict]:
+    """Every leaf has equal links to every spine.
+
+    A missing link leaves a leaf with fewer paths than ECMP counts on; unequal links share traffic
+    equally all the same, so the thin one fills first and pauses the rest. Add or remove links
+    until all spines look the same from every leaf.
+    """
+    network = subject.network
+    spines = [node.name for node in network.role(Role.SPINE)]
+    leaves = network.role(Role.LEAF)
+    expected = network.spines if network.spines is not None else max(len(spines), 1)
+    if len(spines) != expected and all(node.role for node in network.nodes):
+        yield subject.finding(
+            None,
+            f"{counted(len(spines), 'spine')} here, but every leaf should see {expected}",
+            "add the missing spine to the fabric, or correct the number of spines",
+        )
+    uplinks = _uplinks(network)
+    usual = Counter(len(uplinks[leaf.name, s]) for leaf in leaves for s in spines)
+    width = max((n for n, _ in usual.most_common(1) if n), default=1)
+    for leaf in leaves:
+        for spine in spines:
+            yield from _missing(subject, leaf, spine, len(uplinks[leaf.name, spine]), width)
+        yield from _unequal_speed(subject, leaf, uplinks, spines)
+
+
+def _uplinks(network: Network) -> dict[tuple[str, str], list[End]]:
+    """The leaf's ends of its links, by leaf and spine."""
+    found: dict[tuple[str, str], list[End]] = defaultdict(list)
+    for link in network.links or ():
+        for end, other in ends_of(link):
+            if is_fabric_link(network, link) and network.by_name[end.device].role is Role.LEAF:
+                found[end.device, other.device].append(end)
+    return found
+
+
+def _missing(subject: Subject, leaf: Node, spine: str, count: int, width: int) -> Iterator[Verdict]:
+    if count == 0:
+        message = f"no link to {spine}; every leaf needs {counted(width, 'link')} to every spine"
+    elif count != width:
+        message = f"{counted(count, 'link')} to {spine}, but elsewhere {width} to each spine"
+    else:
+        return
+    yield subject.finding(leaf, message, f"cable {leaf.name} to {spine} as the other leaves are")
+
+
+def _unequal_speed(
+    subject: Subject, leaf: Node, uplinks: dict[tuple[str, str], list[End]], spines: list[str]
+) -> Iterator[Verdict]:
+    ends = [end for spine in spines for end in uplinks[leaf.name, spine]]
+    speeds = sorted({speed for e in ends if (speed := port_speed_gbps(e.interface)) is not None})
+    if len(speeds) > 1:
+        yield subject.finding(
+            leaf,
+            f"uplinks run at {listing(speeds)} Gb/s; ECMP gives each the same share, "
+            "so all must have one speed",
+            "use uplink ports of one speed towards every spine",
+        )
+
+
+@rule(
+    "TOP002",
+    severity=Severity.ERROR,
+    source=f"{HEPS} (no link between spines); Tagger, CoNEXT 2017 (bounces and deadlock)",
+    needs=(Need.LINKS, Need.ROLE),
+)
+def no_spine_link(subject: Subject) -> Iterator[Verdict]:
+    """No link joins two spines.
+
+    Leaf to leaf needs one spine only. A link between spines makes paths that go up again after
+    coming down; such a bounce is what a cycle of paused buffers, a PFC deadlock, is made of.
+    """
+    spines = {node.name for node in subject.network.role(Role.SPINE)}
+    for link in subject.links:
+        if {link.a.device, link.b.device} <= spines:
+            yield subject.finding(
+                link.a,
+                f"linked to {link.b}; spines must not be linked to each other",
+                "remove the cable; leaves reach each other over any one spine",
+            )
+
+
+@rule(
+    "TOP003",
+    severity=Severity.ERROR,
+    source="a port takes one cable; port lists of the hardware data",
+    needs=(Need.LINKS,),
+    wants=(Need.SERVERS,),
+)
+def port_used_once(subject: Subject) -> Iterator[Verdict]:
+    """Every cabled port exists and carries one cable.
+
+    Two links or servers on one port, or a port that the switch model does not have, cannot be
+    built. Give each link and server its own port of the model's port list.
+    """
+    for end, uses in _uses(subject).items():
+        if len(uses) > 1:
+            yield subject.finding(
+                end,
+                f"{len(uses)} cables on one port: {listing(uses)}",
+                "move all but one of them to free ports",
+            )
+        yield from _absent(subject, end, uses[0])
+
+
+def _uses(subject: Subject) -> dict[End, list[str]]:
+    uses: dict[End, list[str]] = defaultdict(list)
+    for link in subject.links:
+        for end, other in ends_of(link):
+            uses[end].append(f"the link to {other}")
+    for server in subject.servers:
+        uses[server.port].append(f"server {server.name}")
+    return uses
+
+
+@cache
+def _names(ports: tuple[str, ...]) -> frozenset[str]:
+    """All port names of a hardware's port ranges; a fabric has few kinds of switch."""
+    return frozenset(name for part in ports for name in expand_ports(part))
+
+
+def _absent(subject: Subject, end: End, use: str) -> Iterator[Verdict]:
+    node = subject.network.by_name.get(end.device)
+    if node is None:
+        message = f"{use} needs this port, but there is no such switch"
+    elif node.hardware and end.interface.partition(":")[0] not in _names(node.hardware.ports):
+        message = f"{use} needs this port, but {node.hardware.model} has no such port"
+    elif end.interface not in node.device.by_interface:
+        message = f"{use} needs this port, but the switch's configuration does not name it"
+    else:
+        return
+    yield subject.finding(end, message, "correct the port's name, or use a port that exists")
+
+
+@rule(
+    "TOP004",
+    severity=Severity.ERROR,
+    source="IBTA RoCEv2 (annex A17), packet sizes; V300R023C00 command reference, "
+    "`mtu` and `jumboframe enable` defaults",
+    needs=(Need.LINKS,),
+    wants=(Need.SERVERS,),
+)
+def mtu_along_the_path(subject: Subject) -> Iterator[Verdict]:
+    """MTUs are equal at both ends and large enough for servers.
+
+    A routed port drops what is larger than its MTU (1500 unless set), and RoCE does not recover
+    well from drops. A 4096-byte RoCE packet needs an MTU of 4160. Set one MTU on all fabric links
+    and gateways, not below any server's.
+    """
+    network = subject.network
+    needed, why = _needed_mtu(network)
+    for link in subject.links:
+        yield from _link_mtu(subject, link.a, link.b, needed, why)
+    for server in subject.servers:
+        node, interface = network.by_name.get(server.port.device), network.interface(server.port)
+        if node is not None and interface is not None:
+            yield from _server_mtu(subject, server, node, interface)
+
+
+def effective_mtu(interface: Interface) -> int | None:
+    """IP MTU in bytes of a layer-3 interface; None for a switched port, which has none."""
+    return (interface.mtu or ETHERNET_MTU) if interface.layer3 else None
+
+
+def _link_mtu(subject: Subject, a: End, b: End, needed: int, why: str) -> Iterator[Verdict]:
+    here, there = subject.network.interface(a), subject.network.interface(b)
+    mtu_a = effective_mtu(here) if here else None
+    mtu_b = effective_mtu(there) if there else None
+    if mtu_a is None or mtu_b is None:
+        return
+    if mtu_a != mtu_b:
+        yield subject.finding(
+            a,
+            f"MTU {mtu_a} here, {mtu_b} at {b}; both ends of a link need the same",
+            f"set mtu {max(mtu_a, mtu_b)} at both ends",
+            path="mtu",
+        )
+        return
+    if mtu_a < needed:
+        yield subject.finding(
+            a,
+            f"MTU {mtu_a} on the link to {b}; {why} need at least {needed}",
+            f"set mtu {needed} or more on every fabric link",
+            path="mtu",
+        )
+
+
+def _needed_mtu(network: Network) -> tuple[int, str]:
+    """Smallest MTU of a fabric link, and whose need it is."""
+    largest = max((server.mtu for server in network.servers or ()), default=0)
+    roce = network.lossless is not None or any(server.roce for server in network.servers or ())
+    if roce and largest < ROCE_PACKET_BYTES:
+        return ROCE_PACKET_BYTES, "RoCE packets of 4096 bytes"
+    return largest, "the servers"
+
+
+def _server_mtu(
+    subject: Subject, server: Server, node: Node, interface: Interface
+) -> Iterator[Verdict]:
+    if server.roce and server.mtu < ROCE_PACKET_BYTES:
+        yield subject.finding(
+            server.port,
+            f"server {server.name} has MTU {server.mtu}; "
+            f"RoCE packets of 4096 bytes need at least {ROCE_PACKET_BYTES}",
+            f"give {server.name} an MTU of {ROCE_PACKET_BYTES} or more, usually 9000",
+        )
+    gateway = _gateway(server, node, interface)
+    if gateway is None:
+        yield subject.not_judged(
+            server.port, "no gateway of the leaf has the server's subnet, so no MTU to compare with"
+        )
+    elif server.mtu > (limit := effective_mtu(gateway) or ETHERNET_MTU):
+        yield subject.finding(
+            End(device=node.name, interface=gateway.name),
+            f"MTU {limit} on the gateway of server {server.name}, which sends up to {server.mtu}",
+            f"set mtu {server.mtu} on {gateway.name}, or lower the server's MTU",
+            path="mtu",
+        )
+    if not interface.layer3 and server.mtu + FRAME_OVERHEAD_BYTES > JUMBO_FRAME_BYTES:
+        yield subject.finding(
+            server.port,
+            f"server {server.name} has MTU {server.mtu}; with {FRAME_OVERHEAD_BYTES} bytes of "
+            f"Ethernet that is more than the port's default of {JUMBO_FRAME_BYTES}",
+            f"give {server.name} an MTU of {JUMBO_FRAME_BYTES - FRAME_OVERHEAD_BYTES} or less",
+        )
+
+
+def _gateway(server: Server, node: Node, interface: Interface) -> Interface | None:
+    """The layer-3 interface of the leaf that shares the server's subnet."""
+    candidates = (interface, *(i for i in node.device.interfaces if i.kind == "vlanif"))
+    return next(
+        (i for i in candidates if any(server.address.ip in a.network for a in i.addresses)), None
+    )

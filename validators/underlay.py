@@ -1,0 +1,190 @@
+"""Which interfaces of a Network are up, what is wired to what, and which subnets are connected.
+
+Everything is derived from the Devices (the text) and the cables; no protocol runs here yet. An
+up interface is one that Batfish calls active: enabled, its far end enabled, and, for a Vlanif,
+an up port in its VLAN.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+
+from rocefort.errors import Refused
+from rocefort.models.device import Device, Interface
+from rocefort.models.network import Network, Sources
+
+Port = tuple[str, str]  # device, interface
+
+
+@dataclass(frozen=True)
+class Place:
+    """A device, one of its interfaces if any, and the path of a field in the Device."""
+
+    device: str
+    path: str = ""
+    interface: str | None = None
+
+
+@dataclass(frozen=True)
+class Underlay:
+    """The fabric below routing. All mappings are complete for the devices of the network."""
+
+    network: Network
+    far: Mapping[Port, Port]  # the other end of a cable
+    up: frozenset[Port]
+    connected: Mapping[str, Mapping[IPv4Network, str]]  # subnet -> up interface
+    owners: Mapping[IPv4Address, tuple[Port, ...]]  # up interfaces that have the address
+
+    def interface(self, port: Port) -> Interface:
+        """The interface; a port without text is what the switch makes it by default."""
+        return _interface(self.network, port)
+
+    def why_down(self, port: Port) -> tuple[str, Place]:
+        """Why an interface is not up, and where that stands."""
+        interface = self.interface(port)
+        if not interface.enabled:
+            return f"{port[0]} {port[1]} is shut down", enabled_place(port)
+        if interface.kind == "vlanif":
+            vlan, vlans = vlan_of(interface), self.network.by_name[port[0]].device.vlans
+            reason = f"no enabled port of {port[0]} carries VLAN {vlan}"
+            if vlan != 1 and vlan not in vlans:
+                reason = f"{port[0]} has no VLAN {vlan}"
+            return reason, Place(port[0], f"interfaces[{port[1]}]", port[1])
+        far = self.far[port]
+        return f"{far[0]} {far[1]} is shut down", enabled_place(far)
+
+
+def enabled_place(port: Port) -> Place:
+    """Where an interface is shut down."""
+    return Place(port[0], f"interfaces[{port[1]}].enabled", port[1])
+
+
+def vlan_of(interface: Interface) -> int:
+    """VLAN of a Vlanif, by its name."""
+    return int(interface.name.removeprefix("Vlanif"))
+
+
+def refuse(what: str, place: Place, sources: Sources, how: str = "") -> Refused:
+    """Error that names the device and its line: the engine does not guess."""
+    position = sources.find(place.device, place.path)
+    where = " ".join(part for part in (place.device, place.interface) if part)
+    where += f" ({position.file}:{position.line})" if position else ""
+    return Refused(what, where=where, how=how)
+
+
+def build(network: Network, sources: Sources) -> Underlay:
+    """Bring the interfaces up.
+
+    Raises Refused for what is not modelled: an addressed Eth-Trunk, one subnet on two interfaces
+    of a switch, a VLAN bridged between switches, a subnet that does not tell who is wired to whom.
+    """
+    for node in network.nodes:
+        _check_device(node.device, sources)
+    far = _cables(network, sources)
+    _check_bridges(network, far, sources)
+    up = frozenset(_up(network, far))
+    connected: dict[str, dict[IPv4Network, str]] = {node.name: {} for node in network.nodes}
+    owners: defaultdict[IPv4Address, list[Port]] = defaultdict(list)
+    for node in network.nodes:
+        for interface in node.device.interfaces:
+            if (node.name, interface.name) not in up or not interface.layer3:
+                continue
+            for address in interface.addresses:
+                connected[node.name][address.network] = interface.name
+                owners[address.ip].append((node.name, interface.name))
+    return Underlay(network, far, up, connected, {k: tuple(v) for k, v in owners.items()})
+
+
+def _interface(network: Network, port: Port) -> Interface:
+    found = network.by_name[port[0]].device.by_interface.get(port[1])
+    return found or Interface(name=port[1])
+
+
+def _check_device(device: Device, sources: Sources) -> None:
+    seen: dict[IPv4Network, str] = {}
+    for interface in device.interfaces:
+        place = Place(device.name, f"interfaces[{interface.name}]", interface.name)
+        if interface.kind == "other" and interface != Interface(name=interface.name):
+            raise refuse(f"{interface.name} is of a kind that is not modelled", place, sources)
+        for address in interface.addresses if interface.layer3 else ():
+            if seen.setdefault(address.network, interface.name) != interface.name:
+                other = seen[address.network]
+                what = f"subnet {address.network} is on {other} and on {interface.name}"
+                raise refuse(what, place, sources, "give each interface its own subnet")
+
+
+def _cables(network: Network, sources: Sources) -> dict[Port, Port]:
+    far: dict[Port, Port] = {}
+    for a, b in _declared(network) if network.links is not None else _inferred(network, sources):
+        for end, other in ((a, b), (b, a)):
+            if end[0] not in network.by_name:
+                raise Refused(f"a link ends at {end[0]}, which is not in the network")
+            if far.setdefault(end, other) != other:
+                place = Place(end[0], f"interfaces[{end[1]}]", end[1])
+                what = f"{end[1]} is wired to {far[end][0]} {far[end][1]} and to {' '.join(other)}"
+                raise refuse(what, place, sources, "use a port for one cable")
+    return far
+
+
+def _declared(network: Network) -> Iterator[tuple[Port, Port]]:
+    for link in network.links or ():
+        yield (link.a.device, link.a.interface), (link.b.device, link.b.interface)
+
+
+def _inferred(network: Network, sources: Sources) -> Iterator[tuple[Port, Port]]:
+    """Cables as the addresses tell them: two routed ports in one subnet."""
+    members: defaultdict[IPv4Network, list[Port]] = defaultdict(list)
+    for node in network.nodes:
+        for interface in node.device.interfaces:
+            if interface.kind == "ethernet" and interface.routed:
+                for subnet in {address.network for address in interface.addresses}:
+                    members[subnet].append((node.name, interface.name))
+    for subnet, ports in members.items():
+        if len(ports) > 2:
+            names = ", ".join(" ".join(port) for port in ports)
+            place = Place(ports[2][0], f"interfaces[{ports[2][1]}].addresses", ports[2][1])
+            what = f"subnet {subnet} is on {names}: the addresses do not tell the cables"
+            raise refuse(what, place, sources, "describe the links")
+        if len(ports) == 2:
+            yield ports[0], ports[1]
+
+
+def _check_bridges(network: Network, far: Mapping[Port, Port], sources: Sources) -> None:
+    """A VLAN with a gateway that crosses a cable between switches is not modelled."""
+    for port, other in far.items():
+        device = network.by_name[port[0]].device
+        ends = _interface(network, port), _interface(network, other)
+        for interface in device.interfaces:
+            if interface.kind != "vlanif" or not interface.addresses:
+                continue
+            vlan = vlan_of(interface)
+            if all(end.carries(vlan) for end in ends):
+                place = Place(port[0], f"interfaces[{port[1]}]", port[1])
+                what = f"VLAN {vlan} is bridged to {' '.join(other)}, which is not modelled"
+                raise refuse(what, place, sources, "route between switches: undo portswitch")
+
+
+def _up(network: Network, far: Mapping[Port, Port]) -> Iterator[Port]:
+    for node in network.nodes:
+        ports, svis = set(), []
+        for interface in node.device.interfaces:
+            port = (node.name, interface.name)
+            other = far.get(port)
+            if not interface.enabled or (other and not _interface(network, other).enabled):
+                continue
+            if interface.kind == "vlanif":
+                svis.append(interface)
+            else:
+                ports.add(interface.name)
+                yield port
+        for svi in svis:
+            if _has_port(node.device, vlan_of(svi), ports):
+                yield node.name, svi.name
+
+
+def _has_port(device: Device, vlan: int, up: set[str]) -> bool:
+    exists = vlan == 1 or vlan in device.vlans
+    return exists and any(i.name in up and i.carries(vlan) for i in device.interfaces)

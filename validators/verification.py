@@ -1,0 +1,289 @@
+"""What a routing engine's answers mean for the fabric: findings with a device, a line and a cause.
+
+BGP101  a configured BGP session is not established
+BGP102  a leaf has fewer equal-cost paths to another leaf's prefix than spines times links
+BGP103  packets of a server pair are not delivered by every path
+
+Consequences with one cause make one finding: paths by leaf and width, pairs by what stops them.
+Causes come from the embedded engine, whoever answered; where it does not share an answer, the
+finding says only what was answered.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from ipaddress import IPv4Address, IPv4Network
+
+from rocefort.errors import Refused
+from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
+from rocefort.models.network import Network, Node, Role, Sources
+from rocefort.models.routing import BgpSession, RoutingState, SessionStatus
+from rocefort.validators.bgp_engine import denying
+from rocefort.validators.bgp_sessions import Session
+from rocefort.validators.forwarding import Stop
+from rocefort.validators.routing import Solution, analyse
+from rocefort.validators.underlay import Place
+
+SESSION, WIDTH, PAIR = "BGP101", "BGP102", "BGP103"
+TITLES = {
+    SESSION: "Every configured BGP session is established",
+    WIDTH: "Every leaf has all equal-cost paths to every other leaf's prefixes",
+    PAIR: "Packets of every server pair are delivered by every path",
+    "BGP104": "The engines give the same answers",
+}
+
+
+def verify(
+    network: Network,
+    state: RoutingState,
+    sources: Sources | None = None,
+    solution: Solution | None = None,
+) -> Report:
+    """Judge an engine's answers.
+
+    `solution` saves solving again for the causes; without one, and where the embedded engine
+    refuses the network, findings carry no cause. Widths are not judged where roles are unknown,
+    pairs not where servers are unknown.
+    """
+    known = sources or Sources()
+    causes = solution or _solution(network, known)
+    findings = [
+        *_sessions(state, causes, known),
+        *_widths(network, state, causes, known),
+        *_pairs(network, state, causes, known),
+    ]
+    return Report(
+        network=network.name,
+        rules=(SESSION, WIDTH, PAIR),
+        findings=tuple(findings),
+        not_judged=tuple(_not_judged(network)),
+    )
+
+
+def _solution(network: Network, sources: Sources) -> Solution | None:
+    try:
+        return analyse(network, sources)
+    except Refused:
+        return None  # another engine answered: its findings stand without a cause
+
+
+def _not_judged(network: Network) -> Iterator[NotJudged]:
+    if _spines(network) is None:
+        reason = "which switches are spines and leaves is not known"
+        yield NotJudged(rule=WIDTH, where=Where(), reason=reason)
+    if network.servers is None:
+        yield NotJudged(rule=PAIR, where=Where(), reason="the servers are not known")
+
+
+def _where(place: Place, sources: Sources) -> Where:
+    position = sources.find(place.device, place.path)
+    return Where(
+        device=place.device or None,
+        interface=place.interface,
+        file=position.file if position else None,
+        line=position.line if position else None,
+    )
+
+
+def _error(rule: str, place: Place, sources: Sources, message: str, hint: str) -> Finding:
+    where = _where(place, sources)
+    return Finding(rule=rule, severity=Severity.ERROR, where=where, message=message, hint=hint)
+
+
+def _sessions(
+    state: RoutingState, solution: Solution | None, sources: Sources
+) -> Iterator[Finding]:
+    causes = {(s.device, s.peer): s for s in solution.sessions} if solution else {}
+    owners = _owners(solution)
+    told: set[tuple[str, ...]] = set()
+    for session in state.sessions:
+        if session.status is SessionStatus.ESTABLISHED:
+            continue
+        cause = causes.get((session.device, session.peer))
+        shared = cause if cause and cause.status is session.status else None
+        place = Place(session.device, f"bgp.peers[{session.peer}]")
+        message = f"BGP session of {session.device} with {_peer(session, owners)} is "
+        message += session.status.value.replace("-", " ")
+        if shared and shared.place:
+            # Both ends of one session report the same cause: say it once, where it stands.
+            ends = sorted((session.device, owners.get(session.peer, str(session.peer))))
+            key = (*ends, shared.reason)
+            if key in told:
+                continue
+            told.add(key)
+            place, message = shared.place, f"{message}: {shared.reason}"
+        yield _error(SESSION, place, sources, message, _session_hint(session, shared))
+
+
+def _owners(solution: Solution | None) -> Mapping[IPv4Address, str]:
+    """Device by address, whether its interface is up or not."""
+    return {
+        address.ip: node.name
+        for node in (solution.underlay.network.nodes if solution else ())
+        for interface in node.device.interfaces
+        for address in interface.addresses
+    }
+
+
+def _peer(session: BgpSession, owners: Mapping[IPv4Address, str]) -> str:
+    owner = owners.get(session.peer)
+    return f"{owner} ({session.peer})" if owner else str(session.peer)
+
+
+def _session_hint(session: BgpSession, cause: Session | None) -> str:
+    if cause is not None and cause.place is not None:
+        return f"correct it on {cause.place.device}"
+    if session.status is SessionStatus.NOT_ESTABLISHED:
+        return "both ends match, so look at what lies between them"
+    return "compare addresses, AS numbers and `peer enable` at both ends"
+
+
+def _spines(network: Network) -> int | None:
+    """How many spines each leaf should see."""
+    return network.spines or len(network.role(Role.SPINE)) or None
+
+
+def _widths(
+    network: Network, state: RoutingState, solution: Solution | None, sources: Sources
+) -> Iterator[Finding]:
+    spines = _spines(network)
+    if spines is None:
+        return
+    width = {(route.device, route.prefix): route.width for route in state.routes}
+    served = {leaf.name: _prefixes(network, leaf) for leaf in network.role(Role.LEAF)}
+    silent = {} if solution is None else _silent(solution, served, width, spines, sources)
+    hidden: defaultdict[tuple[IPv4Network, str], list[str]] = defaultdict(list)
+    for leaf in network.role(Role.LEAF):
+        expected = spines * _links_per_pair(network, leaf.name)
+        short: defaultdict[int, list[tuple[IPv4Network, str]]] = defaultdict(list)
+        own = served[leaf.name] | _subnets(leaf)
+        for other, prefixes in served.items():
+            for prefix in sorted(prefixes - own):
+                found = width.get((leaf.name, prefix), 0)
+                if found < expected and (prefix, other) in silent:
+                    hidden[prefix, other].append(leaf.name)
+                elif found < expected:
+                    short[found].append((prefix, other))
+        for found, missing in sorted(short.items()):
+            yield _short(leaf, found, expected, missing, sources)
+    for key, leaves in hidden.items():
+        yield _hidden(key, leaves, silent[key], sources)
+
+
+_Cause = tuple[str, Place]
+
+
+def _silent(
+    solution: Solution,
+    served: Mapping[str, set[IPv4Network]],
+    width: Mapping[tuple[str, IPv4Network], int],
+    spines: int,
+    sources: Sources,
+) -> dict[tuple[IPv4Network, str], _Cause]:
+    """Prefixes that their own leaf keeps to itself, and by which of its lines."""
+    reached = Counter(prefix for (_, prefix), found in width.items() if found >= spines)
+    return {
+        (prefix, name): cause
+        for name, prefixes in served.items()
+        for prefix in prefixes
+        if reached[prefix] < len(served) - 1
+        and (cause := _why_silent(solution, name, prefix, sources))
+    }
+
+
+def _why_silent(
+    solution: Solution, name: str, prefix: IPv4Network, sources: Sources
+) -> _Cause | None:
+    device = solution.underlay.network.by_name[name].device
+    if device.bgp is None:
+        return f"{name} runs no BGP", Place(name)
+    if prefix not in device.bgp.networks:
+        return f"{name} has no network line for it", Place(name, "bgp.networks")
+    if prefix not in solution.underlay.connected[name]:
+        for interface in device.interfaces:
+            if prefix in {address.network for address in interface.addresses}:
+                return solution.underlay.why_down((name, interface.name))
+        reason = f"no interface of {name} is in it"
+        return reason, Place(name, f"bgp.networks[{prefix}]")
+    if policy := denying(device, prefix, sources):
+        return f"route-policy {policy} of {name} denies it", Place(
+            name, f"route_policies[{policy}]"
+        )
+    return None
+
+
+def _hidden(
+    key: tuple[IPv4Network, str], leaves: list[str], cause: _Cause, sources: Sources
+) -> Finding:
+    prefix, other = key
+    who = leaves[0] if len(leaves) == 1 else f"{len(leaves)} leaves"
+    verb = "lacks" if len(leaves) == 1 else "lack"
+    message = f"{who} {verb} paths to {prefix} of {other}: {cause[0]}"
+    return _error(WIDTH, cause[1], sources, message, f"correct it on {cause[1].device}")
+
+
+def _prefixes(network: Network, leaf: Node) -> set[IPv4Network]:
+    """What other leaves should reach on a leaf: what it announces, and its segments."""
+    announced = set(leaf.device.bgp.networks) if leaf.device.bgp else set()
+    return announced | {s.prefix for s in network.segments or () if s.leaf == leaf.name}
+
+
+def _subnets(leaf: Node) -> set[IPv4Network]:
+    return {address.network for i in leaf.device.interfaces for address in i.addresses}
+
+
+def _links_per_pair(network: Network, leaf: str) -> int:
+    """Most cables of the leaf to one spine; 1 where the cabling is not known."""
+    spines = {node.name for node in network.role(Role.SPINE)}
+    count = Counter(
+        far.device
+        for link in network.links or ()
+        for near, far in ((link.a, link.b), (link.b, link.a))
+        if near.device == leaf and far.device in spines
+    )
+    return max(count.values(), default=1)
+
+
+def _short(
+    leaf: Node,
+    found: int,
+    expected: int,
+    missing: list[tuple[IPv4Network, str]],
+    sources: Sources,
+) -> Finding:
+    prefix, other = missing[0]
+    paths = f"{found} of {expected} paths" if found else "no path"
+    what = f"{paths} to {prefix} of {other}"
+    if more := len(missing) - 1:
+        what += f" and to {more} more prefix{'es' if more > 1 else ''} of other leaves"
+    place, hint = Place(leaf.name, "bgp"), "look at the sessions and policies on the way"
+    bgp = leaf.device.bgp
+    if bgp is not None and bgp.maximum_paths < expected and found == bgp.maximum_paths:
+        place = Place(leaf.name, "bgp.maximum_paths")
+        what += f": maximum load-balancing is {found}"
+        hint = f"set maximum load-balancing to {expected} or more"
+    return _error(WIDTH, place, sources, f"{leaf.name} has {what}", hint)
+
+
+def _pairs(
+    network: Network, state: RoutingState, solution: Solution | None, sources: Sources
+) -> Iterator[Finding]:
+    lost = [(r.source, r.destination) for r in state.reachability if not r.delivered]
+    if not lost:
+        return
+    stops = solution.pairs if solution else {}
+    by_cause: defaultdict[Stop | None, list[tuple[str, str]]] = defaultdict(list)
+    for pair in lost:
+        by_cause[stops.get(pair)].append(pair)
+    leaves = {server.name: server.port for server in network.servers or ()}
+    for stop, pairs in by_cause.items():
+        source, destination = pairs[0]
+        message = f"{source} does not reach {destination} by every path"
+        if more := len(pairs) - 1:
+            message += f", nor do {more} more pair{'s' if more > 1 else ''}"
+        port = leaves[source]
+        place = Place(port.device, f"interfaces[{port.interface}]", port.interface)
+        if stop is not None:
+            place, message = stop.place, f"{message}: {stop.reason}"
+        yield _error(PAIR, place, sources, message, "follow the path hop by hop from the leaf")
