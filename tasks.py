@@ -195,7 +195,7 @@ def apply(
 ) -> None:
     """Carry out a sealed plan: trial, live check, RDMA gate, confirm; else roll back."""
     from rocefort.fleet.connections import load_connections
-    from rocefort.reports.changes import applied_text
+    from rocefort.reports.changes import WaveLines, applied_text
     from rocefort.rollout.plan import read_plan
     from rocefort.steps.changing import apply_plan
 
@@ -203,7 +203,7 @@ def apply(
         read_plan(sealed),
         load_connections(connections),
         journal or sealed.with_name(sealed.name + ".journal"),
-        typer.echo,
+        [WaveLines(typer.echo)],
     )
     for line in applied_text(applied):
         typer.echo(line)
@@ -223,11 +223,17 @@ def lab_cli(
 
 
 @cli.command()
-def demo(fabric: Fabric = Path("heps")) -> None:
+def demo(
+    fabric: Fabric = Path("heps"),
+    engine: Annotated[Engine, typer.Option(help="Who verifies.")] = Engine.AUTO,
+    batfish: BatfishService = "127.0.0.1:9996",
+) -> None:
     """Walk the whole way once: design, check, verify, roll out on emulated switches, measure."""
     from rocefort.steps.demo import run_demo
+    from rocefort.steps.judging import service_of
+    from rocefort.validators import engines
 
-    run_demo(fabric, typer.echo)
+    run_demo(fabric, engines.Engine(engine.value), service_of(batfish), typer.echo)
 
 
 def _show(report: object, form: Format) -> None:

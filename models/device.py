@@ -167,7 +167,7 @@ class Interface(Frozen):
     routed: bool = False  # `undo portswitch`; always true for logical layer-3 interfaces
     addresses: tuple[IPv4Interface, ...] = ()  # primary first
     mtu: int | None = None
-    link_type: Literal["access", "trunk"] | None = None  # None: not said; access by default
+    link_type: Literal["access", "trunk"] = "access"  # the default, which a switch does not save
     access_vlan: int | None = None
     trunk_vlans: Keyed[int] = ()
     edge: bool = False  # `stp edged-port enable`

@@ -60,7 +60,9 @@ class Family(Frozen):
     deadlock_recovery_ms: Range | None = None
     deadlock_detect_time: Range | None = None  # V200, G2: multiples of the interval
     deadlock_recovery_time: Range | None = None
-    deadlock_interval_ms: Fact | None = None  # None on V200: its unit is unknown
+    deadlock_interval_ms: Fact | None = None  # default; None on V200: its unit is unknown
+    deadlock_default_ms: Fact | None = None  # of both timers, where they are in ms
+    deadlock_default_time: Fact | None = None  # of both timers, where they are multiples
     xoff_kbytes: Range | None = None
     headroom_kbytes: Range | None = None  # per port and queue, G2 only
     headroom_default_kbytes: Fact | None = None

@@ -21,6 +21,12 @@ def heps() -> Derived:
 
 
 @pytest.fixture
+def heps_file() -> Path:
+    """The HEPS fabric's file."""
+    return HEPS
+
+
+@pytest.fixture
 def edit_heps(tmp_path: Path) -> EditHeps:
     """Write a copy of HEPS with pieces of its YAML replaced, each of which must occur once."""
 

@@ -129,7 +129,7 @@ def server_version(host: str, port: int, timeout_s: float) -> str:
     try:
         connection.request("GET", "/v2/version")
         said = json.loads(connection.getresponse().read())
-    except OSError as error:
+    except (OSError, OverflowError) as error:  # the latter for a port above 65535
         raise ServiceFailed(
             f"no Batfish service answers: {error}", where=where, how=START
         ) from error
@@ -156,6 +156,8 @@ def _guarded(where: str, files: Files) -> Iterator[ModuleType]:
             raise ServiceFailed("pybatfish is not installed", where=where, how=how) from error
         try:
             yield batfish_service
+        except batfish_service.REFUSED as error:
+            raise _failed(where, f"Batfish refused: {_line(error)}", files) from error
         except batfish_service.LOST as error:
             raise _failed(where, "the Batfish service stopped answering", files) from error
         except batfish_service.GAVE_UP as error:
@@ -192,7 +194,8 @@ def _failed(where: str, what: str, files: Files) -> ServiceFailed:
 
 def _line(error: Exception) -> str:
     """What pybatfish says first, and the last cause that the service's log names."""
-    first, *rest = str(error).strip().splitlines() or [""]
+    said = str(error).replace("WorkStatusCode.", "")  # the name of pybatfish's enumeration
+    first, *rest = said.strip().splitlines() or [""]
     causes = re.findall(r"\w+(?:Exception|Error): ([^\"\\]+)", "\n".join(rest))
     return ": ".join([first, *(cause.strip() for cause in causes[-1:])])[:LINE]
 

@@ -68,5 +68,5 @@ def load(path: Path) -> Recording:
         raise BadInput(what, where=str(path), how=how) from error
     except ValidationError as error:
         first = error.errors()[0]
-        what = f"not a recording: {'.'.join(map(str, first['loc']))} {first['msg']}".strip()
+        what = " ".join(["not a recording:", *map(str, first["loc"]), first["msg"]])
         raise BadInput(what, where=str(path), how=how) from error

@@ -14,7 +14,7 @@ from typing import Any
 
 from pybatfish.client.options import Options
 from pybatfish.exception import BatfishException
-from requests import RequestException
+from requests import HTTPError, RequestException
 
 # pybatfish reads it once, when its client is imported; its 10 wait minutes for a dead service.
 Options.max_retries_to_connect_to_coordinator = 2
@@ -22,6 +22,7 @@ Options.max_retries_to_connect_to_coordinator = 2
 from pybatfish.client.session import Session  # noqa: E402 - after the option above
 from pybatfish.datamodel.flow import HeaderConstraints  # noqa: E402
 
+REFUSED = HTTPError  # is a LOST too: ask for it first
 LOST = RequestException
 GAVE_UP = BatfishException
 ROCE_PORT = 4791  # UDP destination of RoCEv2, IANA
@@ -29,11 +30,16 @@ SOURCE_PORT = 49152  # RoCEv2 uses it as entropy; traceroute follows every branc
 MAX_TRACES = 4096
 
 
+def network_name() -> str:
+    """A name on the service that nobody else uses."""
+    return f"rocefort-{uuid.uuid4().hex}"
+
+
 @contextlib.contextmanager
 def session(host: str, port: int, snapshot: bytes) -> Iterator[Session]:
     """A session with the zipped snapshot in a network of its own, deleted at the end."""
     batfish = Session(host=host, port=port)
-    name = f"rocefort-{uuid.uuid4().hex}"
+    name = network_name()
     batfish.set_network(name)
     try:
         batfish.init_snapshot(io.BytesIO(snapshot), name="intended")

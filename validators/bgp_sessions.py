@@ -165,8 +165,8 @@ def _no_owner(end: _End, underlay: Underlay) -> tuple[str, Place]:
     for node in underlay.network.nodes:
         for interface in node.device.interfaces if node.name != end.device.name else ():
             port = node.name, interface.name
-            down = port not in underlay.up and interface.layer3
-            if down and end.peer.address in {address.ip for address in interface.addresses}:
+            unused = port not in underlay.up or not interface.layer3
+            if unused and end.peer.address in {address.ip for address in interface.addresses}:
                 return underlay.why_down(port)
     return f"no other switch has the address {end.peer.address}", end.place()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rocefort.models.device import PfcProfile, PfcThreshold, PfcTimer
 from rocefort.models.finding import Severity
-from rocefort.models.hardware import Family, Range
+from rocefort.models.hardware import Fact, Family, Range
 from rocefort.models.network import End, Node
 from rocefort.validators.ports import lossless_queue, roce_ports
 from rocefort.validators.rules import Need, Place, Subject, Verdict, rule
@@ -107,8 +107,8 @@ def only_lossless_queue(subject: Subject) -> Iterator[Verdict]:
         if port.interface.pfc is None:
             yield subject.finding(
                 port.end,
-                f"PFC is off on the cable to {port.peer}; "
-                f"queue {queue} must be paused at both ends",
+                f"PFC is off, and RoCE passes here; queue {queue} must be paused at both ends "
+                "of every cable",
                 "add `dcb pfc enable mode manual` to the port",
                 path="pfc",
             )
@@ -192,9 +192,9 @@ def manual_mode(subject: Subject) -> Iterator[Verdict]:
 
 @dataclass(frozen=True, slots=True)
 class Deadlock:
-    """One deadlock timer of a switch: its time in ms (None: not set) and what may be set.
+    """One deadlock timer of a switch: its time (None: not known) and what may be set.
 
-    raw is the number on the command line, in units of unit_ms; range None: the family has none.
+    raw is the number on the command line, or its default, in units of unit_ms.
     """
 
     name: str  # detection or recovery
@@ -270,20 +270,30 @@ def _timers(subject: Subject, node: Node, family: Family, queue: int) -> Iterato
     pfc, intent = node.device.pfc, subject.network.lossless
     detect_ms, recovery_ms = (intent.detect_ms, intent.recovery_ms) if intent else (None, None)
     if family.deadlock_detect_ms is not None:
-        recovery = family.deadlock_recovery_ms
-        settable = family.deadlock_detect_ms
-        yield Deadlock("detection", pfc.detect_ms, 1, settable, detect_ms, "pfc.detect_ms")
-        yield Deadlock("recovery", pfc.recovery_ms, 1, recovery, recovery_ms, "pfc.recovery_ms")
+        times = _defaulted((pfc.detect_ms, pfc.recovery_ms), family.deadlock_default_ms)
+        in_ms = family.deadlock_detect_ms, family.deadlock_recovery_ms
+        yield Deadlock("detection", times[0], 1, in_ms[0], detect_ms, "pfc.detect_ms")
+        yield Deadlock("recovery", times[1], 1, in_ms[1], recovery_ms, "pfc.recovery_ms")
         return
-    default = family.deadlock_interval_ms
+    interval = family.deadlock_interval_ms
     # An interval says nothing where the family's unit is not known (V200).
-    unit = None if default is None else pfc.interval_ms or default.value
+    unit = None if interval is None else pfc.interval_ms or interval.value
     profile, row = _timer_row(node, queue)
     path = f"pfc.profiles[{profile}].timers[{queue}]" if row else "pfc"
-    detect, recovery = family.deadlock_detect_time, family.deadlock_recovery_time
-    times = (row.detect_time, row.recovery_time) if row else (None, None)
-    yield Deadlock("detection", times[0], unit, detect, detect_ms, path)
-    yield Deadlock("recovery", times[1], unit, recovery, recovery_ms, path)
+    saved = (row.detect_time, row.recovery_time) if row else (None, None)
+    times = _defaulted(saved, family.deadlock_default_time)
+    settable = family.deadlock_detect_time, family.deadlock_recovery_time
+    yield Deadlock("detection", times[0], unit, settable[0], detect_ms, path)
+    yield Deadlock("recovery", times[1], unit, settable[1], recovery_ms, path)
+
+
+def _defaulted(
+    saved: tuple[int | None, int | None], default: Fact | None
+) -> tuple[int | None, int | None]:
+    """A switch does not save what is its default; a default that is not confirmed is no answer."""
+    value = default.value if default and default.confirmed else None
+    detect, recovery = saved
+    return value if detect is None else detect, value if recovery is None else recovery
 
 
 def _timer_row(node: Node, queue: int) -> tuple[str, PfcTimer | None]:
@@ -329,8 +339,8 @@ def _unset(subject: Subject, node: Node, family: Family, timer: Deadlock) -> Ite
     if timer.intent_ms is not None:
         yield subject.finding(
             node,
-            f"deadlock {timer.name} time is not set, so the switch uses its default; "
-            f"the intent says {timer.intent_ms} ms",
+            f"deadlock {timer.name} time is not set, and the default of {family.name} is not "
+            f"known; the intent says {timer.intent_ms} ms",
             f"set it ({timer.limits}), or lossless.deadlock.by_family.{family.name}",
             path=timer.path,
         )

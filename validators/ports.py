@@ -17,7 +17,6 @@ class Port:
     end: End
     node: Node
     interface: Interface
-    peer: str  # what is at the other end of the cable, in words
     cable_m: float | None
     speed_gbps: int | None
 
@@ -33,21 +32,20 @@ def roce_ports(network: Network) -> Iterator[Port]:
     A port that its device does not have is left out: TOP003 reports it.
     """
     for link in network.links or ():
-        for end, other in ends_of(link):
-            yield from _port(network, end, str(other), link.cable_m, None)
+        for end in (link.a, link.b):
+            yield from _port(network, end, link.cable_m, None)
     for server in network.servers or ():
         if server.roce:
-            label = f"server {server.name}"
-            yield from _port(network, server.port, label, server.cable_m, server.speed_gbps)
+            yield from _port(network, server.port, server.cable_m, server.speed_gbps)
 
 
 def _port(
-    network: Network, end: End, peer: str, cable_m: float | None, speed_gbps: int | None
+    network: Network, end: End, cable_m: float | None, speed_gbps: int | None
 ) -> Iterator[Port]:
     interface = network.interface(end)
     if interface is not None:
         speed = speed_gbps or port_speed_gbps(end.interface)
-        yield Port(end, network.by_name[end.device], interface, peer, cable_m, speed)
+        yield Port(end, network.by_name[end.device], interface, cable_m, speed)
 
 
 def ports_by_device(network: Network) -> dict[str, list[Port]]:

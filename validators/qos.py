@@ -64,15 +64,15 @@ def _trust(subject: Subject, port: Port) -> Iterator[Verdict]:
     if not interface.layer3 and not interface.trust_dscp:
         yield subject.finding(
             port.end,
-            f"a switched port without trust dscp; packets from {port.peer} are classed by "
-            "802.1p, not by DSCP",
+            "a switched port without trust dscp; RoCE packets are classed by 802.1p here, "
+            "not by DSCP",
             "add `trust dscp` to the port",
             path="trust_dscp",
         )
     if interface.domain == UNMAPPED:
         yield subject.finding(
             port.end,
-            f"trust upstream none: priorities of packets from {port.peer} are not mapped",
+            "trust upstream none: no priority is mapped here",
             "name the fabric's diffserv domain in `trust upstream`",
             path="domain",
         )

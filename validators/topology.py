@@ -183,9 +183,8 @@ def mtu_along_the_path(subject: Subject) -> Iterator[Verdict]:
     for link in subject.links:
         yield from _link_mtu(subject, link.a, link.b, needed, why)
     for server in subject.servers:
-        node, interface = network.by_name.get(server.port.device), network.interface(server.port)
-        if node is not None and interface is not None:
-            yield from _server_mtu(subject, server, node, interface)
+        yield from _server_mtu(subject, server)
+    yield from _gateway_mtu(subject)
 
 
 def effective_mtu(interface: Interface) -> int | None:
@@ -225,9 +224,7 @@ def _needed_mtu(network: Network) -> tuple[int, str]:
     return largest, "the servers"
 
 
-def _server_mtu(
-    subject: Subject, server: Server, node: Node, interface: Interface
-) -> Iterator[Verdict]:
+def _server_mtu(subject: Subject, server: Server) -> Iterator[Verdict]:
     if server.roce and server.mtu < ROCE_PACKET_BYTES:
         yield subject.finding(
             server.port,
@@ -235,25 +232,45 @@ def _server_mtu(
             f"RoCE packets of 4096 bytes need at least {ROCE_PACKET_BYTES}",
             f"give {server.name} an MTU of {ROCE_PACKET_BYTES} or more, usually 9000",
         )
-    gateway = _gateway(server, node, interface)
-    if gateway is None:
-        yield subject.not_judged(
-            server.port, "no gateway of the leaf has the server's subnet, so no MTU to compare with"
-        )
-    elif server.mtu > (limit := effective_mtu(gateway) or ETHERNET_MTU):
-        yield subject.finding(
-            End(device=node.name, interface=gateway.name),
-            f"MTU {limit} on the gateway of server {server.name}, which sends up to {server.mtu}",
-            f"set mtu {server.mtu} on {gateway.name}, or lower the server's MTU",
-            path="mtu",
-        )
-    if not interface.layer3 and server.mtu + FRAME_OVERHEAD_BYTES > JUMBO_FRAME_BYTES:
+    port = subject.network.interface(server.port)
+    switched = port is not None and not port.layer3
+    if switched and server.mtu + FRAME_OVERHEAD_BYTES > JUMBO_FRAME_BYTES:
         yield subject.finding(
             server.port,
             f"server {server.name} has MTU {server.mtu}; with {FRAME_OVERHEAD_BYTES} bytes of "
             f"Ethernet that is more than the port's default of {JUMBO_FRAME_BYTES}",
             f"give {server.name} an MTU of {JUMBO_FRAME_BYTES - FRAME_OVERHEAD_BYTES} or less",
         )
+
+
+def _gateway_mtu(subject: Subject) -> Iterator[Verdict]:
+    """Each gateway against the largest of its servers."""
+    network = subject.network
+    largest: dict[End, tuple[Server, Interface]] = {}
+    for server in subject.servers:
+        node, port = network.by_name.get(server.port.device), network.interface(server.port)
+        if node is None or port is None:
+            continue  # TOP003 reports it
+        gateway = _gateway(server, node, port)
+        if gateway is None:
+            yield subject.not_judged(
+                server.port,
+                "no gateway of the leaf has the server's subnet, so no MTU to compare with",
+            )
+            continue
+        end = End(device=node.name, interface=gateway.name)
+        if end not in largest or largest[end][0].mtu < server.mtu:
+            largest[end] = server, gateway
+    for end, (server, gateway) in largest.items():
+        limit = effective_mtu(gateway) or ETHERNET_MTU
+        if server.mtu > limit:
+            yield subject.finding(
+                end,
+                f"MTU {limit} on the gateway of server {server.name}, which sends up to "
+                f"{server.mtu}",
+                f"set mtu {server.mtu} on {end.interface}, or lower the server's MTU",
+                path="mtu",
+            )
 
 
 def _gateway(server: Server, node: Node, interface: Interface) -> Interface | None:

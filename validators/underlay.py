@@ -43,10 +43,13 @@ class Underlay:
         return _interface(self.network, port)
 
     def why_down(self, port: Port) -> tuple[str, Place]:
-        """Why an interface is not up, and where that stands."""
+        """Why the addresses of an interface are not in use, and where that stands."""
         interface = self.interface(port)
         if not interface.enabled:
             return f"{port[0]} {port[1]} is shut down", enabled_place(port)
+        if not interface.layer3:
+            place = Place(port[0], f"interfaces[{port[1]}].routed", port[1])
+            return f"{port[0]} {port[1]} is a switched port, its address is not in use", place
         if interface.kind == "vlanif":
             vlan, vlans = vlan_of(interface), self.network.by_name[port[0]].device.vlans
             reason = f"no enabled port of {port[0]} carries VLAN {vlan}"
@@ -153,14 +156,13 @@ def _inferred(network: Network, sources: Sources) -> Iterator[tuple[Port, Port]]
 
 
 def _check_bridges(network: Network, far: Mapping[Port, Port], sources: Sources) -> None:
-    """A VLAN with a gateway that crosses a cable between switches is not modelled."""
+    """A VLAN that crosses a cable between switches is not modelled."""
     for port, other in far.items():
         device = network.by_name[port[0]].device
         ends = _interface(network, port), _interface(network, other)
-        for interface in device.interfaces:
-            if interface.kind != "vlanif" or not interface.addresses:
-                continue
-            vlan = vlan_of(interface)
+        gateways = {vlan_of(i) for i in device.interfaces if i.kind == "vlanif" and i.addresses}
+        # VLAN 1 is on every port that says nothing, so without a gateway it means nothing.
+        for vlan in sorted(gateways | {vlan for vlan in device.vlans if vlan != 1}):
             if all(end.carries(vlan) for end in ends):
                 place = Place(port[0], f"interfaces[{port[1]}]", port[1])
                 what = f"VLAN {vlan} is bridged to {' '.join(other)}, which is not modelled"

@@ -19,6 +19,7 @@ from rocefort.errors import Refused
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
 from rocefort.models.network import Network, Node, Role, Sources
 from rocefort.models.routing import BgpSession, RoutingState, SessionStatus
+from rocefort.validators.agreement import ENGINES_DISAGREE
 from rocefort.validators.bgp_engine import denying
 from rocefort.validators.bgp_sessions import Session
 from rocefort.validators.forwarding import Stop
@@ -30,7 +31,7 @@ TITLES = {
     SESSION: "Every configured BGP session is established",
     WIDTH: "Every leaf has all equal-cost paths to every other leaf's prefixes",
     PAIR: "Packets of every server pair are delivered by every path",
-    "BGP104": "The engines give the same answers",
+    ENGINES_DISAGREE: "The engines give the same answers",
 }
 
 

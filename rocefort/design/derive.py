@@ -11,7 +11,7 @@ from pathlib import Path
 from rocefort.design import allocate
 from rocefort.design.consistency import check_intent, switches
 from rocefort.design.load import Catalogue, Loaded, load_catalogue, load_fabric
-from rocefort.documents.read import YamlPath
+from rocefort.documents.read import Document, YamlPath
 from rocefort.models.device import (
     AiEcn,
     AiEcnQueue,
@@ -51,6 +51,7 @@ from rocefort.models.network import (
     Sources,
 )
 from rocefort.models.qos import DSCPS, QUEUE_PHB, default_queue
+from rocefort.models.saved_form import saved_form
 
 MANAGEMENT = "MEth0/0/0"
 LOOPBACK = "LoopBack0"
@@ -67,6 +68,7 @@ class Derived:
     network: Network
     sources: Sources
     fabric: Fabric
+    document: Document
 
 
 def derive(name: Path) -> Derived:
@@ -140,7 +142,7 @@ class _Derivation:
             ),
             spines=len(self.fabric.spines),
         )
-        return Derived(network, Sources(self.table), self.fabric)
+        return Derived(network, Sources(self.table), self.fabric, self.loaded.document)
 
     def note(self, device: str, field_path: str, *path: str | int) -> None:
         """Remember that a field of a device came from a YAML path."""
@@ -184,13 +186,14 @@ class _Derivation:
     # -- switches ------------------------------------------------------------------------------
 
     def _node(self, path: YamlPath, switch: Switch, joints: list[_Joint]) -> Node:
+        family = self._family(switch)
         return Node(
-            device=self._device(path, switch, joints),
+            device=saved_form(self._device(path, switch, joints), family),
             role=Role.LEAF if isinstance(switch, Leaf) else Role.SPINE,
             id=switch.id,
             hardware=self._hardware(switch),
             software=switch.software,
-            family=self._family(switch),
+            family=family,
             rack=switch.rack,
             management=allocate.management(self.fabric, switch, self._out_of_band()),
         )
@@ -371,7 +374,6 @@ class _Derivation:
             yield Interface(
                 name=server.port,
                 description=server.description or f"to {server.name}",
-                link_type="access",
                 access_vlan=vlans[server.segment],
                 edge=True,
                 trust_dscp=True,

@@ -193,11 +193,16 @@ def _remote_asn(bgp: Bgp, peer: BgpPeer) -> int | None:
 
 def _bounds(entry: PrefixEntry) -> str:
     """`ge` and `le` of one entry; EOS wants `ge` above the prefix's own length."""
+    low, high, length = *_lengths(entry), entry.prefix.prefixlen
+    return (f" ge {low}" if low > length else "") + (f" le {high}" if high > length else "")
+
+
+def _lengths(entry: PrefixEntry) -> tuple[int, int]:
+    """Shortest and longest prefix length that an entry matches."""
+    length = entry.prefix.prefixlen
     if entry.greater_equal is None and entry.less_equal is None:
-        return ""
-    low, high = entry.greater_equal or entry.prefix.prefixlen, entry.less_equal or 32
-    lower = f" ge {low}" if low > entry.prefix.prefixlen else ""
-    return lower + (f" le {high}" if high > entry.prefix.prefixlen else "")
+        return length, length
+    return entry.greater_equal or length, entry.less_equal or 32
 
 
 def _problems(device: Device) -> Iterator[Problem]:
@@ -206,6 +211,7 @@ def _problems(device: Device) -> Iterator[Problem]:
     for interface in device.interfaces:
         yield from _port_problems(device, interface)
     yield from _name_problems(device)
+    yield from _prefix_problems(device)
     yield from _policy_problems(device)
     if (bgp := device.bgp) is not None:
         for peer in bgp.peers:
@@ -214,7 +220,7 @@ def _problems(device: Device) -> Iterator[Problem]:
 
 def _port_problems(device: Device, interface: Interface) -> Iterator[Problem]:
     where = f"{device.name} {interface.name}"
-    carries = interface.addresses or interface.link_type or interface.access_vlan
+    carries = interface.addresses or interface.access_vlan
     if not EosNames.known(interface.name) and (carries or interface.trunk_vlans):
         yield Problem(where, "EOS has no such interface, and it carries traffic", KINDS)
 
@@ -229,6 +235,16 @@ def _name_problems(device: Device) -> Iterator[Problem]:
         for name in names:
             if not NAME.fullmatch(name):
                 yield Problem(f"{device.name} {what} {name!r}", "not one word of EOS", NAMES)
+
+
+def _prefix_problems(device: Device) -> Iterator[Problem]:
+    for item in device.prefix_lists:
+        for entry in item.entries:
+            low, high = _lengths(entry)
+            if high < max(low, entry.prefix.prefixlen):
+                where = f"{device.name} ip-prefix {item.name} index {entry.index}"
+                what = f"no route is in {entry.prefix} and at most /{high} long"
+                yield Problem(where, what, "use length <= greater-equal <= less-equal")
 
 
 def _policy_problems(device: Device) -> Iterator[Problem]:

@@ -87,9 +87,10 @@ def pending(candidate: Candidate) -> str:
     rows: list[str] = []
     place: View = ()
     for view, line in candidate.typed:
-        if view != place:
+        entered = bool(rows) and bool(view) and rows[-1] == " " * (len(view) - 1) + view[-1]
+        if not rows or (view != place and not entered):
             rows += ["#", *(" " * depth + text for depth, text in enumerate(view))]
-            place = view
+        place = view
         rows.append(" " * len(view) + line)
     return "\n".join([*rows, "#", ""]) if rows else ""
 

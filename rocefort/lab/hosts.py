@@ -13,6 +13,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count, pairwise
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +24,8 @@ from rocefort.lab.server import run_in_thread
 
 if TYPE_CHECKING:
     import asyncssh
+
+    from rocefort.lab.transport import Listener
 
 PERFTEST_PORT = 18515
 TOOLS = frozenset(
@@ -119,8 +122,7 @@ class RdmaHosts:
     _chosen: dict[tuple[str, str], Sample] = field(default_factory=dict)
     _running: dict[int, Running] = field(default_factory=dict)
     _pids: Iterator[int] = field(default_factory=lambda: count(1001))
-    _acceptors: list[asyncssh.SSHAcceptor] = field(default_factory=list)
-    _connections: list[asyncssh.SSHServerConnection] = field(default_factory=list)
+    _listeners: list[Listener] = field(default_factory=list)
 
     @property
     def running(self) -> tuple[tuple[str, str], ...]:
@@ -161,55 +163,21 @@ class RdmaHosts:
         address, base = self.listen
         for index, name in enumerate(self.addresses):
             key = transport.host_key(self.state_dir, name)
-            acceptor = await self._listen(name, (address, base + index if base else 0), key)
-            self._acceptors.append(acceptor)
-            self.ports[name] = acceptor.get_port()
+            listener = await transport.listen(
+                (address, base + index if base else 0),
+                key,
+                (self.user, self.password),
+                partial(self._serve, name),
+            )
+            self._listeners.append(listener)
+            self.ports[name] = listener.port
             self.known_hosts_text += transport.known_hosts_line(address, self.ports[name], key)
-
-    async def _listen(
-        self, name: str, address: tuple[str, int], key: asyncssh.SSHKey
-    ) -> asyncssh.SSHAcceptor:
-        import asyncssh  # noqa: PLC0415 - an extra
-
-        from rocefort.lab import transport  # noqa: PLC0415
-
-        async def serve(process: asyncssh.SSHServerProcess[bytes]) -> None:
-            try:
-                await self._serve(name, process)
-            except (asyncssh.Error, ConnectionError):
-                pass  # the client went away; what ran has ended or ends at its own limit
-            finally:
-                process.close()
-
-        connections = self._connections
-
-        class Door(transport.Login):
-            def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
-                connections.append(conn)
-
-        return await asyncssh.create_server(
-            lambda: Door(self.user, self.password),
-            *address,
-            server_host_keys=[key],
-            process_factory=serve,
-            encoding=None,
-            login_timeout=30,
-        )
 
     async def _stop(self) -> None:
         for one in self._running.values():
             one.end("KILL")
-        for acceptor in self._acceptors:
-            acceptor.close()
-        for acceptor in self._acceptors:
-            await acceptor.wait_closed()
-        self._acceptors.clear()
-        for connection in self._connections:
-            connection.abort()
-        for connection in self._connections:
-            await connection.wait_closed()
-        self._connections.clear()
-        await asyncio.sleep(0)  # the loop closes the sockets in its next turn
+        while self._listeners:
+            await self._listeners.pop().close()
 
     async def _serve(self, host: str, process: asyncssh.SSHServerProcess[bytes]) -> None:
         mark, limit_s, words = _unwrap(process.command or "")

@@ -17,7 +17,7 @@ from rocefort.lab.session import Session
 from rocefort.lab.switch import EmulatedSwitch, Peers, PeerState, idle_peers
 
 if TYPE_CHECKING:
-    import asyncssh
+    from rocefort.lab.transport import Listener
 
 L = TypeVar("L", bound=AbstractAsyncContextManager[Any, Any])
 
@@ -41,7 +41,7 @@ class LabServer:
     password: str = "emulated-only"  # noqa: S105 - opens nothing but an emulator
     peers: Peers = idle_peers
     ports: dict[str, int] = field(default_factory=dict)
-    _acceptors: list[asyncssh.SSHAcceptor] = field(default_factory=list)
+    _listeners: list[Listener] = field(default_factory=list)
 
     @property
     def known_hosts(self) -> Path:
@@ -79,20 +79,16 @@ class LabServer:
                 raise BadInput(f"{name!r} cannot be the name of a switch", how="use one word")
             key = transport.host_key(self.state_dir, name)
             port = base + index if base else 0
-            acceptor = await transport.listen(
-                (host, port), key, (self.user, self.password), self._sessions(name, switch)
-            )
-            self._acceptors.append(acceptor)
-            self.ports[name] = acceptor.get_port()
+            serve = transport.dialogues(self._sessions(name, switch))
+            listener = await transport.listen((host, port), key, (self.user, self.password), serve)
+            self._listeners.append(listener)
+            self.ports[name] = listener.port
             lines.append(transport.known_hosts_line(host, self.ports[name], key))
         self.known_hosts.write_text("".join(lines), encoding="ascii")
 
     async def _stop(self) -> None:
-        for acceptor in self._acceptors:
-            acceptor.close()
-        for acceptor in self._acceptors:
-            await acceptor.wait_closed()
-        self._acceptors.clear()
+        while self._listeners:
+            await self._listeners.pop().close()
 
     def _sessions(self, name: str, switch: EmulatedSwitch) -> Callable[[str], Session]:
         def states() -> list[PeerState]:

@@ -6,7 +6,8 @@ The only module of the lab that needs asyncssh; server.py imports it when a lab 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import asyncssh
@@ -21,9 +22,23 @@ RUBOUT = (8, 127)
 class Login(asyncssh.SSHServer):
     """One user, one password; nothing else opens the door."""
 
-    def __init__(self, user: str, password: str) -> None:
+    def __init__(
+        self, user: str, password: str, open_ones: set[asyncssh.SSHServerConnection]
+    ) -> None:
         self.user = user
         self.password = password
+        self.open_ones = open_ones
+        self.connection: asyncssh.SSHServerConnection | None = None
+
+    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+        """Remember the connection, so that the lab can end it."""
+        self.connection = conn
+        self.open_ones.add(conn)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncssh's signature
+        """Forget the connection."""
+        if self.connection:
+            self.open_ones.discard(self.connection)
 
     def begin_auth(self, username: str) -> bool:  # noqa: ARG002 - asyncssh's signature
         """Every user has to authenticate."""
@@ -38,37 +53,72 @@ class Login(asyncssh.SSHServer):
         return (username, password) == (self.user, self.password)
 
 
-async def listen(
-    address: tuple[str, int],
-    host_key: asyncssh.SSHKey,
-    login: tuple[str, str],
-    session: Callable[[str], Session],
-) -> asyncssh.SSHAcceptor:
-    """Open the SSH listener of one switch; port 0 takes a free one."""
+@dataclass
+class Listener:
+    """One switch's port and the connections that came in by it."""
 
-    async def serve(process: asyncssh.SSHServerProcess[bytes]) -> None:
-        user = process.get_extra_info("username")
-        dialogue = session(user)
+    acceptor: asyncssh.SSHAcceptor
+    connections: set[asyncssh.SSHServerConnection]
+
+    @property
+    def port(self) -> int:
+        """The TCP port."""
+        return self.acceptor.get_port()
+
+    async def close(self) -> None:
+        """Stop listening and end every connection."""
+        self.acceptor.close()
+        ending = list(self.connections)
+        for connection in ending:
+            connection.close()
+        for connection in ending:
+            await connection.wait_closed()
+        await self.acceptor.wait_closed()
+
+
+Serve = Callable[["asyncssh.SSHServerProcess[bytes]"], Awaitable[None]]
+
+
+async def listen(
+    address: tuple[str, int], host_key: asyncssh.SSHKey, login: tuple[str, str], serve: Serve
+) -> Listener:
+    """Open one host's SSH listener; port 0 takes a free one. `serve` runs for each process."""
+    open_ones: set[asyncssh.SSHServerConnection] = set()
+
+    async def guarded(process: asyncssh.SSHServerProcess[bytes]) -> None:
         try:
-            await Terminal(process, dialogue).run()
+            await serve(process)
         except (asyncssh.Error, ConnectionError, asyncio.IncompleteReadError):
-            pass  # the client went away; the session is closed below like any other
+            pass  # the client went away; what it left is ended below like any other
         finally:
-            dialogue.close()
             process.close()
 
     host, port = address
-    return await asyncssh.create_server(
-        lambda: Login(*login),
+    acceptor = await asyncssh.create_server(
+        lambda: Login(*login, open_ones),
         host,
         port,
         server_host_keys=[host_key],
-        process_factory=serve,
+        process_factory=guarded,
         encoding=None,
         line_editor=False,
         server_version="CloudEngine-emulator",
         login_timeout=30,
     )
+    return Listener(acceptor, open_ones)
+
+
+def dialogues(session: Callable[[str], Session]) -> Serve:
+    """Serve a switch's command line: one dialogue a process, of the user who logged in."""
+
+    async def serve(process: asyncssh.SSHServerProcess[bytes]) -> None:
+        dialogue = session(process.get_extra_info("username"))
+        try:
+            await Terminal(process, dialogue).run()
+        finally:
+            dialogue.close()
+
+    return serve
 
 
 class Terminal:
@@ -98,9 +148,11 @@ class Terminal:
                 return
             reply = self.session.handle(line)
             if reply.hangs:
-                await self.process.stdin.read(-1)  # until the client gives up
+                while await self._receive():
+                    self.received.clear()  # read on, answer nothing, until the client gives up
                 return
             if reply.closes:
+                self.process.channel.get_connection().close()
                 return
             self.answer(reply)
 

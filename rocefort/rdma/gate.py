@@ -242,7 +242,9 @@ def _run_round(
             yield pair, answer.result
 
 
-def _measure(nornir: Nornir, gate: Gate, pair: GatePair, tool: Tool, deadline_s: float) -> Judgement:
+def _measure(
+    nornir: Nornir, gate: Gate, pair: GatePair, tool: Tool, deadline_s: float
+) -> Judgement:
     client_host = nornir.inventory.hosts[pair.client]
     server_host = nornir.inventory.hosts.get(pair.server)
     if server_host is None:

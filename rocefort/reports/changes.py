@@ -127,6 +127,28 @@ class WaveLines:
             head = " " * len(head)
 
 
+class WaveSummary:
+    """Listener of a rollout that says one line for each wave when it has ended."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._devices: dict[str, list[str]] = defaultdict(list)
+        self._failure = ""
+
+    def __call__(self, event: Event) -> None:
+        """Take one event; speaks when the last switch of a wave is confirmed or rolled back."""
+        devices = self._devices[event.wave]
+        if event.act == "load" and event.phase is Phase.INTENT:
+            devices.append(event.device)
+        if event.phase is Phase.FAILED:
+            self._failure = f"{event.act}: {event.detail}"
+        last = bool(devices) and event.device == devices[-1] and event.phase is not Phase.INTENT
+        if last and event.act == "confirm" and not self._failure:
+            self._say(f"{event.wave}: {', '.join(devices)} trial, checked, gate passed, confirmed")
+        if last and event.act == "abort":
+            self._say(f"{event.wave}: {', '.join(devices)} rolled back. {self._failure}")
+
+
 def applied_text(applied: Applied) -> Iterator[str]:
     """How a rollout ended, in sentences."""
     if applied.failure:

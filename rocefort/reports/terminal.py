@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
+from rocefort.reports.wording import port_ranges
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -102,7 +102,7 @@ def _places(wheres: Iterable[Where], width: int) -> Iterator[Line]:
             devices[where.device] += [where.interface] if where.interface else []
         if where.file and where.line is not None and where.line not in files[where.file]:
             files[where.file].append(where.line)
-    named = _some([" ".join((device, *_ports(ports))) for device, ports in devices.items()])
+    named = _some([" ".join((device, *port_ranges(ports))) for device, ports in devices.items()])
     sources = [f"{file}:{_some(list(map(str, lines)))}" for file, lines in files.items()]
     for prefix, text in (("at: ", named), ("in: ", "; ".join(sources))):
         if text:
@@ -114,28 +114,6 @@ def _some(words: list[str]) -> str:
     shown = ", ".join(words[:MOST])
     more = len(words) - MOST
     return f"{shown} and {more} more (all of them: --format json)" if more > 0 else shown
-
-
-def _ports(names: Iterable[str]) -> Iterator[str]:
-    """`100GE1/0/1-3,7` instead of four names; other names as they are."""
-    numbers: dict[str, list[int]] = defaultdict(list)
-    for name in dict.fromkeys(names):
-        match = re.fullmatch(r"(\d+GE\d+/\d+/)(\d+)", name)
-        if match:
-            numbers[match[1]].append(int(match[2]))
-        else:
-            yield name
-    for head, found in numbers.items():
-        yield head + ",".join(_runs(sorted(found)))
-
-
-def _runs(numbers: list[int]) -> Iterator[str]:
-    start = 0
-    for index in range(1, len(numbers) + 1):
-        if index == len(numbers) or numbers[index] != numbers[index - 1] + 1:
-            first, last = numbers[start], numbers[index - 1]
-            yield str(first) if first == last else f"{first}-{last}"
-            start = index
 
 
 def _summary(report: Report, width: int) -> Iterator[Line]:

@@ -18,7 +18,7 @@ from rocefort.models.rollout import Event, Phase
 class Listener(Protocol):
     """Who hears of each event: progress, journal, audit."""
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: Event, /) -> None:
         """Take one event; an exception stops the rollout before the act."""
 
 
@@ -34,7 +34,7 @@ class Journal:
         self._connection = connection
         self._plan = plan_digest
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: Event, /) -> None:
         """Write one event through to the disk."""
         row = (
             datetime.now(UTC).isoformat(timespec="milliseconds"),

@@ -7,13 +7,15 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from rocefort.dialects.vrp.parse import Parsed, parse
 from rocefort.dialects.vrp.compare import change_of
+from rocefort.dialects.vrp.parse import Parsed, parse
 from rocefort.dialects.vrp.render import render
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.change import Change, Gate, Plan, Wave, digest_of
 from rocefort.models.device import Device
+from rocefort.models.hardware import Family
 from rocefort.models.network import Network, Node, Role
+from rocefort.models.saved_form import saved_form
 
 GateFor = Callable[[Sequence[str]], Gate]  # devices of a wave -> the gate that covers them
 
@@ -23,9 +25,14 @@ def device_digest(device: Device) -> str:
     return digest_of(device.model_dump(mode="json"))
 
 
-def running_digest(parsed: Parsed) -> str:
+def running_digest(parsed: Parsed, family: Family) -> str:
     """Digest of a running configuration: its meaning, and the lines that nobody owns."""
-    return digest_of([device_digest(parsed.device), *kept_lines(parsed)])
+    return digest_of([device_digest(running_device(parsed, family)), *kept_lines(parsed)])
+
+
+def running_device(parsed: Parsed, family: Family) -> Device:
+    """Device of a running configuration without what holds anyway."""
+    return saved_form(parsed.device, family)
 
 
 def kept_lines(parsed: Parsed) -> tuple[str, ...]:
@@ -56,19 +63,19 @@ def _change(node: Node, running_text: str) -> Change:
         )
     if node.family is None or node.hardware is None:
         raise Refused("its syntax family is not known", where=node.name, how="name its hardware")
-    family, template = node.family.name, node.hardware.template
-    kept = kept_lines(parsed)
+    syntax, template = node.family.name, node.hardware.template
+    running, kept = running_device(parsed, node.family), kept_lines(parsed)
     change = change_of(
-        render(parsed.device, family, template),
-        parsed.device,
-        render(node.device, family, template),
+        render(running, syntax, template),
+        running,
+        render(node.device, syntax, template),
         node.device,
-        family,
+        syntax,
         kept,
     )
     return change.model_copy(
         update={
-            "running_digest": running_digest(parsed),
+            "running_digest": running_digest(parsed, node.family),
             "intended_digest": digest_of([device_digest(node.device), *kept]),
         }
     )

@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from napalm.base.exceptions import NapalmException
 from nornir.core import Nornir
+from nornir.core.inventory import Host
 from nornir.core.task import Result, Task
 
 from rocefort.dialects.vrp.parse import Parsed, parse
 from rocefort.errors import DeviceFailed, Refused, RocefortError
 from rocefort.models.change import Change
+from rocefort.models.network import Network
 from rocefort.rollout.apply import Outcome
 from rocefort.rollout.plan import running_digest
 
@@ -49,6 +51,7 @@ class NapalmSwitches:
     """Switches by name in a Nornir inventory; implements rocefort.rollout.apply.Switches."""
 
     nornir: Nornir
+    network: Network
     plan_digest: str
     settle_s: float = 30.0  # how long sessions may take to come back after a commit
     _sessions: dict[str, frozenset[str]] = field(default_factory=dict)  # up before the change
@@ -74,7 +77,7 @@ class NapalmSwitches:
                 how="check its management address; nothing was changed on it",
             )
         self._sessions[change.device] = _established(driver)
-        digest = running_digest(running)
+        digest = self._digest(running)
         if digest == change.intended_digest:
             return True
         if digest != change.running_digest:
@@ -87,7 +90,7 @@ class NapalmSwitches:
 
     def load(self, changes: Sequence[Change]) -> Outcome:
         """Load the patch; running and candidate together must be what was planned."""
-        return _errors(self._each(changes, _load))
+        return _errors(self._each(changes, self._load))
 
     def trial(self, changes: Sequence[Change], seconds: int) -> Outcome:
         """`commit trial`; the plan's digest goes into the description."""
@@ -99,7 +102,7 @@ class NapalmSwitches:
         return _errors(self._each(changes, self._check))
 
     def _check(self, driver: Driver, change: Change) -> None:
-        _expect(_read(driver, change), change, "after the trial commit")
+        self._expect(_read(driver, change), change, "after the trial commit")
         removed = {e.path for e in change.edits if e.after is None}
         wanted = {
             peer for peer in self._sessions[change.device] if f"bgp.peers[{peer}]" not in removed
@@ -115,11 +118,45 @@ class NapalmSwitches:
 
     def confirm(self, changes: Sequence[Change]) -> Outcome:
         """Confirm, read back, save."""
-        return _errors(self._each(changes, _confirm))
+        return _errors(self._each(changes, self._confirm))
 
     def abort(self, changes: Sequence[Change]) -> Outcome:
         """Back to what ran before, verified by reading back."""
-        return _errors(self._each(changes, _abort))
+        return _errors(self._each(changes, self._abort))
+
+    def _load(self, driver: Driver, change: Change) -> None:
+        driver.load_merge_candidate(config="\n".join(change.patch))
+        candidate = driver.get_config("candidate")["candidate"]
+        parsed = parse(candidate, f"{change.device} (candidate)")
+        self._expect(parsed, change, "with the patch loaded")
+
+    def _confirm(self, driver: Driver, change: Change) -> None:
+        driver.confirm_commit()
+        self._expect(_read(driver, change), change, "after the confirmation")
+        driver.save_config()
+
+    def _abort(self, driver: Driver, change: Change) -> None:
+        if driver.has_pending_commit():
+            driver.abort_commit()
+        else:
+            driver.discard_config()
+        if self._digest(_read(driver, change)) != change.running_digest:
+            raise DeviceFailed(
+                "does not run what it ran before the change",
+                where=change.device,
+                how=f"compare it with the plan; the way back is: {' / '.join(change.reverse)}",
+            )
+
+    def _expect(self, found: Parsed, change: Change, when: str) -> None:
+        if self._digest(found) != change.intended_digest:
+            what = f"{when}, the switch does not run what was planned"
+            raise DeviceFailed(what, where=change.device)
+
+    def _digest(self, parsed: Parsed) -> str:
+        family = self.network.by_name[parsed.device.name].family
+        if family is None:
+            raise Refused("its syntax family is not known", where=parsed.device.name)
+        return running_digest(parsed, family)
 
     def _each(self, changes: Sequence[Change], step: Step) -> dict[str, object]:
         by_device = {change.device: change for change in changes}
@@ -136,8 +173,7 @@ def _run(
 
     def task(task: Task) -> Result:
         change = changes[task.host.name] if changes else None
-        driver = task.host.get_connection("napalm", task.nornir.config)
-        return Result(host=task.host, result=step(driver, change))
+        return Result(host=task.host, result=step(_driver(task), change))
 
     chosen = nornir.filter(filter_func=lambda host: host.name in set(devices))
     absent = [device for device in devices if device not in chosen.inventory.hosts]
@@ -147,17 +183,29 @@ def _run(
     }
     results = chosen.run(task=task, on_failed=True)  # cleanup must reach failed hosts too
     for name, result in results.items():
-        values[name] = _error(name, result.exception) if result.failed else result[0].result
+        values[name] = (
+            _error(result[0].host, result.exception) if result.failed else result[0].result
+        )
     return values
 
 
-def _error(device: str, error: BaseException | None) -> RocefortError:
+def _driver(task: Task) -> Driver:
+    """The open session, or a new one where the last was lost: a wave must still be aborted."""
+    driver = task.host.get_connection("napalm", task.nornir.config)
+    if not driver.is_alive()["is_alive"]:
+        task.host.close_connection("napalm")
+        driver = task.host.get_connection("napalm", task.nornir.config)
+    return cast("Driver", driver)
+
+
+def _error(host: Host, error: BaseException | None) -> RocefortError:
+    """What stopped a device, under its name: drivers know its address only."""
     if isinstance(error, RocefortError):
         return error
-    text = " ".join(str(error).split())
+    text = " ".join(str(error).split()).removeprefix(f"{host.hostname}: ")
     if isinstance(error, NapalmException):
-        return DeviceFailed(text.removeprefix(f"{device}: "), where=device)
-    return DeviceFailed(f"{type(error).__name__}: {text}", where=device)
+        return DeviceFailed(text, where=host.name)
+    return DeviceFailed(f"{type(error).__name__}: {text}", where=host.name)
 
 
 def _errors(results: Mapping[str, object]) -> Outcome:
@@ -166,36 +214,6 @@ def _errors(results: Mapping[str, object]) -> Outcome:
 
 def _read(driver: Driver, change: Change) -> Parsed:
     return parse(driver.get_config("running")["running"], f"{change.device} (running)")
-
-
-def _load(driver: Driver, change: Change) -> None:
-    driver.load_merge_candidate(config="\n".join(change.patch))
-    candidate = driver.get_config("candidate")["candidate"]
-    _expect(parse(candidate, f"{change.device} (candidate)"), change, "with the patch loaded")
-
-
-def _confirm(driver: Driver, change: Change) -> None:
-    driver.confirm_commit()
-    _expect(_read(driver, change), change, "after the confirmation")
-    driver.save_config()
-
-
-def _abort(driver: Driver, change: Change) -> None:
-    if driver.has_pending_commit():
-        driver.abort_commit()
-    else:
-        driver.discard_config()
-    if running_digest(_read(driver, change)) != change.running_digest:
-        raise DeviceFailed(
-            "does not run what it ran before the change",
-            where=change.device,
-            how=f"compare it with the plan; the way back is: {' / '.join(change.reverse)}",
-        )
-
-
-def _expect(found: Parsed, change: Change, when: str) -> None:
-    if running_digest(found) != change.intended_digest:
-        raise DeviceFailed(f"{when}, the switch does not run what was planned", where=change.device)
 
 
 def _established(driver: Driver) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -17,9 +17,8 @@ from rocefort.models.change import Plan, digest_of
 from rocefort.models.finding import Severity
 from rocefort.models.rollout import Applied
 from rocefort.rdma.gate import plan_gate, run_gate
-from rocefort.reports.changes import WaveLines
 from rocefort.rollout.apply import Rollout
-from rocefort.rollout.journal import open_journal
+from rocefort.rollout.journal import Listener, open_journal
 from rocefort.rollout.plan import make_changes, make_waves
 from rocefort.rollout.switches import NapalmSwitches, collect_running
 from rocefort.steps.judging import Subject, running_texts, subject_of, subject_of_derived
@@ -85,7 +84,7 @@ def _refuse_errors(subject: Subject) -> None:
 
 
 def apply_plan(
-    plan: Plan, access: Connections, journal: Path, say: Callable[[str], None]
+    plan: Plan, access: Connections, journal: Path, listeners: Sequence[Listener]
 ) -> Applied:
     """Carry a plan out; raises Refused where the fabric is no longer the one that was planned."""
     derived = derive(Path(plan.source))
@@ -94,9 +93,9 @@ def apply_plan(
     with open_journal(journal, plan.digest) as notes, open_fleet(derived.network, access) as nornir:
         rollout = Rollout(
             plan=plan,
-            switches=NapalmSwitches(nornir, plan.digest),
+            switches=NapalmSwitches(nornir, derived.network, plan.digest),
             run_gate=lambda gate: run_gate(nornir, gate),
-            listeners=(notes, WaveLines(say)),
+            listeners=(notes, *listeners),
         )
         return rollout.run()
 

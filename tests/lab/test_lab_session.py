@@ -103,8 +103,8 @@ def test_candidate_is_shown_as_typed_as_changes_and_merged(
     talk(*MTU, "undo description", "quit", "interface Vlanif7", "ip address 10.7.0.1 24", "quit")
     assert talk("display configuration candidate") == (
         "#\ninterface 100GE1/0/1\n mtu 9100\n undo description\n#\n"
-        "interface Vlanif7\n#\ninterface Vlanif7\n ip address 10.7.0.1 24\n#"
-    ) or "ip address 10.7.0.1 24" in talk("display configuration candidate")
+        "interface Vlanif7\n ip address 10.7.0.1 24\n#"
+    )
     assert talk("display configuration candidate changes") == (
         "Building configuration\n"
         "  #\n"
@@ -288,15 +288,15 @@ LEAVE = (
 
 @pytest.mark.parametrize("word", ["return", "quit"])
 @pytest.mark.parametrize(
-    ("answer", "prompt", "running"),
+    ("answer", "left"),
     [
-        ("y", "<leaf01>", "mtu 9100"),
-        ("N", "<leaf01>", "mtu 9000"),
-        ("cancel", "[*leaf01]", "mtu 9000"),
+        ("y", ("<leaf01>", "mtu 9100")),
+        ("N", ("<leaf01>", "mtu 9000")),
+        ("cancel", ("[*leaf01]", "mtu 9000")),
     ],
 )
 def test_leaving_with_uncommitted_lines_asks(
-    switch: EmulatedSwitch, open_talk: OpenTalk, word: str, answer: str, prompt: str, running: str
+    switch: EmulatedSwitch, open_talk: OpenTalk, word: str, answer: str, left: tuple[str, str]
 ) -> None:
     talk = open_talk(switch)
     talk(*MTU, "quit")
@@ -305,7 +305,7 @@ def test_leaving_with_uncommitted_lines_asks(
         "Error: Please choose 'YES', 'NO' or 'CANCEL' first before pressing 'Enter'. [Y/N/C]:"
     )
     talk(answer)
-    assert (talk.prompt, mtu_of(switch)) == (prompt, running)
+    assert (talk.prompt, mtu_of(switch)) == left
 
 
 def test_a_session_that_is_lost_leaves_nothing_in_any_candidate(
@@ -396,7 +396,7 @@ def test_facts_and_states_of_the_switch(
     assert talk("display device esn") == " ESN of slot 1: 21023500000000000001"
     brief = talk("display interface brief").splitlines()
     assert brief[-3].split() == ["100GE1/0/1", "up", "up", "0%", "0%", "0", "0"]
-    assert brief[-2].split()[:3] == ["100GE1/0/2", "up", "down"]
+    assert brief[-2].split()[:3] == ["100GE1/0/2", "up", "up"], "a layer-2 port"
     bgp = talk("display bgp peer").splitlines()
     assert bgp[1:4] == [
         " BGP local router ID : 10.0.0.11",

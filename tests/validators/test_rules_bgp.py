@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from ipaddress import IPv4Interface
+from ipaddress import IPv4Address, IPv4Interface
 from typing import Any
 
 import pytest
@@ -93,6 +93,10 @@ BGP001: list[tuple[Change, list[str]]] = [
             "BFD 1000/1000 ms x 3 at spine01"
         ],
     ),
+    (  # BFD timers of a peer that has BFD off mean nothing
+        lambda s: s.peer("leaf01", "10.1.1.2", bfd_enabled=False, bfd=Bfd(min_tx_ms=300)),
+        ["error leaf01: BFD is off for peer 10.1.1.2, but on at spine01"],
+    ),
     (  # the defaults, written out at one end
         lambda s: s.peer("leaf01", "10.1.1.2", bfd=Bfd(), keepalive_s=60, hold_s=180),
         [],
@@ -102,6 +106,20 @@ BGP001: list[tuple[Change, list[str]]] = [
         [
             "warning leaf01: peer 10.1.1.2: keepalive 60 s and hold 180 s here, "
             "keepalive 10 s and hold 30 s at spine01"
+        ],
+    ),
+    (  # a cable that is known excuses nothing, even where only text is
+        lambda s: _moved(s, "10.1.9.2/31").change(origin="text"),
+        [
+            "error leaf01: peer 10.1.1.2 is not an address of any switch",
+            "error spine01: no interface here is in one subnet with peer 10.1.1.3 of leaf01",
+        ],
+    ),
+    (
+        lambda s: s.peer("leaf01", "10.1.1.2", address=IPv4Address("192.0.2.1")),
+        [
+            "error leaf01: peer 192.0.2.1 is not an address of any switch",
+            "error spine01: peer 10.1.1.3 does not peer back: leaf01 has no peer 10.1.1.2",
         ],
     ),
     (

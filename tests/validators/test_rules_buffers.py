@@ -100,6 +100,10 @@ BUF001: list[tuple[Change, list[str]]] = [
         lambda s: s.link(0, cable_m=172),  # 9000 bytes more than at 100 m: 65272 of 65536
         [],
     ),
+    (  # 74.112 m more is 9264 bytes more: 65536, which is 64 KB and fits to the byte
+        lambda s: s.link(0, cable_m=174.112),
+        [],
+    ),
     (
         lambda s: s.link(0, cable_m=175),
         [
@@ -123,6 +127,10 @@ BUF001: list[tuple[Change, list[str]]] = [
         ["error leaf01: the headroom pool is 153 KB; " + LEAF_NEED],
     ),
     (lambda s: s.pfc("leaf01", headroom_pool_kbytes=154), []),
+    (  # 0.768 m more is 96 bytes more: 112640 in all, which is 110 KB to the byte
+        lambda s: s.link(0, cable_m=100.768).pfc("spine01", headroom_pool_kbytes=110),
+        [],
+    ),
     (
         lambda s: s.pfc("leaf01", headroom_pool_kbytes=2049),
         ["error leaf01: the headroom pool is 2049 KB; v300-g1 takes 1 to 2048 KB"],

@@ -9,6 +9,7 @@ import pytest
 
 from rocefort.models.device import InterfacePfc, PfcProfile, PfcTimer
 from rocefort.models.hardware import Range
+from rocefort.validators import check
 
 Change = Callable[[Any], Any]
 
@@ -18,6 +19,7 @@ NO_INTENT = (
 )
 NO_FAMILY = "not judged leaf01: the syntax family is not known, so its ranges are not either"
 PORT = ("leaf01", "100GE1/0/1")
+TIMERS = ("detection", "recovery")
 
 
 def _profile(*queues: int, timers: tuple[PfcTimer, ...] = ()) -> tuple[PfcProfile, ...]:
@@ -62,6 +64,13 @@ PFC001: list[tuple[Change, list[str]]] = [
             "two frames of 9216 bytes need 18 KB"
         ],
     ),
+    (
+        lambda s: s.row(*PORT, xon_kbytes=600),
+        [
+            "error leaf01 100GE1/0/1: queue 4: xon 600 KB and xoff 600 KB are 0 KB apart; "
+            "two frames of 9216 bytes need 18 KB"
+        ],
+    ),
     (lambda s: s.row(*PORT, xon_kbytes=582), []),  # 18 KB: 2 x 9216 bytes exactly
     (
         lambda s: s.row(*PORT, xoff_kbytes=6145),
@@ -84,15 +93,15 @@ PFC002: list[tuple[Change, list[str]]] = [
     (
         lambda s: s.port("leaf01", "100GE1/0/31", pfc=None),
         [
-            "error leaf01 100GE1/0/31: PFC is off on the cable to spine01 100GE1/0/1; "
-            "queue 4 must be paused at both ends"
+            "error leaf01 100GE1/0/31: PFC is off, and RoCE passes here; "
+            "queue 4 must be paused at both ends of every cable"
         ],
     ),
     (
         lambda s: s.port(*PORT, pfc=None),
         [
-            "error leaf01 100GE1/0/1: PFC is off on the cable to server node1; "
-            "queue 4 must be paused at both ends"
+            "error leaf01 100GE1/0/1: PFC is off, and RoCE passes here; "
+            "queue 4 must be paused at both ends of every cable"
         ],
     ),
     (lambda s: s.port(*PORT, pfc=None).server(0, roce=False), []),  # a server without RoCE
@@ -172,11 +181,29 @@ PFC004: list[tuple[Change, list[str]]] = [
         lambda s: s.pfc("leaf01", detect_ms=1000).change(lossless=None),
         [NO_INTENT],
     ),
+    (  # what a switch does not save is its default: 100 ms on both families
+        lambda s: s.pfc("leaf01", detect_ms=None).pfc("spine01", profiles=_timer(None, 10)),
+        [],
+    ),
     (
-        lambda s: s.pfc("leaf01", detect_ms=None),
+        lambda s: s.pfc("leaf01", detect_ms=None).family("leaf01", "G1", deadlock_default_ms=None),
         [
-            "error leaf01: deadlock detection time is not set, so the switch uses its default; "
-            "the intent says 100 ms"
+            "error leaf01: deadlock detection time is not set, and the default of v300-g1 is not "
+            "known; the intent says 100 ms"
+        ],
+    ),
+    (  # a zero is said, not left out
+        lambda s: s.pfc("leaf01", detect_ms=0),
+        ["error leaf01: deadlock detection time 0 ms cannot be set on v300-g1 (10 to 1500 ms)"],
+    ),
+    (
+        lambda s: s.pfc("spine01", profiles=_profile(4), interval_ms=500),
+        [
+            *("warning spine01: " + _long(f"deadlock {t} time", 5000) for t in TIMERS),
+            *(
+                f"info spine01: deadlock {t} time is 5000 ms on v300-g2; the intent says 100 ms"
+                for t in TIMERS
+            ),
         ],
     ),
     (  # G2 can say 10 s, G1 has a value of its own
@@ -186,7 +213,7 @@ PFC004: list[tuple[Change, list[str]]] = [
             *(
                 f"info {leaf}: deadlock {timer} time is 100 ms on v300-g1; the intent says 10000 ms"
                 for leaf in ("leaf01", "leaf02")
-                for timer in ("detection", "recovery")
+                for timer in TIMERS
             ),
         ],
     ),
@@ -237,3 +264,9 @@ def test_pfc003_manual_mode(small: Any, change: Change, says: list[str]) -> None
 @pytest.mark.parametrize(("change", "says"), PFC004)
 def test_pfc004_deadlock_timers(small: Any, change: Change, says: list[str]) -> None:
     assert sorted(change(small).says("PFC004")) == sorted(says)
+
+
+def test_pfc002_hint_names_the_commands(small: Any) -> None:
+    report = check(small.pfc("leaf01", profiles=_profile(3, 5)).network)
+    (hint,) = {f.hint for f in report.findings if f.rule == "PFC002"}
+    assert hint == "enter `priority 4`, `undo priority 3` and `undo priority 5` in the profile"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from ipaddress import IPv4Interface
 from typing import Any
 
 import pytest
@@ -51,8 +52,8 @@ QOS001: list[tuple[Change, list[str]]] = [
     (
         lambda s: s.port(*PORT, trust_dscp=False),
         [
-            "error leaf01 100GE1/0/1: a switched port without trust dscp; packets from server "
-            "node1 are classed by 802.1p, not by DSCP"
+            "error leaf01 100GE1/0/1: a switched port without trust dscp; RoCE packets are classed "
+            "by 802.1p here, not by DSCP"
         ],
     ),
     (lambda s: s.port("leaf01", "100GE1/0/31", trust_dscp=False), []),  # routed: implicit
@@ -62,10 +63,7 @@ QOS001: list[tuple[Change, list[str]]] = [
     ),
     (
         lambda s: s.port("spine01", "100GE1/0/1", domain="none"),
-        [
-            "error spine01 100GE1/0/1: trust upstream none: priorities of packets from leaf01 "
-            "100GE1/0/31 are not mapped"
-        ],
+        ["error spine01 100GE1/0/1: trust upstream none: no priority is mapped here"],
     ),
     (  # no domain named: the built-in one, which puts DSCP 34 into queue 4 too
         lambda s: s.port(*PORT, domain=None),
@@ -177,6 +175,7 @@ ECN001: list[tuple[Change, list[str]]] = [
 
 MASK = Unconfirmed(command="ip address with a 31-bit mask", note="no exemption for 31 bits")
 SERVICE = Unconfirmed(command="ai-service / ai-ecn", note="the V300 form is written")
+POOL = Unconfirmed(command="qos buffer headroom-pool", note="no word on it")
 STRANGE = Unconfirmed(command="low-latency fabric", note="needs a reboot")
 
 TXT001: list[tuple[Change, list[str]]] = [
@@ -189,6 +188,22 @@ TXT001: list[tuple[Change, list[str]]] = [
             "info leaf01: `ip address with a 31-bit mask` is not confirmed on v300-g1: "
             "no exemption for 31 bits",
         ],
+    ),
+    (  # the leaf has a headroom pool, and its twin has none
+        lambda s: (
+            s.family("leaf01", "G1", unconfirmed=(POOL,))
+            .family("leaf02", "G1", unconfirmed=(POOL,))
+            .pfc("leaf02", headroom_pool_kbytes=None)
+        ),
+        ["info leaf01: `qos buffer headroom-pool` is not confirmed on v300-g1: no word on it"],
+    ),
+    (  # links with 30-bit masks
+        lambda s: (
+            s.family("leaf01", "G1", unconfirmed=(MASK,))
+            .port("leaf01", "100GE1/0/31", addresses=(IPv4Interface("10.1.1.1/30"),))
+            .port("leaf01", "100GE1/0/32", addresses=(IPv4Interface("10.1.1.5/30"),))
+        ),
+        [],
     ),
     (  # a form that the switch does not use
         lambda s: _ai_ecn(s.family("leaf01", "G1", unconfirmed=(SERVICE,)), enabled=False),

@@ -25,12 +25,20 @@ def _without_link(small: Any, index: int) -> Any:
     return small.change(links=links[:index] + links[index + 1 :])
 
 
-def _server_on(small: Any, device: str, port: str) -> Any:
+def _server_on(small: Any, device: str, port: str, mtu: int = 9000) -> Any:
     """A third server, on a given port."""
     server: Server = small.network.servers[0].model_copy(
-        update={"name": "node3", "port": End(device=device, interface=port)}
+        update={"name": "node3", "port": End(device=device, interface=port), "mtu": mtu}
     )
     return small.change(servers=(*small.network.servers, server))
+
+
+def _links_of(small: Any, mtu: int) -> Any:
+    """All fabric links with one MTU."""
+    for link in small.network.links:
+        for end in (link.a, link.b):
+            small = small.port(end.device, end.interface, mtu=mtu)
+    return small
 
 
 TOP001: list[tuple[Change, list[str]]] = [
@@ -143,6 +151,12 @@ TOP004: list[tuple[Change, list[str]]] = [
         lambda s: s.port("leaf01", "Vlanif10", mtu=None),
         ["error leaf01 Vlanif10: MTU 1500 on the gateway of server node1, which sends up to 9000"],
     ),
+    (  # many servers behind one gateway: told once, by the largest
+        lambda s: _server_on(s.server(0, mtu=8000), "leaf01", "100GE1/0/1", mtu=8500).port(
+            "leaf01", "Vlanif10", mtu=8000
+        ),
+        ["error leaf01 Vlanif10: MTU 8000 on the gateway of server node3, which sends up to 8500"],
+    ),
     (
         lambda s: s.server(0, mtu=4159),
         [
@@ -175,6 +189,10 @@ TOP004: list[tuple[Change, list[str]]] = [
             "error leaf01 100GE1/0/1: server node1 has MTU 9195; with 22 bytes of Ethernet that is "
             "more than the port's default of 9216",
         ],
+    ),
+    (  # the largest that a switched port takes by default; nothing is left of 9216
+        lambda s: _links_of(s, 9194).server(0, mtu=9194).port("leaf01", "Vlanif10", mtu=9194),
+        [],
     ),
     (
         lambda s: s.port("leaf02", "Vlanif10", addresses=()),

@@ -16,9 +16,12 @@ from rocefort.models.device import BgpGroup, Device, Interface
 from rocefort.models.network import End, Link, Network, Position, Role, Sources
 from rocefort.models.routing import RoutingState, SessionStatus
 from rocefort.validators.routing import analyse, solve
+from rocefort.validators.verification import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from rocefort.design.derive import Derived
 
     Clos = Callable[..., Network]
     Edits = dict[str, Callable[..., Network]]
@@ -260,22 +263,15 @@ def test_servers_on_one_leaf_need_no_gateway(clos: Clos, edits: Edits) -> None:
 
 
 def _with_interface(network: Network, name: str, interface: Interface) -> Network:
+    """The network with one more interface, in its place by name."""
+    device = network.by_name[name].device
+    fields = {key: getattr(device, key) for key in Device.model_fields}
+    more = Device(**{**fields, "interfaces": (*device.interfaces, interface)})
     nodes = tuple(
-        node.model_copy(
-            update={
-                "device": Device(
-                    **{
-                        **{k: getattr(node.device, k) for k in Device.model_fields},
-                        "interfaces": (*node.device.interfaces, interface),
-                    }
-                )
-            }
-        )
-        if node.name == name
-        else node
+        node.model_copy(update={"device": more}) if node.name == name else node
         for node in network.nodes
     )
-    return network.model_copy(update={"nodes": nodes, "by_name": {n.name: n for n in nodes}})
+    return network.model_copy(update={"nodes": nodes})
 
 
 def _ibgp_group(network: Network, edits: Edits) -> Network:
@@ -383,6 +379,16 @@ def test_a_route_hidden_by_its_sender_is_refused_where_it_matters(clos: Clos, ed
         "spine1 LoopBack1 (spine1.cfg:7): 10.1.10.0/24 is connected here, and leaf2 learns it "
         "from spine1; originate it with a network line on spine1, or renumber"
     )
+
+
+def test_heps_uses_both_spines_everywhere(heps: Derived) -> None:
+    state = solve(heps.network)
+    found = widths(state)
+    assert {s.status for s in state.sessions} == {SessionStatus.ESTABLISHED}
+    assert len(state.sessions) == 2 * 2 * 8
+    assert {found[leaf, prefix] for leaf, _, prefix in leaf_prefixes(heps.network)} == {2}
+    assert all(pair.delivered for pair in state.reachability)
+    assert verify(heps.network, state).findings == ()
 
 
 def test_a_server_on_an_unknown_switch_is_bad_input(clos: Clos) -> None:

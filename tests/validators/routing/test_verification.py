@@ -56,6 +56,10 @@ def wrong_address(network: Network, edits: Edits) -> Network:
     return edits["port"](network, "leaf1", "100GE1/0/1", addresses=())
 
 
+def switched_port(network: Network, edits: Edits) -> Network:
+    return edits["port"](network, "leaf1", "100GE1/0/1", routed=False)
+
+
 def wrong_cable(network: Network, edits: Edits) -> Network:
     """The cables of leaf1 and leaf2 at spine1 are swapped."""
     first, second, *rest = network.links or ()
@@ -135,6 +139,17 @@ FAULTS: list[tuple[Fault, list[str]]] = [
             "compatible: no interface of leaf1 is in the subnet of 172.16.0.0",
             "BGP101 spine1 (spine1.cfg:60): BGP session of spine1 with 172.16.0.1 is not "
             "compatible: no other switch has the address 172.16.0.1",
+            *LOST_AT_LEAF1,
+        ],
+    ),
+    (
+        switched_port,
+        [
+            "BGP101 leaf1 (leaf1.cfg:45): BGP session of leaf1 with spine1 (172.16.0.0) is not "
+            "compatible: no interface of leaf1 is in the subnet of 172.16.0.0",
+            "BGP101 leaf1 100GE1/0/1 (leaf1.cfg:20): BGP session of spine1 with leaf1 "
+            "(172.16.0.1) is not compatible: "
+            "leaf1 100GE1/0/1 is a switched port, its address is not in use",
             *LOST_AT_LEAF1,
         ],
     ),

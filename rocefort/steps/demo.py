@@ -1,0 +1,180 @@
+"""The demonstration: the whole way on one fabric, from a page of YAML to confirmed switches.
+
+Everything in it is the real thing, but for the switches (emulated CLIs over SSH) and the servers
+(SSH hosts that replay measured perftest output); it says so.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import textwrap
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocefort.design.derive import Derived, derive
+from rocefort.errors import BadInput
+from rocefort.fleet.connections import Connections
+from rocefort.models.change import Plan
+from rocefort.models.finding import Report, Severity
+from rocefort.models.network import Role
+from rocefort.models.rollout import Applied
+from rocefort.reports.changes import WaveSummary
+from rocefort.reports.wording import counted
+from rocefort.steps.changing import apply_plan, make_plan, running_of
+from rocefort.steps.judging import Subject, subject_of_derived
+from rocefort.steps.rehearsal import BANDWIDTH, GOOD, Rehearsal, rehearse
+from rocefort.validators import check, engines
+
+BROKEN_RUN = "fail.udp4791_blocked"  # perftest ends with exit 0 and nothing measured
+RAISED_KBYTES = 40
+HEAD = 10
+WIDTH = 80
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Teller:
+    """Writes `head  text`, wrapped in 80 columns under its head."""
+
+    say: Say
+
+    def __call__(self, head: str, text: str) -> None:
+        """Tell one thing."""
+        lines = textwrap.wrap(text, WIDTH - HEAD, break_on_hyphens=False) or [""]
+        for index, line in enumerate(lines):
+            self.say(f"{head if index == 0 else '':<{HEAD}}{line}")
+
+
+def run_demo(fabric: Path, engine: engines.Engine, service: tuple[str, int], say: Say) -> None:
+    """Walk the whole way; raises RocefortError where a step fails."""
+    started = time.monotonic()
+    tell = Teller(say)
+    derived = derive(fabric)
+    subject = _design(derived, tell)
+    _verify(subject, engine, service, tell)
+    with tempfile.TemporaryDirectory(prefix="rocefort-demo-") as directory:
+        state = Path(directory)
+        changed = _raise_thresholds(derived, state / "fabric.yaml", tell)
+        with rehearse(subject.network, subject.texts, state / "lab") as lab:
+            good = _roll_out(changed, lab, state, tell)
+            bad = _broken_gate(derived, lab, state, tell)
+            _summary(derived, good, bad, lab, tell)
+    say(f"{'time':<{HEAD}}{time.monotonic() - started:.0f} s")
+
+
+def _design(derived: Derived, tell: Teller) -> Subject:
+    network = derived.network
+    switches = Counter(node.role for node in network.nodes)
+    tell(
+        "design",
+        f"{network.name}: {counted(switches[Role.SPINE], 'spine')}, {switches[Role.LEAF]} leaves, "
+        f"{counted(len(network.links or ()), 'link')}, {counted(len(network.servers or ()), 'server')}",
+    )
+    subject = subject_of_derived(derived)
+    lines = sum(text.count("\n") for text in subject.texts.values())
+    tell(
+        "render",
+        f"{counted(len(subject.texts), 'configuration')}, {lines} lines; each parses back to what "
+        "was derived",
+    )
+    report = check(subject.network, subject.sources)
+    tell("check", _counts(report))
+    return subject
+
+
+def _counts(report: Report) -> str:
+    counts = Counter(finding.severity for finding in report.findings)
+    return (
+        f"{len(report.rules)} rules: {counted(counts[Severity.ERROR], 'error')}, "
+        f"{counted(counts[Severity.WARNING], 'warning')}, {counts[Severity.INFO]} info, "
+        f"{len(report.not_judged)} not judged for want of vendor facts"
+    )
+
+
+def _verify(
+    subject: Subject, engine: engines.Engine, service: tuple[str, int], tell: Teller
+) -> None:
+    done = engines.run(subject.network, subject.sources, engine, *service)
+    if done.report.failed:
+        raise BadInput(done.report.findings[0].message, where=subject.network.name)
+    state = done.state
+    widest = max((route.width for route in state.routes), default=0)
+    tell(
+        "verify",
+        f"by {' and '.join(done.engines)}{f' ({done.note})' if done.note else ''}: "
+        f"{len(state.sessions)} BGP session ends established, {len(state.routes)} routes, ECMP "
+        f"width {widest} from leaf to leaf, {len(state.reachability)} server pairs reach each "
+        "other by every path",
+    )
+
+
+def _raise_thresholds(derived: Derived, path: Path, tell: Teller) -> Path:
+    """A copy of the fabric with higher thresholds, edited where they stand in the YAML."""
+    lossless, document = derived.fabric.lossless, derived.document
+    lines = Path(document.file).read_text(encoding="utf-8").splitlines(keepends=True)
+    told = []
+    for field in ("xoff_kbytes", "xon_kbytes"):
+        place, old = document.key_at(("lossless", field)), getattr(lossless, field)
+        pattern = rf"(\b{field}:\s*){old}\b"
+        lines[place.line - 1] = re.sub(
+            pattern, rf"\g<1>{old + RAISED_KBYTES}", lines[place.line - 1]
+        )
+        told.append(f"{field} {old} -> {old + RAISED_KBYTES}")
+    path.write_text("".join(lines), encoding="utf-8")
+    tell("change", f"in the YAML: {', '.join(told)}")
+    return path
+
+
+def _plan(fabric: Path, access: Connections) -> Plan:
+    return make_plan(fabric, access, running_of(fabric, access, None))
+
+
+def _roll_out(fabric: Path, lab: Rehearsal, state: Path, tell: Teller) -> Applied:
+    plan = _plan(fabric, lab.connections)
+    changes = [change for change in plan.changes if not change.empty]
+    commands = sum(len(change.patch) for change in changes)
+    tell(
+        "plan",
+        f"{plan.digest[:12]}: {counted(len(changes), 'switch')}, {commands} commands, "
+        f"{counted(len(plan.waves), 'wave')}, commit trial {plan.trial_s} s",
+    )
+    return apply_plan(
+        plan,
+        lab.connections,
+        state / "good.journal",
+        [WaveSummary(lambda text: tell("apply", text))],
+    )
+
+
+def _broken_gate(derived: Derived, lab: Rehearsal, state: Path, tell: Teller) -> Applied:
+    """The way back, with a gate that fails: UDP 4791 is blocked, and perftest still exits 0."""
+    lab.replay(BANDWIDTH, BROKEN_RUN)
+    plan = _plan(Path(derived.document.file), lab.connections)
+    tell("bad day", f"plan {plan.digest[:12]} back to the old thresholds; RoCE traffic is blocked")
+    applied = apply_plan(
+        plan,
+        lab.connections,
+        state / "bad.journal",
+        [WaveSummary(lambda text: tell("apply", text))],
+    )
+    lab.replay(BANDWIDTH, GOOD[BANDWIDTH])
+    return applied
+
+
+def _summary(derived: Derived, good: Applied, bad: Applied, lab: Rehearsal, tell: Teller) -> None:
+    raised = f"xoff static {derived.fabric.lossless.xoff_kbytes + RAISED_KBYTES}"
+    running = sum(
+        any(raised in child.text for line in switch.running for _, child in line.walk())
+        for switch in lab.switches.values()
+    )
+    tell(
+        "result",
+        f"{len(good.confirmed)} switches confirmed, read back and saved; then "
+        f"{len(bad.rolled_back)} rolled back at a failed RDMA gate, {len(bad.confirmed)} confirmed; "
+        f"{running} of {len(lab.switches)} run the new thresholds. Emulated switches, replayed RDMA.",
+    )

@@ -1,0 +1,118 @@
+"""The connections file: read with places, written back, and checked against the fabric."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocefort.design.derive import Derived
+from rocefort.errors import BadInput
+from rocefort.fleet.connections import Access, Connections, load_connections, save_connections
+from rocefort.fleet.inventory import FabricInventory
+
+TEXT = """\
+known_hosts: keys/known_hosts
+devices:
+  - name: leaf01
+    host: 10.255.0.11
+    user: netops
+    credential: env:SWITCH_PASSWORD
+servers:
+  - name: k8sgn08
+    host: k8sgn08.example
+    port: 2222
+    user: rdma
+    credential: file:secrets/rdma
+    rdma_device: mlx5_0
+    gid_index: 3
+"""
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "connections.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_paths_start_at_the_file(tmp_path: Path) -> None:
+    found = load_connections(written(tmp_path, TEXT))
+    assert found.known_hosts == tmp_path / "keys/known_hosts"
+    assert (found.devices[0].port, found.devices[0].credential) == (22, "env:SWITCH_PASSWORD")
+    assert found.servers[0].credential == f"file:{tmp_path}/secrets/rdma"
+
+
+def test_written_and_read_again(tmp_path: Path) -> None:
+    found = load_connections(written(tmp_path, TEXT))
+    copy = tmp_path / "copy.yaml"
+    save_connections(found, copy)
+    assert load_connections(copy) == found
+    assert copy.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("host: 10.255.0.11", "hosst: 10.255.0.11", ":4:5: devices[0].hosst: unknown key 'hosst'"),
+        ("port: 2222", "port: 70000", ":10:11: servers[0].port: 70000 cannot be used"),
+        (
+            "credential: env:SWITCH_PASSWORD",
+            "credential: hunter2",
+            ":6:17: devices[0].credential: a credential that is not a reference;"
+            " write env:NAME or file:PATH",
+        ),
+        ("k8sgn08.example", "-oProxyCommand=x", "is not an address or a host name"),
+        ("user: rdma", "user: 'a b'", "is not a name"),
+        ("name: k8sgn08", "name: leaf01", "leaf01 more than once; keep one entry a name"),
+        ("    gid_index: 3\n", "", "'gid_index' is missing; add it"),
+    ],
+)
+def test_every_problem_has_its_place(tmp_path: Path, old: str, new: str, sentence: str) -> None:
+    assert TEXT.count(old) == 1
+    path = written(tmp_path, TEXT.replace(old, new))
+    with pytest.raises(BadInput) as caught:
+        load_connections(path)
+    assert str(caught.value).startswith(str(path))
+    assert sentence in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def heps_connections(heps: Derived, tmp_path: Path, *names: str) -> Connections:
+    (tmp_path / "known_hosts").touch()
+    devices = tuple(
+        Access(name=name, host="10.0.0.1", user="netops", credential="env:X") for name in names
+    )
+    return Connections(known_hosts=tmp_path / "known_hosts", devices=devices)
+
+
+def test_groups_and_options(heps: Derived, tmp_path: Path) -> None:
+    names = tuple(node.name for node in heps.network.nodes)
+    inventory = FabricInventory(heps.network, heps_connections(heps, tmp_path, *names)).load()
+    assert set(inventory.hosts) == set(names)
+    leaf = inventory.hosts["leaf03"]
+    assert [group.name for group in leaf.groups] == [
+        "switches", "leaf", "rack:row2", "hardware:CE8851-32CQ8DQ-P",
+    ]  # fmt: skip
+    assert (leaf.platform, leaf.port, leaf.username) == ("cloudengine", 22, "netops")
+    assert leaf.connection_options["napalm"].extras == {
+        "timeout": 60,
+        "optional_args": {"ssh_known_hosts": str(tmp_path / "known_hosts")},
+    }
+    assert [n for n, h in inventory.hosts.items() if h.has_parent_group("spine")] == [
+        "spine01",
+        "spine02",
+    ]
+
+
+def test_all_that_does_not_fit_the_fabric_is_said_together(heps: Derived, tmp_path: Path) -> None:
+    names = [node.name for node in heps.network.nodes if node.name != "leaf05"]
+    connections = heps_connections(heps, tmp_path, *names, "leaf99")
+    gone = connections.model_copy(update={"known_hosts": tmp_path / "none"})
+    with pytest.raises(BadInput) as caught:
+        FabricInventory(heps.network, gone).load()
+    assert [str(problem) for problem in caught.value.problems] == [
+        "connections: no entry for leaf05; add it under devices",
+        "connections: heps has no device leaf99; did you mean 'leaf08'?",
+        f"{tmp_path}/none: no such known_hosts file;"
+        " write the host keys of all devices there, compared with the devices' own",
+    ]

@@ -1,0 +1,290 @@
+"""The gate over real SSH: good pairs pass, every bad run fails it in words, nothing stays behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from nornir.core import Nornir
+from nornir.core.inventory import Host
+
+from rocefort.design.derive import Derived
+from rocefort.errors import RocefortError
+from rocefort.fleet.connections import Access, Connections, ServerAccess
+from rocefort.fleet.runner import open_fleet
+from rocefort.lab.hosts import RdmaHosts, read_sample
+from rocefort.models.change import Gate, GatePair
+from rocefort.models.network import Network
+from rocefort.rdma.gate import (
+    GateResult,
+    Verdict,
+    expectation,
+    perftest_command,
+    plan_gate,
+    plan_pairs,
+    run_gate,
+    traffic_class,
+)
+from rocefort.rdma.perftest import Tool
+
+SAMPLES = Path(__file__).parents[1] / "samples" / "perftest"
+GOOD = {"ib_write_bw": "ib_write_bw.tclass106", "ib_write_lat": "ib_write_lat.iters"}
+PAIR = "k8sgn12 -> k8sgn08"
+
+
+@dataclass
+class Site:
+    """What a gate needs."""
+
+    hosts: RdmaHosts
+    nornir: Nornir
+    gate: Gate
+    connections: Connections
+
+
+@pytest.fixture
+def site(heps: Derived, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    network = heps.network
+    monkeypatch.setenv("SERVER_PASSWORD", "emulated-only")
+    good = {tool: read_sample(SAMPLES, name) for tool, name in GOOD.items()}
+    addresses = {server.name: str(server.address.ip) for server in network.servers or ()}
+    with RdmaHosts(addresses, good, tmp_path).in_thread() as hosts:
+        (tmp_path / "known_hosts").write_text(hosts.known_hosts_text)
+        connections = Connections(
+            known_hosts=tmp_path / "known_hosts",
+            devices=tuple(
+                Access(name=n.name, host="127.0.0.1", user="none", credential="env:NONE")
+                for n in network.nodes
+            ),
+            servers=tuple(
+                ServerAccess(
+                    name=name,
+                    host="127.0.0.1",
+                    port=port,
+                    user="rdma",
+                    credential="env:SERVER_PASSWORD",
+                    rdma_device="mlx5_0",
+                    gid_index=3,
+                )
+                for name, port in hosts.ports.items()
+            ),
+        )
+        gate = plan_gate(network, heps.fabric.rdma, {"leaf03"}, "the servers are emulated")
+        with open_fleet(network, connections) as nornir:
+            yield Site(hosts, nornir, gate, connections)
+        assert hosts.running == ()
+
+
+def leaves_of(network: Network, pairs: tuple[GatePair, ...]) -> list[set[str]]:
+    at = {server.name: server.port.device for server in network.servers or ()}
+    return [{at[pair.client], at[pair.server]} for pair in pairs]
+
+
+# --- planning -----------------------------------------------------------------------------------
+
+
+def test_heps_pairs_cover_every_leaf_once_at_one_speed(heps: Derived) -> None:
+    pairs = plan_pairs(heps.network)
+    covered = leaves_of(heps.network, pairs)
+    assert sorted(leaf for two in covered for leaf in two) == [f"leaf0{n}" for n in range(1, 9)]
+    assert all(len(two) == 2 for two in covered)
+    assert [(p.client_rate_gbps, p.server_rate_gbps) for p in pairs] == [(100, 100)] * 2 + [
+        (25, 25)
+    ] * 2
+
+
+def test_a_wave_is_covered_by_its_own_leaves(heps: Derived) -> None:
+    (pair,) = plan_pairs(heps.network, {"leaf08"})
+    assert (pair.client, pair.server) == ("readout04", "readout01")
+    (partner,) = (s for s in heps.network.servers or () if s.name == "readout01")
+    assert pair.server_address == str(partner.address.ip)
+
+
+def test_a_spine_touches_every_leaf(heps: Derived) -> None:
+    assert plan_pairs(heps.network, {"spine02"}) == plan_pairs(heps.network)
+
+
+def test_an_odd_leaf_takes_a_partner_that_is_covered_already(heps: Derived) -> None:
+    servers = tuple(s for s in heps.network.servers or () if s.port.device != "leaf08")
+    network = heps.network.model_copy(update={"servers": servers})
+    assert set.union(*leaves_of(network, plan_pairs(network))) == {f"leaf0{n}" for n in range(1, 8)}
+
+
+@pytest.mark.parametrize("roce", [True, False])
+def test_servers_without_roce_or_without_another_leaf_make_no_pair(
+    heps: Derived, roce: bool
+) -> None:
+    servers = tuple(
+        s.model_copy(update={"roce": roce})
+        for s in heps.network.servers or ()
+        if not roce or s.port.device == "leaf01"
+    )
+    assert plan_pairs(heps.network.model_copy(update={"servers": servers})) == ()
+
+
+def test_traffic_class_is_the_dscp_with_ect0() -> None:
+    assert [traffic_class(dscp) for dscp in (34, 26)] == [138, 106]
+
+
+def test_gate_of_the_plan(heps: Derived) -> None:
+    gate = plan_gate(heps.network, heps.fabric.rdma, {"leaf08"})
+    assert (gate.traffic_class, gate.speed_judged, gate.speed_note) == (138, True, "")
+    slow, fast = gate.pairs[0], plan_pairs(heps.network, {"leaf01"})[0]
+    assert expectation(gate, fast).min_gbps == pytest.approx(92)
+    assert expectation(gate, slow).min_gbps == pytest.approx(23)
+    assert expectation(gate, fast).max_latency_us == pytest.approx(4.65)
+
+
+def test_a_gate_needs_the_dscp(heps: Derived) -> None:
+    blind = heps.network.model_copy(update={"lossless": None})
+    with pytest.raises(RocefortError, match="heps: the DSCP of RoCE is not known"):
+        plan_gate(blind, heps.fabric.rdma)
+
+
+def test_command_lines(heps: Derived) -> None:
+    gate = plan_gate(heps.network, heps.fabric.rdma)
+    host = Host("k8sgn12", data={"rdma_device": "mlx5_0", "gid_index": 3})
+    assert perftest_command(host, Tool.WRITE_BW, gate) == (
+        "ib_write_bw -d mlx5_0 -x 3 -F --report_gbits -D 5 --tclass 138"
+    )
+    assert perftest_command(host, Tool.WRITE_LAT, gate, "10.65.3.10") == (
+        "ib_write_lat -d mlx5_0 -x 3 -F -n 10000 --tclass 138 10.65.3.10"
+    )
+
+
+# --- running ------------------------------------------------------------------------------------
+
+
+def test_a_good_pair_passes_and_says_that_speed_is_not_judged(site: Site) -> None:
+    result = run_gate(site.nornir, site.gate)
+    assert result.passed
+    assert result.sentences == (
+        f"{PAIR} ib_write_bw: 0.40 Gb/s; speed not judged: the servers are emulated",
+        f"{PAIR} ib_write_lat: 381.28 us on average; speed not judged: the servers are emulated",
+    )
+
+
+def test_where_speed_is_judged_a_slow_pair_fails(site: Site) -> None:
+    strict = site.gate.model_copy(update={"speed_judged": True})
+    result = run_gate(site.nornir, strict)
+    assert [one.verdict for one in result.results] == [Verdict.TOO_SLOW] * 2
+    assert result.sentences == (
+        f"{PAIR} ib_write_bw: 0.40 Gb/s, at least 92.00 expected",
+        f"{PAIR} ib_write_lat: 381.28 us on average, at most 4.65 expected",
+    )
+    lenient = strict.model_copy(update={"line_rate_fraction": 0.004, "latency_us": 381.0})
+    assert run_gate(site.nornir, lenient).passed
+
+
+BAD = [
+    (
+        "fail.udp4791_blocked",
+        "zero-iterations: no message came through: UDP 4791 is blocked, or the path MTU is smaller"
+        " than the RoCE MTU (client: '65536 0 0.000000 0.000000 0.000000')",
+    ),
+    (
+        "fail.server_sigKILL_midrun",
+        "killed: ended by a signal, or with its session, before it finished (server: 'Killed')",
+    ),
+    (
+        "fail.retry_exceeded_rdma_cm",
+        "retry-exceeded: the NIC gave up resending: packets are lost on the way"
+        " (client: 'Failed status 12: wr_id 0 syndrom 0x0')",
+    ),
+    (
+        "fail.gid0_link_local",
+        "no-path: the NIC has no path to the peer: check the GID index and the routes"
+        " (client: 'Failed to modify QP 104 to RTR')",
+    ),
+    (
+        "fail.wrong_device",
+        "no-device: there is no such RDMA device (client: 'IB device mlx5_0 not found')",
+    ),
+    (
+        "ib_write_bw.output_bw",
+        "no-table: printed no table of results (client: '0.592021')",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "sentence"), BAD, ids=[name for name, _ in BAD])
+def test_a_bad_run_fails_the_gate_in_words(site: Site, name: str, sentence: str) -> None:
+    site.hosts.replay(read_sample(SAMPLES, name), "ib_write_bw", ["k8sgn12"])
+    bandwidth, latency = run_gate(site.nornir, site.gate).results
+    assert bandwidth.verdict is Verdict.NOT_MEASURED
+    assert (bandwidth.gbps, bandwidth.sentence) == (None, f"{PAIR} ib_write_bw: {sentence}")
+    assert latency.verdict is Verdict.PASSED
+    assert site.hosts.running == ()
+
+
+def test_a_latency_run_whose_server_died_is_not_believed(site: Site) -> None:
+    site.hosts.replay(read_sample(SAMPLES, "fail.lat_server_sigKILL_midrun"), "ib_write_lat")
+    result = run_gate(site.nornir, site.gate)
+    assert not result.passed
+    assert result.sentences[1] == (
+        f"{PAIR} ib_write_lat: killed: ended by a signal, or with its session, before it finished"
+        " (server: 'Killed')"
+    )
+
+
+def test_a_hanging_pair_ends_at_its_deadline_and_leaves_nothing(site: Site) -> None:
+    site.hosts.replay(read_sample(SAMPLES, "fail.udp4791_blocked_rdma_cm"), "ib_write_bw")
+    result = run_gate(site.nornir, site.gate, deadline_s=1)
+    assert not result.passed
+    assert result.sentences[0] == (
+        f"{PAIR} ib_write_bw: timed-out: not finished at its deadline: it hung,"
+        " or no packet came through (client)"
+    )
+    assert site.hosts.running == ()
+
+
+def test_the_gate_recovers_when_the_fabric_does(site: Site) -> None:
+    site.hosts.replay(read_sample(SAMPLES, "fail.udp4791_blocked"), "ib_write_bw")
+    assert not run_gate(site.nornir, site.gate).passed
+    site.hosts.replay(read_sample(SAMPLES, "ib_write_bw.gbits"), "ib_write_bw")
+    assert run_gate(site.nornir, site.gate).passed
+
+
+def test_an_unreachable_server_is_not_measured_and_the_others_are(
+    site: Site, heps: Derived
+) -> None:
+    gate = plan_gate(heps.network, heps.fabric.rdma, None, "the servers are emulated")
+    site.nornir.inventory.hosts["daisygn01"].port = 1  # nothing listens there
+    result = run_gate(site.nornir, gate)
+    assert not result.passed
+    lost = [one for one in result.results if one.verdict is Verdict.NOT_MEASURED]
+    assert {(one.pair.server, one.tool) for one in lost} == {
+        ("daisygn01", Tool.WRITE_BW),
+        ("daisygn01", Tool.WRITE_LAT),
+    }
+    assert lost[0].sentence.startswith(
+        "k8sgn12 -> daisygn01 ib_write_bw: not run: daisygn01: no SSH session with 127.0.0.1:1: "
+    )
+    assert len(result.results) == 8
+
+
+def test_a_server_outside_the_inventory_is_not_measured(site: Site) -> None:
+    stranger = site.gate.pairs[0].model_copy(update={"server": "nowhere"})
+    missing = site.gate.pairs[0].model_copy(update={"client": "nobody"})
+    gate = site.gate.model_copy(update={"pairs": (stranger, missing)})
+    assert run_gate(site.nornir, gate).sentences[::2] == (
+        "k8sgn12 -> nowhere ib_write_bw: not run: nowhere is not in the inventory",
+        "nobody -> k8sgn08 ib_write_bw: not run: nobody is not in the inventory",
+    )
+
+
+def test_pairs_that_share_a_server_run_one_after_the_other(site: Site) -> None:
+    first = site.gate.pairs[0]
+    gate = site.gate.model_copy(
+        update={"pairs": (first, first.model_copy(update={"client": "k8sgn09"}))}
+    )
+    assert run_gate(site.nornir, gate).passed
+
+
+def test_an_empty_gate_has_not_passed(site: Site) -> None:
+    empty: Gate = site.gate.model_copy(update={"pairs": ()})
+    result = run_gate(site.nornir, empty)
+    assert (result.passed, result.sentences) == (False, ("no pair of servers to measure between",))
+    assert GateResult(results=()).passed is False

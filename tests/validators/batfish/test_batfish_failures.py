@@ -1,0 +1,176 @@
+"""Every way in which a service can fail is one sentence with exit code 3 and a snapshot to look at."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from rocefort.errors import ServiceFailed
+from rocefort.models.network import Network
+from rocefort.validators.batfish import Answers, ask, interpret, reachable, server_version
+
+HOST = "127.0.0.1"
+Clos = Callable[..., Network]
+
+
+class Service(BaseHTTPRequestHandler):
+    """As much of Batfish's REST interface as a client meets on its way to the failure."""
+
+    said: ClassVar[dict[str, Any]] = {}  # answer by the last word of the path
+    dies_at: ClassVar[str] = "nowhere"
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0].rstrip("/")
+        defaults: dict[str, Any] = {"version": {"Batfish": "0.0.1"}, "snapshots": []}
+        words = path.split("/")
+        body = self.said.get("work" if "work" in words else words[-1], defaults.get(words[-1]))
+        if body is None:
+            body = {"name": words[-1]}
+        self.answer(json.dumps(body).encode())
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.dies_at in self.path:
+            self.close_connection = True
+            return
+        self.answer(b"")
+
+    do_PUT = do_POST  # noqa: N815
+    do_DELETE = do_POST  # noqa: N815
+
+    def answer(self, body: bytes) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def serving(said: dict[str, Any], dies_at: str = "nowhere") -> Iterator[int]:
+    handler = type("Handler", (Service,), {"said": said, "dies_at": dies_at})
+    with ThreadingHTTPServer((HOST, 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture
+def free_port() -> int:
+    with socket.create_server((HOST, 0)) as probe:
+        port: int = probe.getsockname()[1]
+    return port
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where snapshots of failures go during the test."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path
+
+
+def said(error: ServiceFailed, kept: Path) -> str:
+    """The sentence without the folder's random name, after a look into the folder."""
+    assert error.exit_code == 3
+    folder = re.search(r"the snapshot is kept in (\S+)$", str(error))
+    assert folder is not None
+    assert Path(folder[1]).parent == kept
+    text = (Path(folder[1]) / "configs/leaf1.cfg").read_text(encoding="utf-8")
+    assert text.startswith("!RANCID-CONTENT-TYPE: arista\n!\nhostname leaf1\n")
+    return str(error).removesuffix(folder[0]).rstrip("; ")
+
+
+def test_where_nothing_listens_the_error_says_how_to_start_a_service(
+    clos: Clos, free_port: int
+) -> None:
+    with pytest.raises(ServiceFailed) as caught:
+        ask(clos(), HOST, free_port)
+    assert caught.value.exit_code == 3
+    assert str(caught.value) == (
+        f"{HOST}:{free_port}: no Batfish service answers: [Errno 111] Connection refused; "
+        "start one with `docker compose -f docs/batfish-compose.yaml up -d`"
+    )
+    assert not reachable(HOST, free_port)
+
+
+def test_a_host_that_does_not_exist_is_no_service() -> None:
+    with pytest.raises(ServiceFailed, match=r"nowhere\.invalid:9996: no Batfish service answers"):
+        server_version("nowhere.invalid", 9996, timeout_s=2.0)
+
+
+def test_a_port_that_does_not_exist_is_no_service() -> None:
+    assert not reachable(HOST, 99999)
+
+
+@pytest.mark.parametrize("answer", [{"name": "something else"}, ["Batfish"], "Batfish"])
+def test_something_else_that_answers_is_not_taken_for_batfish(answer: object) -> None:
+    with serving({"version": answer}) as port:
+        assert not reachable(HOST, port)
+        with pytest.raises(ServiceFailed, match=f"{HOST}:{port}: what answers is not Batfish"):
+            server_version(HOST, port, timeout_s=2.0)
+
+
+def test_a_service_that_answers_is_reachable_and_tells_its_version() -> None:
+    with serving({"version": {"Batfish": "0.36.0"}}) as port:
+        assert reachable(HOST, port)
+        assert server_version(HOST, port, timeout_s=2.0) == "0.36.0"
+
+
+def test_a_missing_extra_is_named(clos: Clos, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "rocefort.validators.batfish_service", raising=False)
+    monkeypatch.delattr("rocefort.validators.batfish_service", raising=False)
+    monkeypatch.setitem(sys.modules, "pybatfish.client.options", None)
+    with serving({}) as port, pytest.raises(ServiceFailed) as caught:
+        ask(clos(), HOST, port)
+    assert str(caught.value) == (
+        f"{HOST}:{port}: pybatfish is not installed; "
+        "install the extra: pip install 'rocefort[batfish]'"
+    )
+    assert list(kept.iterdir()) == []
+
+
+def test_a_service_that_dies_on_the_way_is_one_sentence(clos: Clos, kept: Path) -> None:
+    pytest.importorskip("pybatfish")
+    with serving({}, dies_at="/snapshots/") as port, pytest.raises(ServiceFailed) as caught:
+        ask(clos(), HOST, port)
+    assert said(caught.value, kept) == f"{HOST}:{port}: the Batfish service stopped answering"
+
+
+def test_work_that_batfish_gives_up_is_told_with_its_status(clos: Clos, kept: Path) -> None:
+    pytest.importorskip("pybatfish")
+    work = {"workstatuscode": "REQUEUEFAILURE", "task": {}}
+    with serving({"work": work}) as port, pytest.raises(ServiceFailed) as caught:
+        ask(clos(), HOST, port)
+    what = "Batfish gave up: Work finished with status REQUEUEFAILURE"
+    assert said(caught.value, kept) == f"{HOST}:{port}: {what}"
+
+
+def test_an_answer_in_an_unknown_form_is_a_failure_of_the_service(clos: Clos, kept: Path) -> None:
+    pytest.importorskip("pybatfish")
+    work = {"workstatuscode": "UNHEARD"}
+    with serving({"work": work}) as port, pytest.raises(ServiceFailed) as caught:
+        ask(clos(), HOST, port)
+    what = "Batfish answered in an unknown form: ValueError(\"'UNHEARD' is not a valid WorkStatusCode\")"
+    assert said(caught.value, kept) == f"{HOST}:{port}: {what}"
+
+
+def test_answers_that_leave_a_peer_out_are_not_taken_for_an_answer(clos: Clos) -> None:
+    nothing = Answers(version="0", sessions=(), routes=(), hosts_up=(), traces=())
+    with pytest.raises(ServiceFailed, match=r"Batfish says nothing of leaf1 peer 10\.0\.1\.0"):
+        interpret(clos(), nothing)
