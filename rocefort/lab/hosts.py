@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from rocefort.lab.transport import Listener
 
+
 PERFTEST_PORT = 18515
 TOOLS = frozenset(
     f"ib_{verb}_{kind}" for verb in ("write", "read", "send") for kind in ("bw", "lat")
@@ -161,23 +162,21 @@ class RdmaHosts:
 
         self.state_dir.mkdir(parents=True, exist_ok=True)
         address, base = self.listen
+        login = (self.user, self.password)
         for index, name in enumerate(self.addresses):
             key = transport.host_key(self.state_dir, name)
-            listener = await transport.listen(
-                (address, base + index if base else 0),
-                key,
-                (self.user, self.password),
-                partial(self._serve, name),
-            )
+            at = (address, base + index if base else 0)
+            listener = await transport.listen(at, key, login, partial(self._serve, name))
             self._listeners.append(listener)
             self.ports[name] = listener.port
-            self.known_hosts_text += transport.known_hosts_line(address, self.ports[name], key)
+            self.known_hosts_text += transport.known_hosts_line(address, listener.port, key)
 
     async def _stop(self) -> None:
         for one in self._running.values():
             one.end("KILL")
         while self._listeners:
             await self._listeners.pop().close()
+        await asyncio.sleep(0)  # the loop closes the sockets in its next turn
 
     async def _serve(self, host: str, process: asyncssh.SSHServerProcess[bytes]) -> None:
         mark, limit_s, words = _unwrap(process.command or "")

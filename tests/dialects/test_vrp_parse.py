@@ -75,6 +75,9 @@ def test_vlan_lists(line: str, vlans: tuple[int, ...]) -> None:
         (["shutdown"], "enabled", False),
         (["undo portswitch"], "routed", True),
         (["portswitch"], "routed", False),
+        ([], "link_type", "access"),
+        (["port link-type access"], "link_type", "access"),  # the default, typed
+        (["port link-type trunk"], "link_type", "trunk"),
         (["description  two   blanks # and ! more"], "description", "two blanks # and ! more"),
         (["port trunk allow-pass vlan 10 20 to 22"], "trunk_vlans", (10, 20, 21, 22)),
         (["mtu 9000", "mtu 9000"], "mtu", 9000),

@@ -142,7 +142,7 @@ def interfaces(draw: DrawFn, family: SyntaxFamily) -> Interface:
         enabled=draw(st.booleans()),
         addresses=tuple(draw(st.lists(address, max_size=2, unique=True))),
         mtu=draw(maybe(st.integers(46, 9600))),
-        link_type=draw(st.sampled_from([None, "access", "trunk"])),
+        link_type=draw(st.sampled_from(["access", "trunk"])),
         access_vlan=draw(maybe(st.integers(1, 4094))),
         trunk_vlans=draw(vlans),
         edge=draw(st.booleans()),
