@@ -65,6 +65,19 @@ def app() -> None:
     except BrokenPipeError:  # the reader of our output has gone
         sys.stderr.close()
         sys.exit(1)
+    except Exception as error:  # noqa: BLE001 - a defect of ours: kept whole, shown as one line
+        typer.echo(f"rocefort: internal error: {type(error).__name__}: {error}", err=True)
+        typer.echo(f"rocefort: please report it with {_keep_traceback()}", err=True)
+        sys.exit(70)  # EX_SOFTWARE, none of the documented codes
+
+
+def _keep_traceback() -> str:
+    import tempfile
+    import traceback
+
+    with tempfile.NamedTemporaryFile("w", prefix="rocefort-", suffix=".log", delete=False) as file:
+        traceback.print_exc(file=file)
+    return file.name
 
 
 @cli.command()

@@ -65,6 +65,8 @@ class Gate(Frozen):
 
     pairs: tuple[GatePair, ...]
     traffic_class: int
+    bandwidth_s: int = 5
+    latency_iterations: int = 10_000  # as many as the HEPS paper's Table 2
     line_rate_fraction: float
     latency_us: float
     latency_tolerance: float

@@ -21,6 +21,15 @@ class Role(StrEnum):
     LEAF = "leaf"
 
 
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    """A line of a configuration: the views that enclose it, its text with secrets masked."""
+
+    path: tuple[str, ...]
+    text: str
+    line: int  # 1-based
+
+
 class Node(Frozen):
     """One switch: its Device and what the text does not say. None: not known."""
 
@@ -32,6 +41,7 @@ class Node(Frozen):
     family: Family | None = None
     rack: str | None = None
     management: IPv4Interface | None = None
+    unmodelled: tuple[TextLine, ...] = ()  # of its text; `unmodelled[LINE]` in Sources
 
     @property
     def name(self) -> str:

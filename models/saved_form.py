@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocefort.models.device import ETHERNET_MTU, Device, Interface, Pfc, PfcProfile, PfcTimer
-from rocefort.models.hardware import Family
+from rocefort.models.hardware import Fact, Family
 
 
 def saved_form(device: Device, family: Family) -> Device:
@@ -26,8 +26,7 @@ def _interface(interface: Interface) -> Interface:
 
 
 def _pfc(pfc: Pfc, family: Family) -> Pfc:
-    default_ms = family.deadlock_default_ms and family.deadlock_default_ms.value
-    interval_ms = family.deadlock_interval_ms and family.deadlock_interval_ms.value
+    default_ms, interval_ms = family.deadlock_default_ms, family.deadlock_interval_ms
     return pfc.model_copy(
         update={
             "detect_ms": _unless(pfc.detect_ms, default_ms),
@@ -39,9 +38,7 @@ def _pfc(pfc: Pfc, family: Family) -> Pfc:
 
 
 def _profile(profile: PfcProfile, family: Family) -> PfcProfile:
-    if family.deadlock_default_time is None:
-        return profile
-    default = family.deadlock_default_time.value
+    default = family.deadlock_default_time
     timers = (
         PfcTimer(
             queue=timer.queue,
@@ -54,5 +51,5 @@ def _profile(profile: PfcProfile, family: Family) -> PfcProfile:
     return profile.model_copy(update={"timers": said})
 
 
-def _unless(value: int | None, default: int | None) -> int | None:
-    return None if value == default else value
+def _unless(value: int | None, default: Fact | None) -> int | None:
+    return None if default is not None and value == default.value else value

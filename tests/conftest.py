@@ -10,6 +10,18 @@ import pytest
 from rocefort.design.derive import Derived, derive
 from rocefort.paths import INVENTORY
 
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`make golden` writes the golden files anew."""
+    parser.addoption("--golden-update", action="store_true", help="write golden files anew")
+
+
+@pytest.fixture
+def golden_update(request: pytest.FixtureRequest) -> bool:
+    """Whether golden files are written instead of compared."""
+    return bool(request.config.getoption("--golden-update"))
+
+
 HEPS = INVENTORY / "heps" / "fabric.yaml"
 EditHeps = Callable[..., Path]
 

@@ -1,4 +1,4 @@
-"""Text: command forms in use that no vendor source confirms for the switch's family."""
+"""Text: lines that are not understood, and command forms that no vendor source confirms."""
 
 from __future__ import annotations
 
@@ -48,3 +48,25 @@ def unconfirmed_commands(subject: Subject) -> Iterator[Verdict]:
                 yield subject.finding(
                     node, f"{form}: {entry.note}", "try it on one switch before a rollout"
                 )
+
+
+@rule(
+    "TXT002",
+    severity=Severity.WARNING,
+    source="the models: a line that they do not know is kept, never dropped",
+)
+def unknown_lines(subject: Subject) -> Iterator[Verdict]:
+    """Every line of the text is understood.
+
+    What a line says that is not understood is judged by no rule. It stays on the switch: a plan
+    neither changes nor removes it. Passwords and keys are among these lines on purpose.
+    """
+    for node in subject.network.nodes:
+        for line in node.unmodelled:
+            view = f" in {' / '.join(line.path)}" if line.path else ""
+            yield subject.finding(
+                node,
+                f"`{line.text}`{view} is not understood",
+                "no rule judges it; look at it yourself",
+                path=f"unmodelled[{line.line}]",
+            )

@@ -7,6 +7,7 @@ an up port in its VLAN.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,9 +15,19 @@ from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.errors import Refused
 from rocefort.models.device import Device, Interface
-from rocefort.models.network import Network, Sources
+from rocefort.models.network import Network, Node, Sources
 
 Port = tuple[str, str]  # device, interface
+
+# Commands that decide where packets go and that no Device can say: static routes, other routing
+# protocols, VPN instances, filters and policies, redundant gateways, bundled ports; and what is
+# not understood in the BGP and route-policy views (command reference, IP Routing, QoS, M-LAG).
+FORWARDING = re.compile(
+    r"(ip route-static|ospf|isis|rip|bgp|route-policy|ip ip-prefix|ip vpn-instance|evpn|dfs-group"
+    r"|policy-based-route|traffic-policy|traffic policy|segment-routing)\b"
+    r"|interface \S+ (ip (address|binding)|traffic-policy|eth-trunk|vrrp|ospf|isis|port|vlan)\b"
+)
+HARMLESS = re.compile(r"peer \S+ (password|keychain|valid-ttl-hops)\b|graceful-restart\b")
 
 
 @dataclass(frozen=True)
@@ -85,6 +96,7 @@ def build(network: Network, sources: Sources) -> Underlay:
     of a switch, a VLAN bridged between switches, a subnet that does not tell who is wired to whom.
     """
     for node in network.nodes:
+        _check_text(node, sources)
         _check_device(node.device, sources)
     far = _cables(network, sources)
     _check_bridges(network, far, sources)
@@ -104,6 +116,15 @@ def build(network: Network, sources: Sources) -> Underlay:
 def _interface(network: Network, port: Port) -> Interface:
     found = network.by_name[port[0]].device.by_interface.get(port[1])
     return found or Interface(name=port[1])
+
+
+def _check_text(node: Node, sources: Sources) -> None:
+    """Lines that the models do not know, and that may change where packets go."""
+    for line in node.unmodelled:
+        command = " ".join((*line.path, line.text))
+        if FORWARDING.match(command) and not HARMLESS.match(line.text):
+            place = Place(node.name, f"unmodelled[{line.line}]")
+            raise refuse(f"`{line.text}` may change forwarding and is not modelled", place, sources)
 
 
 def _check_device(device: Device, sources: Sources) -> None:

@@ -58,6 +58,8 @@ LOOPBACK = "LoopBack0"
 LOCAL = "LOCAL"  # prefix list: what a leaf announces
 FABRIC = "FABRIC"  # prefix list: what a spine announces, by pool so that it does not grow
 EXPORT = "EXPORT"
+JUMBO_FRAME = 9216  # what a port takes by default, V300R023C00 `jumboframe enable`
+FRAME_OVERHEAD = 22  # Ethernet header, one 802.1Q tag, FCS
 INTERVALS_MS = (10, 100, 500, 1000)  # V300 G2 `dcb pfc deadlock-detect interval`
 
 
@@ -114,6 +116,10 @@ class _Derivation:
             of_switch[joint.leaf.name].append(joint)
         nodes = tuple(self._node(path, s, of_switch[s.name]) for path, s in switches(self.loaded))
         lossless = self.fabric.lossless
+        for name in ("queue", "roce_dscp", "cnp_dscp"):
+            self.note("", f"lossless.{name}", "lossless", name)
+        for name in ("detect_ms", "recovery_ms"):
+            self.note("", f"lossless.{name}", "lossless", "deadlock", name)
         network = Network(
             name=self.fabric.fabric,
             origin="fabric",
@@ -138,7 +144,7 @@ class _Derivation:
                 cnp_dscp=lossless.cnp_dscp,
                 detect_ms=lossless.deadlock.detect_ms,
                 recovery_ms=lossless.deadlock.recovery_ms,
-                headroom_mtu=self.fabric.mtu,
+                headroom_mtu=max(JUMBO_FRAME, self.fabric.mtu + FRAME_OVERHEAD),
             ),
             spines=len(self.fabric.spines),
         )

@@ -6,18 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterable
 from ipaddress import IPv4Network
 
-from rocefort.models.device import Device
 from rocefort.models.network import End, Link, Network, Node
 
 LINK_LENGTHS = (30, 31)  # a subnet with two usable addresses is a point-to-point link
 
 
-def infer(name: str, devices: Iterable[Device]) -> Network:
-    """Network of parsed Devices; cabling inferred from subnets that two routed ports share.
+def infer(name: str, nodes: Iterable[Node]) -> Network:
+    """Network of parsed text; cabling inferred from subnets that two routed ports share.
 
     Roles, hardware, servers, cable lengths and what the fabric is meant to do stay unknown.
     """
-    nodes = tuple(Node(device=device) for device in sorted(devices, key=lambda d: d.name))
+    nodes = tuple(sorted(nodes, key=lambda node: node.name))
     ends: dict[IPv4Network, list[End]] = defaultdict(list)
     for node in nodes:
         for interface in node.device.interfaces:

@@ -21,8 +21,6 @@ from rocefort.rdma.outcome import MEANING, Outcome
 from rocefort.rdma.perftest import Judgement, Tool, judge
 
 TOOLS = (Tool.WRITE_BW, Tool.WRITE_LAT)
-BANDWIDTH_RUN_S = 5
-LATENCY_ITERATIONS = 10_000  # as many as the HEPS paper's Table 2
 DEADLINE_S = 30.0
 ECT0 = 0b10  # ECN-capable transport, RFC 3168: without it a switch drops where it would mark
 LISTEN_S = 5.0  # how long a server may take until it listens
@@ -63,6 +61,7 @@ class GateResult(Frozen):
     """All measurements of a gate, in the order of its pairs."""
 
     results: tuple[PairResult, ...]
+    speed_judged: bool = True
 
     @property
     def passed(self) -> bool:
@@ -75,6 +74,20 @@ class GateResult(Frozen):
         if not self.results:
             return ("no pair of servers to measure between",)
         return tuple(result.sentence for result in self.results)
+
+    @property
+    def summary(self) -> str:
+        """What was measured, or everything that did not pass."""
+        if not self.passed:
+            failed = [r.sentence for r in self.results if r.verdict is not Verdict.PASSED]
+            return "; ".join(failed or self.sentences)
+        pairs = len({result.pair for result in self.results})
+        measured = f"{pairs} pair{'' if pairs == 1 else 's'} measured"
+        if not self.speed_judged:
+            return f"{measured}, speed not judged"
+        rates = [r.gbps for r in self.results if r.gbps is not None]
+        times = [r.latency_us for r in self.results if r.latency_us is not None]
+        return f"{measured}: at least {min(rates):.2f} Gb/s, at most {max(times):.2f} us"
 
 
 # --- planning ---------------------------------------------------------------------------------
@@ -180,7 +193,7 @@ def run_gate(nornir: Nornir, gate: Gate, deadline_s: float = DEADLINE_S) -> Gate
                 expected = expectation(gate, pair)
                 results[pair, tool] = _pair_result(pair, tool, judgement, expected)
     ordered = (results[pair, tool] for pair in gate.pairs for tool in TOOLS)
-    return GateResult(results=tuple(ordered))
+    return GateResult(results=tuple(ordered), speed_judged=gate.speed_judged)
 
 
 def expectation(gate: Gate, pair: GatePair) -> Expectation:
@@ -197,9 +210,9 @@ def expectation(gate: Gate, pair: GatePair) -> Expectation:
 def perftest_command(host: Host, tool: Tool, gate: Gate, server_address: str = "") -> str:
     """The command line of one end; without an address it is the server's."""
     amount = (
-        f"--report_gbits -D {BANDWIDTH_RUN_S}"
+        f"--report_gbits -D {gate.bandwidth_s}"
         if tool.endswith("_bw")
-        else f"-n {LATENCY_ITERATIONS}"
+        else f"-n {gate.latency_iterations}"
     )
     device, gid = host["rdma_device"], host["gid_index"]
     command = f"{tool} -d {device} -x {gid} -F {amount} --tclass {gate.traffic_class}"

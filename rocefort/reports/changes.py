@@ -134,6 +134,7 @@ class WaveSummary:
         self._say = say
         self._devices: dict[str, list[str]] = defaultdict(list)
         self._failure = ""
+        self._gate = "no gate"
 
     def __call__(self, event: Event) -> None:
         """Take one event; speaks when the last switch of a wave is confirmed or rolled back."""
@@ -142,9 +143,13 @@ class WaveSummary:
             devices.append(event.device)
         if event.phase is Phase.FAILED:
             self._failure = f"{event.act}: {event.detail}"
+        if event.act == "gate" and event.phase is Phase.DONE:
+            self._gate = event.detail
         last = bool(devices) and event.device == devices[-1] and event.phase is not Phase.INTENT
         if last and event.act == "confirm" and not self._failure:
-            self._say(f"{event.wave}: {', '.join(devices)} trial, checked, gate passed, confirmed")
+            self._say(
+                f"{event.wave}: {', '.join(devices)} trial, read back, {self._gate}; confirmed"
+            )
         if last and event.act == "abort":
             self._say(f"{event.wave}: {', '.join(devices)} rolled back. {self._failure}")
 

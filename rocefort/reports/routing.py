@@ -18,6 +18,6 @@ def verified_text(state: RoutingState, engines: Sequence[str], note: str = "") -
         f"verified by: {' and '.join(engines)}" + (f" ({note})" if note else ""),
         f"BGP sessions established: {up} of {len(state.sessions)} ends",
         f"BGP routes: {len(state.routes)} ({shares or 'none'})",
-        f"server pairs delivered on every path (UDP 4791): {delivered} of {len(state.reachability)}",
+        f"server pairs delivered by every path: {delivered} of {len(state.reachability)}",
     ]
     return "\n".join(lines) + "\n"

@@ -8,9 +8,12 @@ from collections.abc import Iterable, Iterator
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 line`, `3 lines`, `2 switches`."""
-    ending = "es" if noun.endswith("ch") else "s"
-    return f"{number} {noun}" + ("" if number == 1 else ending)
+    """`1 line`, `3 lines`, `2 switches`, `8 leaves`."""
+    if number == 1:
+        return f"1 {noun}"
+    if noun.endswith("f"):
+        return f"{number} {noun[:-1]}ves"
+    return f"{number} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
 def port_ranges(names: Iterable[str]) -> Iterator[str]:

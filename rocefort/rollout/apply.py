@@ -47,8 +47,8 @@ class Verdict(Protocol):
         """Whether the wave may be confirmed."""
 
     @property
-    def sentences(self) -> tuple[str, ...]:
-        """One sentence a measurement."""
+    def summary(self) -> str:
+        """What was measured, or everything that did not pass."""
 
 
 RunGate = Callable[[Gate], Verdict]
@@ -130,12 +130,10 @@ class Rollout:
         self._say(Event(wave.name, "", "gate", Phase.INTENT))
         verdict = self.run_gate(wave.gate)
         phase = Phase.DONE if verdict.passed else Phase.FAILED
-        self._say(Event(wave.name, "", "gate", phase, "; ".join(verdict.sentences)))
+        self._say(Event(wave.name, "", "gate", phase, verdict.summary))
         if verdict.passed:
             return None
-        return DeviceFailed(
-            f"the RDMA gate failed: {'; '.join(verdict.sentences)}", where=f"wave {wave.name}"
-        )
+        return DeviceFailed(f"the RDMA gate failed: {verdict.summary}", where=f"wave {wave.name}")
 
     def _back(self, wave: Wave, todo: list[Change], error: RocefortError) -> Applied:
         """Abort every trial of the wave, whatever stopped it, and say who could not be helped."""

@@ -63,6 +63,7 @@ def _change(node: Node, running_text: str) -> Change:
         )
     if node.family is None or node.hardware is None:
         raise Refused("its syntax family is not known", where=node.name, how="name its hardware")
+    _refuse_as_change(node, parsed.device)
     syntax, template = node.family.name, node.hardware.template
     running, kept = running_device(parsed, node.family), kept_lines(parsed)
     change = change_of(
@@ -79,6 +80,17 @@ def _change(node: Node, running_text: str) -> Change:
             "intended_digest": digest_of([device_digest(node.device), *kept]),
         }
     )
+
+
+def _refuse_as_change(node: Node, running: Device) -> None:
+    """A process of another AS cannot be made in the candidate that deletes the old one."""
+    old, new = running.bgp, node.device.bgp
+    if old and new and old.asn != new.asn:
+        raise Refused(
+            f"its BGP AS changes from {old.asn} to {new.asn}, which needs a commit in between",
+            where=node.name,
+            how="not supported by a trial rollout: delete the BGP process by hand, then plan again",
+        )
 
 
 def make_waves(

@@ -183,9 +183,8 @@ def _run(
     }
     results = chosen.run(task=task, on_failed=True)  # cleanup must reach failed hosts too
     for name, result in results.items():
-        values[name] = (
-            _error(result[0].host, result.exception) if result.failed else result[0].result
-        )
+        host = chosen.inventory.hosts[name]
+        values[name] = _error(host, result.exception) if result.failed else result[0].result
     return values
 
 

@@ -69,11 +69,12 @@ def run_demo(fabric: Path, engine: engines.Engine, service: tuple[str, int], say
 
 def _design(derived: Derived, tell: Teller) -> Subject:
     network = derived.network
-    switches = Counter(node.role for node in network.nodes)
+    spines, leaves = len(network.role(Role.SPINE)), len(network.role(Role.LEAF))
+    links, servers = len(network.links or ()), len(network.servers or ())
     tell(
         "design",
-        f"{network.name}: {counted(switches[Role.SPINE], 'spine')}, {switches[Role.LEAF]} leaves, "
-        f"{counted(len(network.links or ()), 'link')}, {counted(len(network.servers or ()), 'server')}",
+        f"{network.name}: {counted(spines, 'spine')}, {counted(leaves, 'leaf')}, "
+        f"{counted(links, 'link')}, {counted(servers, 'server')}",
     )
     subject = subject_of_derived(derived)
     lines = sum(text.count("\n") for text in subject.texts.values())
@@ -174,7 +175,8 @@ def _summary(derived: Derived, good: Applied, bad: Applied, lab: Rehearsal, tell
     )
     tell(
         "result",
-        f"{len(good.confirmed)} switches confirmed, read back and saved; then "
-        f"{len(bad.rolled_back)} rolled back at a failed RDMA gate, {len(bad.confirmed)} confirmed; "
-        f"{running} of {len(lab.switches)} run the new thresholds. Emulated switches, replayed RDMA.",
+        f"{counted(len(good.confirmed), 'switch')} confirmed, read back and saved; "
+        f"{len(bad.rolled_back)} rolled back at a failed RDMA gate, with "
+        f"{len(bad.confirmed)} confirmed; {running} of {len(lab.switches)} run the new thresholds",
     )
+    tell("", "(the switches were emulated CLIs over SSH, the RDMA runs replayed recordings)")

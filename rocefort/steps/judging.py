@@ -11,8 +11,7 @@ from rocefort.design.infer import infer
 from rocefort.dialects.vrp.parse import Parsed, parse, sources_of
 from rocefort.dialects.vrp.texts import read_back, render_all
 from rocefort.errors import BadInput, Problem
-from rocefort.models.device import Device
-from rocefort.models.network import Network, Position, Sources
+from rocefort.models.network import Network, Node, Position, Sources
 
 CONFIG_ENDINGS = (".cfg", ".txt", ".conf")
 
@@ -47,12 +46,12 @@ def subject_of_texts(directory: Path) -> Subject:
     """Infer a Network from a directory of configurations."""
     table: dict[str, Position] = {}
     texts: dict[str, str] = {}
-    devices: list[Device] = []
+    nodes: list[Node] = []
     for path, parsed, text in parse_directory(directory):
-        devices.append(parsed.device)
+        nodes.append(Node(device=parsed.device, unmodelled=parsed.unmodelled))
         table |= sources_of(parsed, str(path))
         texts[parsed.device.name] = text
-    return Subject(infer(directory.name, devices), Sources(table), texts)
+    return Subject(infer(directory.name, nodes), Sources(table), texts)
 
 
 def parse_directory(directory: Path) -> list[tuple[Path, Parsed, str]]:

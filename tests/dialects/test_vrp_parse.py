@@ -8,9 +8,10 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from rocefort.dialects.vrp.parse import TextLine, masked, parse
+from rocefort.dialects.vrp.parse import masked, parse
 from rocefort.errors import BadInput
 from rocefort.models.device import Bfd, Device, Interface, PfcProfile, PfcThreshold, PfcTimer
+from rocefort.models.network import TextLine
 
 HEAD = "sysname a\n"
 PORT = f"{HEAD}interface 100GE1/0/1\n"

@@ -263,7 +263,7 @@ class Small:
         assert bgp is not None
         return self.device(name, bgp=bgp.model_copy(update=update))
 
-    def peer(self, name: str, address: str, **update: Any) -> Small:
+    def peer(self, name: str, address: str, /, **update: Any) -> Small:
         """Change one BGP peer."""
         bgp = self._device(name).bgp
         assert bgp is not None

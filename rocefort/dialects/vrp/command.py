@@ -17,15 +17,15 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from ipaddress import AddressValueError, IPv4Address
 
+from rocefort.dialects.vrp.names import interface_name
+
 Tokens = tuple[str, ...]
 Taken = Iterator[tuple[int, str]]  # (words used, text that the switch saves)
 
-INTERFACE = re.compile(
-    r"(\d+GE|GE|Eth-Trunk|Vlanif|LoopBack|MEth|NULL)((?:\d+/\d+/\d+(?::\d+)?)|\d+)", re.IGNORECASE
+# Kinds of interfaces that a CloudEngine has, by the names that it saves.
+EXISTING = re.compile(
+    r"\d*GE\d+/\d+/\d+(:\d+)?|MEth\d+/\d+/\d+|(Eth-Trunk|Vlanif|LoopBack|NULL)\d+", re.ASCII
 )
-INTERFACE_KINDS = {
-    kind.casefold(): kind for kind in ("Eth-Trunk", "Vlanif", "LoopBack", "MEth", "NULL")
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,10 +228,9 @@ def _asn(tokens: Tokens, _name: str) -> Taken:
 
 def _interface(tokens: Tokens, _name: str) -> Taken:
     for used in (1, 2):
-        found = INTERFACE.fullmatch("".join(tokens[:used])) if len(tokens) >= used else None
-        if found:
-            kind = INTERFACE_KINDS.get(found[1].casefold(), found[1].upper())
-            yield used, kind + found[2]
+        saved = interface_name("".join(tokens[:used])) if len(tokens) >= used else None
+        if saved and EXISTING.fullmatch(saved):
+            yield used, saved
 
 
 def _text(tokens: Tokens, name: str) -> Taken:

@@ -14,7 +14,7 @@ from rocefort.dialects.vrp.parsing.parts import BadArgumentError, Log, Part
 from rocefort.dialects.vrp.tree import is_noise
 from rocefort.errors import BadInput, Problem
 from rocefort.models.device import Device
-from rocefort.models.network import Position
+from rocefort.models.network import Position, TextLine
 
 TABLES = (system, interface, lossless, routing)  # importing them fills the registry
 DEEPEST_VIEW = 16  # VRP nests 4 deep; what is deeper is no configuration and stays flat here
@@ -25,15 +25,6 @@ MASK_AFTER = (
 )
 SECRET = re.compile(rf"(?<!\S)((?:{MASK_AFTER})(?: (?:{MASK_AFTER}))*) \S+", re.ASCII)
 STORED_CIPHER = re.compile(r"(?:%\^%#|%\+%##|\$1[a-z]\$|%@%|@%@)\S*", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class TextLine:
-    """A line of a configuration: the views that enclose it, its text with secrets masked."""
-
-    path: tuple[str, ...]
-    text: str
-    line: int  # 1-based
 
 
 @dataclass(frozen=True)
@@ -83,7 +74,10 @@ def parse(text: str, file: str) -> Parsed:
 def sources_of(parsed: Parsed, file: str) -> dict[str, Position]:
     """Side table for models.network.Sources: `device/field.path` -> line of the text."""
     name = parsed.device.name
-    return {f"{name}/{path}": Position(file, line) for path, line in parsed.lines.items()}
+    table = {f"{name}/{path}": Position(file, line) for path, line in parsed.lines.items()}
+    for line in parsed.unmodelled:
+        table[f"{name}/unmodelled[{line.line}]"] = Position(file, line.line)
+    return table
 
 
 def masked(text: str) -> str:

@@ -34,31 +34,37 @@ def parse_tree(text: str) -> tuple[ConfigLine, ...]:
     descriptions.
     """
     root: list[ConfigLine] = []
-    rows = [
-        (len(raw) - len(raw.lstrip(" ")), " ".join(raw.split()), number)
-        for number, raw in enumerate(text.splitlines(), 1)
-    ]
-    rows = [row for row in rows if row[1] and not is_noise(row[1])]
-    position = 0
-    while position < len(rows):
-        line, position = _branch(rows, position)
-        root.append(line)
+    open_views: list[_View] = []  # a stack, not recursion: hostile text nests without end
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = " ".join(raw.split())
+        if not line or is_noise(line):
+            continue
+        indent = len(raw) - len(raw.lstrip(" "))
+        _close(open_views, indent, root)
+        open_views.append(_View(indent, line, number, []))
+    _close(open_views, -1, root)
     return tuple(root)
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    indent: int
+    text: str
+    number: int
+    children: list[ConfigLine]
+
+
+def _close(open_views: list[_View], indent: int, root: list[ConfigLine]) -> None:
+    """Close every view that a line of this indentation does not belong to."""
+    while open_views and open_views[-1].indent >= indent:
+        view = open_views.pop()
+        line = ConfigLine(view.text, view.number, tuple(view.children))
+        (open_views[-1].children if open_views else root).append(line)
 
 
 def is_noise(text: str) -> bool:
     """Tell whether a stripped line is a separator, a header comment or the closing `return`."""
     return text.startswith(("#", "!")) or text == "return"
-
-
-def _branch(rows: list[tuple[int, str, int]], start: int) -> tuple[ConfigLine, int]:
-    indent, text, number = rows[start]
-    position = start + 1
-    children: list[ConfigLine] = []
-    while position < len(rows) and rows[position][0] > indent:
-        child, position = _branch(rows, position)
-        children.append(child)
-    return ConfigLine(text, number, tuple(children)), position
 
 
 def tree_text(lines: Iterable[ConfigLine]) -> str:

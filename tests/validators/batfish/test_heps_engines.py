@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import pytest
 from rocefort.design.derive import Derived
 from rocefort.dialects.vrp.parse import parse, sources_of
 from rocefort.dialects.vrp.texts import render_all
-from rocefort.models.network import Network, Sources
+from rocefort.models.network import Network, Node, Position, Sources
 from rocefort.validators.agreement import disagreements
 from rocefort.validators.batfish import START, ask, reachable
 from rocefort.validators.batfish_recording import record, replay
@@ -82,7 +81,8 @@ def edited(heps: Derived, fault: Fault | None) -> tuple[Network, Sources, dict[s
         text = re.sub(fault.pattern, fault.replacement, texts[fault.device])
         assert text != texts[fault.device]
         texts[fault.device] = text
-    nodes, table = [], {}
+    nodes: list[Node] = []
+    table: dict[str, Position] = {}
     for node in heps.network.nodes:
         parsed = parse(texts[node.name], f"{node.name}.cfg")
         assert parsed.unmodelled == ()

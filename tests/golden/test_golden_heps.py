@@ -1,0 +1,42 @@
+"""HEPS as it is rendered and judged today: changes to it are reviewed like code (`make golden`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocefort.design.derive import Derived, derive
+from rocefort.paths import ROOT
+from rocefort.reports.terminal import as_text
+from rocefort.steps.judging import subject_of_derived
+from rocefort.validators import check, titles
+
+HERE = Path(__file__).parent / "heps"
+NAMES = [f"spine{n:02}" for n in (1, 2)] + [f"leaf{n:02}" for n in range(1, 9)]
+
+
+def agrees(path: Path, text: str, *, update: bool) -> None:
+    if update:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_configuration_is_the_reviewed_one(
+    heps: Derived, name: str, golden_update: bool
+) -> None:
+    texts = subject_of_derived(heps).texts
+    assert sorted(texts) == sorted(NAMES)
+    agrees(HERE / f"{name}.cfg", texts[name], update=golden_update)
+
+
+def test_what_the_rules_say_is_the_reviewed_list(
+    golden_update: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)  # files are named as a person there would type them
+    subject = subject_of_derived(derive(Path("inventory/heps")))
+    text = as_text(check(subject.network, subject.sources), titles())
+    agrees(HERE / "check.txt", text, update=golden_update)
+    assert max(map(len, text.splitlines())) <= 80
