@@ -19,9 +19,14 @@ cli = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help, without the time that importing rich takes
     help="Network-as-code for lossless RoCE fabrics on Huawei CloudEngine.",
 )
-lab = typer.Typer(no_args_is_help=True, help="A fabric of emulated switches to rehearse on.")
+lab = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="A fabric of emulated switches to rehearse on.",
+)
 cli.add_typer(lab, name="lab")
 
 

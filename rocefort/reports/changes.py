@@ -108,7 +108,7 @@ class WaveLines:
         self._say = say
         self._open: dict[tuple[str, str], list[str]] = defaultdict(list)
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: Event, /) -> None:
         """Take one event; speaks when the last device of a wave has ended an act."""
         key = (event.wave, event.act)
         if event.phase is Phase.INTENT:
@@ -128,15 +128,18 @@ class WaveLines:
 
 
 class WaveSummary:
-    """Listener of a rollout that says one line for each wave when it has ended."""
+    """Listener of a rollout that says one thing for each wave when it has ended.
 
-    def __init__(self, say: Callable[[str], None]) -> None:
+    `say` takes the kind of wave (canary, leaves, spine) and the sentence.
+    """
+
+    def __init__(self, say: Callable[[str, str], None]) -> None:
         self._say = say
         self._devices: dict[str, list[str]] = defaultdict(list)
-        self._failure = ""
         self._gate = "no gate"
+        self._failure = ""
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: Event, /) -> None:
         """Take one event; speaks when the last switch of a wave is confirmed or rolled back."""
         devices = self._devices[event.wave]
         if event.act == "load" and event.phase is Phase.INTENT:
@@ -145,13 +148,13 @@ class WaveSummary:
             self._failure = f"{event.act}: {event.detail}"
         if event.act == "gate" and event.phase is Phase.DONE:
             self._gate = event.detail
-        last = bool(devices) and event.device == devices[-1] and event.phase is not Phase.INTENT
-        if last and event.act == "confirm" and not self._failure:
-            self._say(
-                f"{event.wave}: {', '.join(devices)} trial, read back, {self._gate}; confirmed"
-            )
-        if last and event.act == "abort":
-            self._say(f"{event.wave}: {', '.join(devices)} rolled back. {self._failure}")
+        if event.phase is Phase.INTENT or not devices or event.device != devices[-1]:
+            return
+        kind, names = event.wave.split()[0], ", ".join(devices)
+        if event.act == "confirm" and not self._failure:
+            self._say(kind, f"{names}: trial, read back, {self._gate}, confirmed")
+        if event.act == "abort":
+            self._say(kind, f"{names}: rolled back; {self._failure}")
 
 
 def applied_text(applied: Applied) -> Iterator[str]:

@@ -31,7 +31,7 @@ from rocefort.validators import check, engines
 
 BROKEN_RUN = "fail.udp4791_blocked"  # perftest ends with exit 0 and nothing measured
 RAISED_KBYTES = 40
-HEAD = 10
+HEAD = 8
 WIDTH = 80
 
 Say = Callable[[str], None]
@@ -148,7 +148,7 @@ def _roll_out(fabric: Path, lab: Rehearsal, state: Path, tell: Teller) -> Applie
         plan,
         lab.connections,
         state / "good.journal",
-        [WaveSummary(lambda text: tell("apply", text))],
+        [WaveSummary(tell)],
     )
 
 
@@ -161,7 +161,7 @@ def _broken_gate(derived: Derived, lab: Rehearsal, state: Path, tell: Teller) ->
         plan,
         lab.connections,
         state / "bad.journal",
-        [WaveSummary(lambda text: tell("apply", text))],
+        [WaveSummary(tell)],
     )
     lab.replay(BANDWIDTH, GOOD[BANDWIDTH])
     return applied

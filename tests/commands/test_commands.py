@@ -1,0 +1,281 @@
+"""The command line: one clear line for every error, the documented exit codes, no traceback."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocefort import tasks
+from rocefort.design.derive import Derived
+from rocefort.dialects.vrp.texts import render_all
+from rocefort.steps import judging
+from rocefort.steps.judging import subject_of_derived, write_texts
+from rocefort.steps.rehearsal import rehearse
+
+EditHeps = Callable[..., Path]
+NOWHERE = "127.0.0.1:1"
+
+
+class Ran:
+    """What a command printed and how it ended."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+        assert "Traceback" not in out + err
+
+
+@pytest.fixture
+def rocefort(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Ran]:
+    """Run a command in this process."""
+
+    def run(*arguments: object) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["rocefort", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            tasks.app()
+        said = capsys.readouterr()
+        return Ran(int(ended.value.code or 0), said.out, said.err)
+
+    return run
+
+
+Rocefort = Callable[..., Ran]
+
+
+def test_check_of_heps_is_clean(rocefort: Rocefort, heps_file: Path) -> None:
+    done = rocefort("check", heps_file)
+    assert done.code == 0
+    assert re.search(r"heps: \d+ rules, 0 errors, ", done.out.splitlines()[-1])
+
+
+def test_check_in_json_is_for_programs(rocefort: Rocefort, heps_file: Path) -> None:
+    report = json.loads(rocefort("check", heps_file, "--format", "json").out)
+    assert report["failed"] is False
+    assert report["summary"]["error"] == 0
+    assert len(report["not_judged"]) == report["summary"]["not_judged"]
+
+
+def test_findings_of_severity_error_end_with_1(rocefort: Rocefort, edit_heps: EditHeps) -> None:
+    done = rocefort("check", edit_heps(("xon_kbytes: 550", "xon_kbytes: 595")))
+    assert done.code == 1
+    assert "ERROR PFC001" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ("check", "nowhere"),
+            "rocefort: nowhere: no such fabric; name a fabric.yaml, its directory, or one of: heps",
+        ),
+        (
+            ("check",),
+            "rocefort: name either a fabric or --configs DIR; for example: rocefort check heps",
+        ),
+        (
+            ("check", "--configs", "nowhere"),
+            "rocefort: nowhere: no such directory; check the path",
+        ),
+        (
+            ("render", "heps", "--device", "leaf80"),
+            (
+                "rocefort: no switch 'leaf80'; one of: spine01, spine02, leaf01, leaf02, leaf03, "
+                "leaf04, leaf05, leaf06, leaf07, leaf08"
+            ),
+        ),
+        (("explain", "XYZ"), "rocefort: no rule 'XYZ'; one of: TOP001, "),
+        (
+            ("verify", "heps", "--batfish", "here"),
+            "rocefort: 'here' is not HOST:PORT; for example: 127.0.0.1:9996",
+        ),
+        (
+            ("plan", "heps", "--connections", "nowhere.yaml"),
+            "rocefort: nowhere.yaml: no such file; check the path",
+        ),
+        (
+            ("apply", "nowhere.json", "--connections", "nowhere.yaml"),
+            "rocefort: nowhere.json: no such file; make it by `rocefort plan`",
+        ),
+    ],
+)
+def test_bad_input_is_one_line_and_ends_with_2(
+    rocefort: Rocefort, arguments: tuple[str, ...], sentence: str
+) -> None:
+    done = rocefort(*arguments)
+    assert done.code == 2
+    assert done.err.startswith(sentence)
+    assert len(done.err.splitlines()) == 1
+    assert done.out == ""
+
+
+def test_problems_of_one_stage_come_together(rocefort: Rocefort, edit_heps: EditHeps) -> None:
+    path = edit_heps(("hold_s: 30", "hold_sec: 30"), ("name: leaf03", "name: leaf 03"))
+    done = rocefort("check", path)
+    assert done.code == 2
+    assert [line.split(": ")[1] for line in done.err.splitlines()] == [
+        "routing.hold_sec",
+        "leaves[2].name",
+    ]
+
+
+def test_a_bad_fabric_writes_no_configuration(
+    rocefort: Rocefort, edit_heps: EditHeps, tmp_path: Path
+) -> None:
+    path = edit_heps(("name: leaf03", "name: leaf/03"))
+    assert rocefort("render", path, "--out", tmp_path / "out").code == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_render_writes_one_file_a_switch(
+    rocefort: Rocefort, heps: Derived, heps_file: Path, tmp_path: Path
+) -> None:
+    done = rocefort("render", heps_file, "--out", tmp_path / "out")
+    assert done.out == f"10 configurations in {tmp_path / 'out'}\n"
+    written = {path.stem: path.read_text() for path in (tmp_path / "out").iterdir()}
+    assert written == render_all(heps.network)
+
+
+def test_verify_by_the_embedded_engine_is_clean(rocefort: Rocefort, heps_file: Path) -> None:
+    done = rocefort("verify", heps_file, "--engine", "embedded")
+    assert done.code == 0
+    assert "verified by: embedded\n" in done.out
+    assert "server pairs delivered by every path: 132 of 132\n" in done.out
+
+
+def test_auto_says_when_batfish_was_not_run(rocefort: Rocefort, heps_file: Path) -> None:
+    done = rocefort("verify", heps_file, "--batfish", NOWHERE)
+    assert done.code == 0
+    assert f"verified by: embedded (Batfish not run: no service at {NOWHERE})\n" in done.out
+
+
+@pytest.mark.parametrize("engine", ["batfish", "both"])
+def test_a_service_that_is_not_there_ends_with_3(
+    rocefort: Rocefort, heps_file: Path, engine: str
+) -> None:
+    pytest.importorskip("pybatfish", reason="pip install 'rocefort[batfish]'")
+    done = rocefort("verify", heps_file, "--engine", engine, "--batfish", NOWHERE)
+    assert done.code == 3
+    assert len(done.err.splitlines()) == 1
+    assert NOWHERE in done.err
+
+
+def test_verify_of_text_names_the_line_of_the_text(
+    rocefort: Rocefort, heps: Derived, tmp_path: Path
+) -> None:
+    texts = render_all(heps.network)
+    texts["leaf03"] = texts["leaf03"].replace(
+        "10.1.0.32 as-number 65000", "10.1.0.32 as-number 65009"
+    )
+    write_texts(texts, tmp_path / "configs")
+    done = rocefort("verify", "--configs", tmp_path / "configs", "--engine", "embedded")
+    assert done.code == 1
+    line = texts["leaf03"].splitlines().index(" peer 10.1.0.32 as-number 65009") + 1
+    told = " ".join(done.out.split())
+    assert "leaf03 expects AS 65009, spine01 is AS 65000" in told
+    assert f"leaf03.cfg:{line}" in told
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "a.cfg: an empty file; give the text of `display current-configuration`"),
+        (b"\0\1\2", "a.cfg: a binary file; give the text of `display current-configuration`"),
+        (b"sysname \xff\n", "a.cfg: not UTF-8; save it as UTF-8"),
+    ],
+)
+def test_text_that_is_no_configuration(
+    rocefort: Rocefort, tmp_path: Path, content: bytes, sentence: str
+) -> None:
+    (tmp_path / "a.cfg").write_bytes(content)
+    done = rocefort("check", "--configs", tmp_path)
+    assert done.code == 2
+    assert done.err == f"rocefort: {tmp_path}/{sentence}\n"
+
+
+def test_two_files_with_one_sysname(rocefort: Rocefort, tmp_path: Path) -> None:
+    for name in ("a.cfg", "b.cfg"):
+        (tmp_path / name).write_text("sysname leaf01\n")
+    done = rocefort("check", "--configs", tmp_path)
+    assert done.err == (
+        f"rocefort: {tmp_path}/b.cfg: sysname leaf01 is also that of {tmp_path}/a.cfg; "
+        "keep one file a switch\n"
+    )
+
+
+def test_rules_and_explain_come_from_the_rules_themselves(rocefort: Rocefort) -> None:
+    listed = rocefort("rules").out
+    ids = re.findall(r"(?m)^([A-Z]{3}\d{3})  (?:error|warning|info) ", listed)
+    assert len(ids) == len(listed.splitlines()) >= 16
+    for rule_id in ids:
+        told = rocefort("explain", rule_id).out
+        assert told.startswith(f"{rule_id} (")
+        assert "\nSource: " in told
+
+
+def test_a_change_from_diff_to_confirmed(
+    rocefort: Rocefort, heps: Derived, edit_heps: EditHeps, tmp_path: Path
+) -> None:
+    fabric = edit_heps(("xoff_kbytes: 600", "xoff_kbytes: 640"))
+    subject = subject_of_derived(heps)
+    plan, journal = tmp_path / "plan.json", tmp_path / "journal"
+    with rehearse(subject.network, subject.texts, tmp_path / "lab") as lab:
+        diff = rocefort("diff", "heps", fabric)
+        assert "thresholds[4].xoff_kbytes: 600 -> 640" in diff.out
+        planned = rocefort("plan", fabric, "--connections", lab.file, "--out", plan)
+        assert planned.code == 0
+        assert "10 of 10 switches change" in planned.out
+        for line in planned.out.splitlines():
+            assert len(line) <= 80 or str(tmp_path) in line
+        done = rocefort("apply", plan, "--connections", lab.file, "--journal", journal)
+        assert done.code == 0
+        assert "10 switches confirmed, read back and saved" in done.out
+        assert all(len(line) <= 80 for line in done.out.splitlines())
+        assert rocefort("diff", fabric, fabric).out == "nothing changes\n"
+
+        plan.write_text(plan.read_text().replace("640", "641", 1))
+        again = rocefort("apply", plan, "--connections", lab.file)
+        assert again.code == 4
+        assert again.err == f"rocefort: {plan}: was changed after it was sealed; plan again\n"
+
+
+def test_a_failing_gate_ends_with_3(
+    rocefort: Rocefort, heps: Derived, edit_heps: EditHeps, tmp_path: Path
+) -> None:
+    fabric = edit_heps(("xoff_kbytes: 600", "xoff_kbytes: 640"))
+    subject = subject_of_derived(heps)
+    with rehearse(subject.network, subject.texts, tmp_path / "lab") as lab:
+        rocefort("plan", fabric, "--connections", lab.file, "--out", tmp_path / "plan.json")
+        lab.replay("ib_write_bw", "fail.udp4791_blocked")
+        done = rocefort("apply", tmp_path / "plan.json", "--connections", lab.file)
+    assert done.code == 3
+    assert "1 switch rolled back to what ran before: leaf08" in done.out
+
+
+def test_a_defect_of_ours_is_one_line_with_the_traceback_in_a_file(
+    rocefort: Rocefort, heps_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("a defect")
+
+    monkeypatch.setattr(judging, "subject_of", broken)
+    done = rocefort("check", heps_file)
+    assert done.code == 70
+    first, second = done.err.splitlines()
+    assert first == "rocefort: internal error: ZeroDivisionError: a defect"
+    kept = Path(second.removeprefix("rocefort: please report it with "))
+    assert "ZeroDivisionError" in kept.read_text()
+    kept.unlink()
+
+
+def test_help_imports_nothing_heavy() -> None:
+    heavy = {"annet", "asyncssh", "napalm", "netmiko", "nornir", "numpy", "pybatfish", "pydantic"}
+    code = f"import sys, rocefort.tasks; print(*sorted({heavy!r} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
