@@ -17,7 +17,7 @@ from rocefort.paths import ROOT
 
 README = ROOT / "README.md"
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
-NO_SERVICE = "127.0.0.1:1"
+NO_SERVICE = "127.0.0.1:9990"  # as long as the usual address, so that lines wrap alike
 STARTED_BY = 30.0  # seconds until a lab must be up; a broken one fails here
 # What differs from run to run, or from machine to machine.
 VARIES = [
