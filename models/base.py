@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, WithJsonSchema
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 DESCRIPTION_LIMIT = 242  # V300R023C00 command reference, `description`
@@ -57,5 +57,12 @@ def check_description(value: str) -> str:
     return value
 
 
-Name = Annotated[str, AfterValidator(check_name)]
-Description = Annotated[str, AfterValidator(check_description)]
+# What an editor can check of them; the errors above say more.
+NAME_SCHEMA = {"type": "string", "pattern": rf"^(?!.*\.\.){NAME.pattern}$"}
+DESCRIPTION_SCHEMA = {
+    "type": "string",
+    "maxLength": DESCRIPTION_LIMIT,
+    "pattern": r"^[!->@-{}~]+( [!->@-{}~]+)*$",
+}
+Name = Annotated[str, AfterValidator(check_name), WithJsonSchema(NAME_SCHEMA)]
+Description = Annotated[str, AfterValidator(check_description), WithJsonSchema(DESCRIPTION_SCHEMA)]

@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from enum import StrEnum
+from typing import Final, Literal
 
 from rocefort.models.base import Frozen
 
-PLAN_FORMAT = 1
+PLAN_FORMAT: Final = 2
 
 
 class Kind(StrEnum):
@@ -64,6 +65,7 @@ class Gate(Frozen):
     """What an RDMA gate runs and expects; rates in Gb/s, latency in microseconds."""
 
     pairs: tuple[GatePair, ...]
+    unmeasured: tuple[str, ...] = ()  # leaves of the wave that no pair covers, each with the reason
     traffic_class: int
     bandwidth_s: int = 5
     latency_iterations: int = 10_000  # as many as the HEPS paper's Table 2
@@ -85,9 +87,9 @@ class Wave(Frozen):
 class Plan(Frozen):
     """A sealed plan. `digest` is SHA-256 over everything else in canonical JSON."""
 
-    format: int = PLAN_FORMAT
+    format: Literal[2] = PLAN_FORMAT
     fabric: str
-    source: str  # the fabric's file as the planner named it
+    source: str  # the fabric's file, absolute: a plan is applied from any directory
     tool: str
     intent_digest: str
     trial_s: int

@@ -12,14 +12,17 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from itertools import pairwise
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from rocefort.models.base import Frozen
-from rocefort.models.qos import PHB_QUEUE, Colour, Phb, default_queue
+from rocefort.models.qos import Colour, Phb
 
 ETHERNET_MTU = 1500  # default of a routed port, V300R023C00 `mtu`
+JUMBO_FRAME_BYTES = 9216  # default of a switched port, V300R023C00 `jumboframe enable`
+FRAME_OVERHEAD_BYTES = 22  # Ethernet header 14, 802.1Q tag 4, FCS 4
 LOGICAL = ("Vlanif", "LoopBack", "MEth")  # layer 3 without `undo portswitch`
 DEFAULT_DOMAIN = "default"  # diffserv domain of a port that names none
+NO_DOMAIN = "none"  # `trust upstream none`: the port maps no priority at all
 
 T = TypeVar("T")
 
@@ -220,9 +223,9 @@ class Interface(Frozen):
 class Bfd(Frozen):
     """BFD of a peer or group, milliseconds; VRP's defaults are 1000/1000/3."""
 
-    min_tx_ms: int = 1000
-    min_rx_ms: int = 1000
-    multiplier: int = 3
+    min_tx_ms: int = Field(default=1000, description="Shortest interval to send at, ms.")
+    min_rx_ms: int = Field(default=1000, description="Shortest interval to receive at, ms.")
+    multiplier: int = Field(default=3, description="Packets missed before the peer is down.")
 
 
 class BgpSettings(Frozen):
@@ -298,14 +301,20 @@ class PrefixEntry(Frozen):
         """Entries are told apart by index."""
         return self.index
 
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """Shortest and longest prefix length that it matches; without bounds only its own."""
+        own = self.prefix.prefixlen
+        longest = own if self.greater_equal is None else 32
+        return (
+            own if self.greater_equal is None else self.greater_equal,
+            longest if self.less_equal is None else self.less_equal,
+        )
+
     def matches(self, route: IPv4Network) -> bool:
-        """Whether the entry matches a route; without bounds the length must be equal."""
-        if not route.subnet_of(self.prefix):
-            return False
-        if self.greater_equal is None and self.less_equal is None:
-            return route.prefixlen == self.prefix.prefixlen
-        low = self.greater_equal or self.prefix.prefixlen
-        return low <= route.prefixlen <= (self.less_equal or 32)
+        """Whether the entry matches a route."""
+        low, high = self.lengths
+        return route.subnet_of(self.prefix) and low <= route.prefixlen <= high
 
 
 class PrefixList(Frozen):
@@ -430,10 +439,3 @@ class Device(Frozen):
         return known.get(interface.pfc.profile) or (
             PfcProfile() if interface.pfc.profile == "default" else None
         )
-
-    def queue_of_dscp(self, interface: Interface, dscp: int) -> int:
-        """Queue that a DSCP takes when it enters by an interface that trusts DSCP."""
-        name = interface.domain or DEFAULT_DOMAIN
-        domain = next((d for d in self.domains if d.name == name), None)
-        entry = next((m for m in domain.dscp if m.value == dscp), None) if domain else None
-        return PHB_QUEUE[entry.phb] if entry else default_queue(dscp)

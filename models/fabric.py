@@ -5,11 +5,13 @@ from __future__ import annotations
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from rocefort.models.base import Description, Frozen, Name
 from rocefort.models.device import Bfd
 from rocefort.models.hardware import SyntaxFamily
+
+MOST_SPINES, MOST_LEAVES = 64, 1024
 
 Asn = Annotated[int, Field(ge=1, le=4294967294)]
 Dscp = Annotated[int, Field(ge=0, le=63)]
@@ -17,188 +19,279 @@ Vlan = Annotated[int, Field(ge=2, le=4094)]
 Mtu = Annotated[int, Field(ge=1280, le=9600)]  # V300R023C00 `mtu` ends at 9600
 Id = Annotated[int, Field(ge=1)]
 InterfaceName = Annotated[str, Field(pattern=r"^\d+GE\d+/\d+/\d+(:\d+)?$")]
+Metres = Annotated[float, Field(gt=0, le=10000)]
+
+
+def check_link_subnet(value: IPv4Network) -> IPv4Network:
+    """Accept a subnet with two usable addresses."""
+    if value.prefixlen not in (30, 31):
+        raise ValueError(f"{value} is not a link's subnet; use a /30 or a /31")
+    return value
+
+
+LinkSubnet = Annotated[IPv4Network, AfterValidator(check_link_subnet)]
 
 
 class Capacity(Frozen):
     """How far the fabric may grow without moving anything: allocation is sized by it."""
 
-    spines: Annotated[int, Field(ge=1, le=64)]
-    leaves: Annotated[int, Field(ge=1, le=1024)]
+    spines: int = Field(
+        ge=1, le=MOST_SPINES, description="Highest spine id that there will ever be."
+    )
+    leaves: int = Field(
+        ge=1, le=MOST_LEAVES, description="Highest leaf id that there will ever be."
+    )
 
 
 class Pools(Frozen):
     """Where addresses come from."""
 
-    spine_loopbacks: IPv4Network
-    leaf_loopbacks: IPv4Network
-    links: IPv4Network
-    link_prefix_length: Literal[30, 31] = 31
+    spine_loopbacks: IPv4Network = Field(
+        description="Loopbacks of spines: address number `id`.", examples=["10.0.0.0/26"]
+    )
+    leaf_loopbacks: IPv4Network = Field(
+        description="Loopbacks of leaves: address number `id`.", examples=["10.0.1.0/24"]
+    )
+    links: IPv4Network = Field(
+        description="Leaf-spine links, one subnet for each pair of the capacity.",
+        examples=["10.1.0.0/22"],
+    )
+    link_prefix_length: Literal[30, 31] = Field(
+        default=31, description="31 (RFC 3021), or 30 where a release refuses 31-bit masks."
+    )
 
 
 class Routing(Frozen):
     """EBGP of RFC 7938: spines share an ASN, each leaf has base + id. Times in s and ms."""
 
-    spine_asn: Asn
-    leaf_asn_base: Asn
-    maximum_paths: Annotated[int, Field(ge=1, le=128)]
-    keepalive_s: Annotated[int, Field(ge=1, le=21845)] = 10
-    hold_s: Annotated[int, Field(ge=3, le=65535)] = 30
-    bfd: Bfd | None = None
+    spine_asn: Asn = Field(description="AS number of all spines.", examples=[65000])
+    leaf_asn_base: Asn = Field(description="A leaf's AS number less its id.", examples=[65100])
+    maximum_paths: int = Field(
+        ge=1, le=128, description="`maximum load-balancing`: at least the spines of the capacity."
+    )
+    keepalive_s: int = Field(default=10, ge=1, le=21845, description="BGP keepalive, s.")
+    hold_s: int = Field(
+        default=30, ge=3, le=65535, description="BGP hold time, s; usually three keepalives."
+    )
+    bfd: Bfd | None = Field(default=None, description="BFD of all BGP peers; none: no BFD.")
 
 
 class DeadlockTimers(Frozen):
     """Timers of one syntax family: milliseconds, or multiples where its unit is not known."""
 
-    detect_ms: int | None = None
-    recovery_ms: int | None = None
-    detect_time: int | None = None
-    recovery_time: int | None = None
-    reason: Description
+    detect_ms: int | None = Field(default=None, description="Detection time, ms.")
+    recovery_ms: int | None = Field(default=None, description="Recovery time, ms.")
+    detect_time: int | None = Field(
+        default=None, description="Detection time as the switch counts it, not in ms."
+    )
+    recovery_time: int | None = Field(
+        default=None, description="Recovery time as the switch counts it, not in ms."
+    )
+    reason: Description = Field(description="Why this family has values of its own.")
 
 
 class Deadlock(Frozen):
     """Intended deadlock timers, milliseconds; by_family where a family cannot say them."""
 
-    detect_ms: Annotated[int, Field(ge=1)]
-    recovery_ms: Annotated[int, Field(ge=1)]
-    by_family: dict[SyntaxFamily, DeadlockTimers] = Field(default_factory=dict)
+    detect_ms: int = Field(ge=1, description="A queue paused for so long is deadlocked, ms.")
+    recovery_ms: int = Field(ge=1, description="How long a deadlocked queue ignores pauses, ms.")
+    by_family: dict[SyntaxFamily, DeadlockTimers] = Field(
+        default_factory=dict, description="Timers of families that cannot say the ones above."
+    )
 
 
 class Lossless(Frozen):
     """The lossless profile: sizes in kbytes of 1024 bytes."""
 
-    queue: Annotated[int, Field(ge=0, le=5)]
-    roce_dscp: Dscp
-    cnp_dscp: Dscp
-    domain: Name = "roce"
-    xoff_kbytes: Annotated[int, Field(ge=1)]
-    xon_kbytes: Annotated[int, Field(ge=1)]
-    headroom_kbytes: int | None = None  # where the family sets it by port and queue
-    headroom_pool_kbytes: int | None = None
-    deadlock: Deadlock
+    queue: int = Field(ge=0, le=5, description="The queue that PFC pauses, and no other.")
+    roce_dscp: Dscp = Field(description="DSCP of RoCE packets.", examples=[34])
+    cnp_dscp: Dscp = Field(description="DSCP of congestion notifications (CNP).", examples=[48])
+    domain: Name = Field(default="roce", description="Name of the diffserv domain.")
+    xoff_kbytes: int = Field(
+        ge=1, description="A port pauses its peer at this depth of the queue, kbytes."
+    )
+    xon_kbytes: int = Field(
+        ge=1, description="The peer goes on below this, kbytes; two frames or more under xoff."
+    )
+    headroom_kbytes: int | None = Field(
+        default=None,
+        description="Headroom of a port and queue, kbytes; for families that set it so (V300 G2).",
+    )
+    headroom_pool_kbytes: int | None = Field(
+        default=None, description="Headroom that all ports share, kbytes; V300 G1 and G2."
+    )
+    deadlock: Deadlock = Field(description="When a paused queue counts as deadlocked.")
     ai_ecn_model: Literal[
         "ai_ecn_hpc", "ai_ecn_centralizedstorage", "ai_ecn_distributedfilestorage"
-    ]
+    ] = Field(description="The AI-ECN model that marks the lossless queue.")
 
 
 class Cables(Frozen):
     """Cable lengths by link class, metres."""
 
-    fabric_m: Annotated[float, Field(gt=0, le=10000)]
-    server_m: Annotated[float, Field(gt=0, le=10000)]
+    fabric_m: float = Field(gt=0, le=10000, description="Leaf to spine, m.")
+    server_m: float = Field(gt=0, le=10000, description="Leaf to server, m.")
 
 
 class SegmentIntent(Frozen):
     """A segment; each leaf that serves it has a gateway in its own part of the prefix."""
 
-    name: Name
-    role: Literal["beamline", "compute", "storage", "transfer", "management"]
-    prefix: IPv4Network
-    vlan: Vlan | None = None  # none: out of band, the switches' management network
-    leaf_prefix_length: Annotated[int, Field(ge=8, le=30)] = 24
+    name: Name = Field(description="The segment's name.", examples=["compute"])
+    role: Literal["beamline", "compute", "storage", "transfer", "management"] = Field(
+        description="What its servers are for."
+    )
+    prefix: IPv4Network = Field(
+        description="All its addresses; leaf number `id` takes part number `id`.",
+        examples=["10.65.0.0/16"],
+    )
+    vlan: Vlan | None = Field(
+        default=None, description="VLAN on the leaves; none: the switches' out-of-band network."
+    )
+    leaf_prefix_length: int = Field(
+        default=24, ge=8, le=30, description="Length of one leaf's part of the prefix."
+    )
 
 
 class SwitchPins(Frozen):
     """Values given by hand that allocation would derive otherwise."""
 
-    asn: Asn | None = None
-    loopback: IPv4Address | None = None
-    management: IPv4Address | None = None
-    gateways: dict[Name, IPv4Interface] = Field(default_factory=dict)  # by segment
+    asn: Asn | None = Field(default=None, description="AS number.")
+    loopback: IPv4Address | None = Field(
+        default=None, description="Loopback address and router id."
+    )
+    management: IPv4Address | None = Field(default=None, description="Address of MEth0/0/0.")
+    gateways: dict[Name, IPv4Interface] = Field(
+        default_factory=dict,
+        description="Gateway address with its prefix length, by segment.",
+        examples=[{"compute": "10.65.1.1/24"}],
+    )
 
 
 class Switch(Frozen):
     """A spine; `id` is permanent and never given to another switch."""
 
-    id: Id
-    name: Name
-    hardware: Name
-    software: Name
-    rack: Name | None = None
-    pins: SwitchPins = SwitchPins()
+    id: Id = Field(description="Permanent number; addresses, AS number and ports follow from it.")
+    name: Name = Field(description="The switch's sysname.", examples=["leaf01"])
+    hardware: Name = Field(
+        description="A model of inventory/hardware.", examples=["CE8850-64CQ-EI"]
+    )
+    software: Name = Field(description="The release that it runs.", examples=["V200R022C00"])
+    rack: Name | None = Field(default=None, description="Where it stands.")
+    pins: SwitchPins = Field(default=SwitchPins(), description="Values given by hand.")
 
 
 class Leaf(Switch):
     """A leaf and the segments it has gateways for."""
 
-    segments: tuple[Name, ...]
+    segments: tuple[Name, ...] = Field(description="Names of segments that it has gateways for.")
 
 
 class ServerIntent(Frozen):
     """A server on one leaf port."""
 
-    name: Name
-    leaf: Name
-    port: InterfaceName
-    segment: Name
-    description: Description | None = None
-    roce: bool = True
-    cable_m: Annotated[float, Field(gt=0, le=10000)] | None = None
-    address: IPv4Address | None = None  # pin
+    name: Name = Field(description="The server's name; no switch has the same.")
+    leaf: Name = Field(description="Name of its leaf.")
+    port: InterfaceName = Field(
+        description="Its port on the leaf, none of those kept for spines.",
+        examples=["100GE1/0/1"],
+    )
+    segment: Name = Field(description="Name of a segment that the leaf has a gateway for.")
+    description: Description | None = Field(
+        default=None, description="Description of the leaf's port; otherwise `to NAME`."
+    )
+    roce: bool = Field(default=True, description="Whether its port is lossless.")
+    cable_m: Metres | None = Field(
+        default=None, description="Length of its cable, m; otherwise cables.server_m."
+    )
+    address: IPv4Address | None = Field(
+        default=None, description="Its address, given by hand; otherwise by its port."
+    )
 
 
 class LinkPin(Frozen):
     """What is given by hand for one leaf-spine link."""
 
-    spine: Name
-    leaf: Name
-    spine_port: InterfaceName | None = None
-    leaf_port: InterfaceName | None = None
-    subnet: IPv4Network | None = None
-    cable_m: Annotated[float, Field(gt=0, le=10000)] | None = None
+    spine: Name = Field(description="Name of the spine.")
+    leaf: Name = Field(description="Name of the leaf.")
+    spine_port: InterfaceName | None = Field(
+        default=None, description="Port on the spine; otherwise by the leaf's id."
+    )
+    leaf_port: InterfaceName | None = Field(
+        default=None, description="Port on the leaf; otherwise by the spine's id."
+    )
+    subnet: LinkSubnet | None = Field(
+        default=None,
+        description="A /31 or /30, its lower address at the spine; otherwise from pools.links.",
+        examples=["10.1.0.0/31"],
+    )
+    cable_m: Metres | None = Field(
+        default=None, description="Length of the cable, m; otherwise cables.fabric_m."
+    )
 
 
 class User(Frozen):
     """A local user of the switches; the password is set once, at day 0, and not managed here."""
 
-    name: Name
-    level: Annotated[int, Field(ge=0, le=3)]
+    name: Name = Field(description="Login name.")
+    level: int = Field(ge=0, le=3, description="Privilege level: 3 is everything, 1 monitoring.")
 
 
 class Security(Frozen):
     """Who may log in."""
 
-    users: tuple[User, ...] = ()
+    users: tuple[User, ...] = Field(default=(), description="Local users of every switch.")
 
 
 class Services(Frozen):
     """What the switches use."""
 
-    ntp: tuple[IPv4Address, ...] = ()
+    ntp: tuple[IPv4Address, ...] = Field(default=(), description="Addresses of NTP servers.")
 
 
 class Rdma(Frozen):
     """What an RDMA measurement is expected to give."""
 
-    line_rate_fraction: Annotated[float, Field(gt=0, le=1)]
-    latency_us: Annotated[float, Field(gt=0)]
-    latency_tolerance: Annotated[float, Field(ge=0, le=10)]  # fraction above latency_us
+    line_rate_fraction: float = Field(
+        gt=0, le=1, description="Bandwidth that must come through, as a fraction of line rate."
+    )
+    latency_us: float = Field(gt=0, description="Latency of small messages across spines, us.")
+    latency_tolerance: float = Field(
+        ge=0, le=10, description="How far above latency_us it may be, as a fraction of it."
+    )
 
 
 class Rollout(Frozen):
     """How a change reaches the switches."""
 
-    canary: Name
-    trial_s: Annotated[int, Field(ge=60, le=65535)] = 600  # `commit trial`, V300R023C00
-    max_unavailable: Annotated[int, Field(ge=1)] = 1
+    canary: Name = Field(description="Name of the leaf that takes every change first.")
+    trial_s: int = Field(  # range of `commit trial`, V300R023C00
+        default=600, ge=60, le=65535, description="Time of `commit trial`, s: then it rolls back."
+    )
+    max_unavailable: int = Field(
+        default=1, ge=1, description="How many switches may be changed at the same time."
+    )
 
 
 class Fabric(Frozen):
     """One fabric, as its author writes it."""
 
-    fabric: Name
-    capacity: Capacity
-    pools: Pools
-    routing: Routing
-    mtu: Mtu
-    cables: Cables
-    lossless: Lossless
-    segments: tuple[SegmentIntent, ...]
-    spines: Annotated[tuple[Switch, ...], Field(min_length=1)]
-    leaves: Annotated[tuple[Leaf, ...], Field(min_length=1)]
-    links: tuple[LinkPin, ...] = ()
-    servers: tuple[ServerIntent, ...] = ()
-    security: Security = Security()
-    services: Services = Services()
-    rdma: Rdma
-    rollout: Rollout
+    fabric: Name = Field(description="The fabric's name.", examples=["heps"])
+    capacity: Capacity = Field(description="How far it may grow; a change of it moves addresses.")
+    pools: Pools = Field(description="Where addresses come from; sized for the capacity.")
+    routing: Routing = Field(description="EBGP between leaves and spines.")
+    mtu: Mtu = Field(description="MTU of every link and gateway, bytes of IP.", examples=[9000])
+    cables: Cables = Field(description="Cable lengths, which headroom depends on.")
+    lossless: Lossless = Field(description="What RoCE gets: PFC, AI-ECN, priorities.")
+    segments: tuple[SegmentIntent, ...] = Field(
+        description="Networks of servers, and one without a VLAN for the switches' management."
+    )
+    spines: tuple[Switch, ...] = Field(min_length=1, description="Each is cabled to every leaf.")
+    leaves: tuple[Leaf, ...] = Field(min_length=1, description="Each is cabled to every spine.")
+    links: tuple[LinkPin, ...] = Field(
+        default=(), description="Links with something given by hand; the others follow from ids."
+    )
+    servers: tuple[ServerIntent, ...] = Field(default=(), description="What is on leaf ports.")
+    security: Security = Field(default=Security(), description="Who may log in.")
+    services: Services = Field(default=Services(), description="What the switches use.")
+    rdma: Rdma = Field(description="What an RDMA measurement is expected to give.")
+    rollout: Rollout = Field(description="How a change reaches the switches.")

@@ -6,7 +6,7 @@ import re
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from rocefort.models.base import Frozen, Name
 
@@ -33,6 +33,9 @@ class Range(Frozen):
     def __contains__(self, value: int) -> bool:
         return self.low <= value <= self.high
 
+    def __str__(self) -> str:
+        return f"{self.low} to {self.high}"
+
 
 class Fact(Frozen):
     """A number about hardware; `confirmed` is false where the vendor's reference does not say."""
@@ -40,6 +43,20 @@ class Fact(Frozen):
     value: int
     source: str
     confirmed: bool = True
+
+
+class Choice(Frozen):
+    """The few values that can be set, ascending, with where they were read."""
+
+    values: Annotated[tuple[int, ...], Field(min_length=1)]
+    source: str
+
+    def __contains__(self, value: int) -> bool:
+        return value in self.values
+
+    def __str__(self) -> str:
+        *some, last = map(str, self.values)
+        return f"{', '.join(some)} or {last}" if some else last
 
 
 class Unconfirmed(Frozen):
@@ -61,6 +78,7 @@ class Family(Frozen):
     deadlock_detect_time: Range | None = None  # V200, G2: multiples of the interval
     deadlock_recovery_time: Range | None = None
     deadlock_interval_ms: Fact | None = None  # default; None on V200: its unit is unknown
+    deadlock_intervals_ms: Choice | None = None  # what it may be set to
     deadlock_default_ms: Fact | None = None  # of both timers, where they are in ms
     deadlock_default_time: Fact | None = None  # of both timers, where they are multiples
     xoff_kbytes: Range | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -10,7 +10,8 @@ from ipaddress import IPv4Interface, IPv4Network
 from typing import Literal
 
 from rocefort.models.base import Frozen
-from rocefort.models.device import Device, Interface
+from rocefort.models.device import Device, Interface, natural
+from rocefort.models.finding import Where
 from rocefort.models.hardware import Family, Hardware, SyntaxFamily
 
 
@@ -140,6 +141,16 @@ class Sources:
                 return position
         return None
 
+    def where(self, device: str, path: str = "", interface: str | None = None) -> Where:
+        """The place of a verdict, with file and line as far as they are known."""
+        position = self.find(device, path)
+        return Where(
+            device=device or None,
+            interface=interface,
+            file=position.file if position else None,
+            line=position.line if position else None,
+        )
+
 
 def _enclosing(path: str) -> Iterator[str]:
     while path:
@@ -151,11 +162,23 @@ def _enclosing(path: str) -> Iterator[str]:
     yield ""
 
 
+def shared_subnets(nodes: Iterable[Node]) -> dict[IPv4Network, tuple[End, ...]]:
+    """Routed ports by subnet, in order of names: two in one subnet are the ends of a cable."""
+    found: dict[IPv4Network, list[End]] = {}
+    for node in sorted(nodes, key=lambda node: natural(node.name)):
+        for interface in node.device.interfaces:
+            if interface.kind == "ethernet" and interface.routed:
+                end = End(device=node.name, interface=interface.name)
+                for subnet in dict.fromkeys(address.network for address in interface.addresses):
+                    found.setdefault(subnet, []).append(end)
+    return {subnet: tuple(ends) for subnet, ends in found.items()}
+
+
 class Network(Frozen):
     """A fabric as rules see it. None means unknown, not empty."""
 
     name: str
-    origin: Literal["fabric", "text"]
+    origin: Literal["fabric", "text"]  # text: links, if any, are inferred from addresses
     nodes: tuple[Node, ...]
     links: tuple[Link, ...] | None = None
     servers: tuple[Server, ...] | None = None
@@ -163,14 +186,32 @@ class Network(Frozen):
     lossless: LosslessIntent | None = None
     spines: int | None = None  # how many each leaf should see
 
+    @property
+    def cabling(self) -> tuple[Link, ...] | None:
+        """Cables that somebody laid down; None where links were only inferred from addresses."""
+        return self.links if self.origin == "fabric" else None
+
+    @cached_property
+    def loose_ends(self) -> tuple[End, ...]:
+        """Routed ports with an address whose cable no text tells; where cabling is laid down none.
+
+        Their far end is a switch whose text is missing, or one with a wrong address.
+        """
+        if self.links is None or self.origin == "fabric":
+            return ()
+        tied = {end for link in self.links for end in (link.a, link.b)}
+        ports = (end for ends in shared_subnets(self.nodes).values() for end in ends)
+        return tuple(dict.fromkeys(end for end in ports if end not in tied))
+
     @cached_property
     def by_name(self) -> dict[str, Node]:
         """Nodes by name."""
         return {node.name: node for node in self.nodes}
 
     def role(self, role: Role) -> tuple[Node, ...]:
-        """Nodes of one role, in order of id."""
-        return tuple(node for node in self.nodes if node.role is role)
+        """Nodes of one role, in order of id, then of name, whatever the order of `nodes`."""
+        found = (node for node in self.nodes if node.role is role)
+        return tuple(sorted(found, key=lambda n: (n.id is None, n.id or 0, natural(n.name))))
 
     def interface(self, end: End) -> Interface | None:
         """The interface at a link end, if its device has it."""

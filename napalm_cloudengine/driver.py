@@ -8,7 +8,6 @@ Nothing is saved unless `save_config` is called.
 
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -31,10 +30,10 @@ from napalm_cloudengine.errors import (
     OutcomeUnknownError,
     QuestionRefusedError,
 )
-from napalm_cloudengine.load import Loader, RefusedError
+from napalm_cloudengine.load import Loader, RefusedError, config_text
 from napalm_cloudengine.masking import mask_secrets
 from napalm_cloudengine.shapes import napalm_facts, napalm_neighbors
-from napalm_cloudengine.text import UnsendableError, check_description, config_lines
+from napalm_cloudengine.text import UnsendableError, check_description, config_lines, why_not_typed
 from napalm_cloudengine.transport import (
     CloudEngineSSH,
     Reply,
@@ -65,6 +64,8 @@ class CloudEngineDriver(NetworkDriver):  # type: ignore[misc]  # napalm is untyp
 
     `optional_args`, besides what Netmiko's connection takes (`port`, `key_file`, `keepalive`, ..):
 
+    - `name`: what messages call the switch; without it its address. A connection that fails is
+      always told with address and port, which are what to look at then.
     - `ssh_known_hosts` (or `alt_key_file`): the known_hosts file; without it the user's own. An
       unknown or changed host key is always refused; `ssh_strict` cannot be turned off.
     - `answers`: mapping of regular expression -> answer, before the default table of questions
@@ -83,6 +84,7 @@ class CloudEngineDriver(NetworkDriver):  # type: ignore[misc]  # napalm is untyp
         """`timeout`: longest silence of the switch, in seconds. ValueError on wrong options."""
         self._ssh: CloudEngineSSH | None = None  # first: __del__ may run after a failure below
         options = dict(optional_args or {})
+        self.name = str(options.pop("name", None) or hostname)
         self.hostname, self.username, self.password = hostname, username, password
         self.timeout = timeout
         self._answers = answers_from(options.pop("answers", None))
@@ -154,10 +156,10 @@ class CloudEngineDriver(NetworkDriver):  # type: ignore[misc]  # napalm is untyp
         CandidateNotOursError without touching it, MergeConfigException, OutcomeUnknownError.
         """
         try:
-            lines = config_lines(_config_text(filename, config))
+            lines = config_lines(config_text(filename, config))
         except UnsendableError as error:
             raise MergeConfigException(
-                f"{self.hostname}: line {error.number} '{mask_secrets(error.line)}': {error.why}; "
+                f"{self.name}: line {error.number} '{mask_secrets(error.line)}': {error.why}; "
                 "nothing was loaded"
             ) from None
         prompt = self._connected().prompt
@@ -166,11 +168,11 @@ class CloudEngineDriver(NetworkDriver):  # type: ignore[misc]  # napalm is untyp
         prompt = self._system_view()
         if not prompt.mark:
             raise MergeConfigException(
-                f"{self.hostname}: the switch is in immediate mode, where each line takes effect "
+                f"{self.name}: the switch is in immediate mode, where each line takes effect "
                 "at once; nothing was loaded"
             )
         if prompt.uncommitted and not self._loaded:
-            raise CandidateNotOursError(self.hostname)
+            raise CandidateNotOursError(self.name)
         self._loaded = True
         try:
             Loader(lambda line: self._run(line, _CANDIDATE_UNKNOWN), prompt.view).load(lines)
@@ -184,7 +186,7 @@ class CloudEngineDriver(NetworkDriver):  # type: ignore[misc]  # napalm is untyp
     ) -> None:
         """Refuse: a CloudEngine has no replace candidate that can be reviewed before it acts."""
         raise ReplaceConfigException(
-            f"{self.hostname}: this driver does not replace a whole configuration: compute the "
+            f"{self.name}: this driver does not replace a whole configuration: compute the "
             "patch from running to wanted configuration locally and load that with "
             "load_merge_candidate; nothing was loaded"
         )
@@ -204,11 +206,11 @@ class CloudEngineDriver(NetworkDriver):  # type: ignore[misc]  # napalm is untyp
         if message:
             command += f" description {self._description(message)}"
         if not self._loaded or not self._system_view().uncommitted:
-            raise CommitError(f"{self.hostname}: nothing to commit: no change is loaded")
+            raise CommitError(f"{self.name}: nothing to commit: no change is loaded")
         trial = self.trial_status()
         if trial.state != "INACTIVE":
             raise CommitError(
-                f"{self.hostname}: not committed: a trial is {trial.state} "
+                f"{self.name}: not committed: a trial is {trial.state} "
                 f"({trial.seconds_left} s left); confirm or abort it first"
             )
         unknown = _COMMIT_UNKNOWN if revert_in is None else _TRIAL_UNKNOWN
@@ -219,32 +221,39 @@ class CloudEngineDriver(NetworkDriver):  # type: ignore[misc]  # napalm is untyp
         """Clear the candidate; CandidateNotOursError when its changes were not loaded here."""
         prompt = self._system_view()
         if prompt.uncommitted and not self._loaded:
-            raise CandidateNotOursError(self.hostname)
+            raise CandidateNotOursError(self.name)
         if prompt.uncommitted:
             outcome = self._clear_candidate()
             if self._loaded:
-                raise CommandErrorException(f"{self.hostname}: {outcome}")
+                raise CommandErrorException(f"{self.name}: {outcome}")
         self._loaded = False
 
     def confirm_commit(self) -> None:
         """Make a running trial permanent.
 
-        An expired trial is gone before anybody notices: read the running configuration back.
-        Raises CommitConfirmException when no trial runs or the switch refuses,
-        CandidateNotOursError when the same commit would carry other changes, OutcomeUnknownError.
+        A trial may expire between the question for it and the `commit`, which then confirms nothing
+        and succeeds. Neither the trial's status nor, as far as the command reference tells, the
+        list of commits shows that: so what runs is compared with what ran on trial.
+        Raises CommitConfirmException when no trial runs, the switch refuses or something else runs
+        afterwards, CandidateNotOursError when the same commit would carry other changes,
+        OutcomeUnknownError.
         """
+        on_trial = self._running_lines(_NOTHING_CHANGED)  # before the question: still on trial then
         self._require_trial("confirm")
         if self.compare_config():
-            raise CandidateNotOursError(
-                self.hostname, "a confirm would commit them too, so none went"
-            )
+            raise CandidateNotOursError(self.name, "a confirm would commit them too, so none went")
         reply = self._run("commit", _CONFIRM_UNKNOWN, self._commit_timeout_s)
         self._require_accepted("commit", reply)
         after = self._trial_status(_CONFIRM_UNKNOWN)
         if after.state != "INACTIVE":
             raise CommitConfirmException(
-                f"{self.hostname}: the switch took the confirm but the trial is {after.state}, "
+                f"{self.name}: the switch took the confirm but the trial is {after.state}, "
                 f"{after.seconds_left} s left"
+            )
+        if self._running_lines(_CONFIRM_UNKNOWN) != on_trial:
+            raise CommitConfirmException(
+                f"{self.name}: the switch took the confirm but does not run what was on trial: the "
+                "trial ended just before, or somebody changed it; read the running configuration"
             )
 
     def abort_commit(self) -> None:
@@ -258,7 +267,7 @@ class CloudEngineDriver(NetworkDriver):  # type: ignore[misc]  # napalm is untyp
         after = self._trial_status(_CONFIRM_UNKNOWN)
         if after.state == "ACTIVE":
             raise CommitConfirmException(
-                f"{self.hostname}: the switch took 'abort trial' but the trial still runs, "
+                f"{self.name}: the switch took 'abort trial' but the trial still runs, "
                 f"{after.seconds_left} s left"
             )
 
@@ -275,7 +284,7 @@ class CloudEngineDriver(NetworkDriver):  # type: ignore[misc]  # napalm is untyp
             return parse.trial_status(self._display("display configuration trial status", unknown))
         except (ValueError, CommandErrorException) as error:
             raise CommitConfirmException(
-                f"{self.hostname}: the switch does not tell whether a trial runs: {error}"
+                f"{self.name}: the switch does not tell whether a trial runs: {error}"
             ) from None
 
     def rollback(self) -> None:
@@ -290,20 +299,18 @@ class CloudEngineDriver(NetworkDriver):  # type: ignore[misc]  # napalm is untyp
         command = "rollback configuration last 1"
         reply = self._run(command, _COMMIT_UNKNOWN, self._commit_timeout_s)
         if reply.refused:
-            raise QuestionRefusedError(
-                self.hostname, command, reply.refused, "nothing was rolled back"
-            )
+            raise QuestionRefusedError(self.name, command, reply.refused, "nothing was rolled back")
         if reply.errors or "rollback succeeded" not in reply.text:
-            raise CommitError(f"{self.hostname}: '{command}' failed: {_said(reply)}")
+            raise CommitError(f"{self.name}: '{command}' failed: {reply.said}")
 
     def save_config(self) -> None:
         """Write the running configuration to the startup file; CommandErrorException if not."""
         self._user_view()
         reply = self._run("save", _SAVE_UNKNOWN, self._commit_timeout_s)
         if reply.refused:
-            raise QuestionRefusedError(self.hostname, "save", reply.refused, "nothing was saved")
+            raise QuestionRefusedError(self.name, "save", reply.refused, "nothing was saved")
         if reply.errors or "successfully" not in reply.text:
-            raise CommandErrorException(f"{self.hostname}: 'save' failed: {_said(reply)}")
+            raise CommandErrorException(f"{self.name}: 'save' failed: {reply.said}")
 
     # --- reading --------------------------------------------------------------------------
 
@@ -331,6 +338,8 @@ class CloudEngineDriver(NetworkDriver):  # type: ignore[misc]  # napalm is untyp
         texts = dict.fromkeys(("running", "candidate", "startup"), "")
         for kind, command in wanted.items():
             if retrieve in ("all", kind):
+                if kind == "candidate":
+                    self._system_view()  # the user view does not know that command
                 text = self._display(command)
                 texts[kind] = mask_secrets(text) if sanitized else text
         return texts
@@ -352,16 +361,22 @@ class CloudEngineDriver(NetworkDriver):  # type: ignore[misc]  # napalm is untyp
         return napalm_neighbors(parse.bgp_peers(self._display("display bgp peer")))
 
     def cli(self, commands: list[str], encoding: str = "text") -> dict[str, str]:
-        """The reply to each command; CommandErrorException on the first that is refused."""
+        """The reply to each command; CommandErrorException on the first that is refused.
+
+        ValueError, before anything is sent, for what is not one line.
+        """
         if encoding != "text":
             raise ValueError(f"cli(encoding={encoding!r}): a CloudEngine answers in text only")
+        for command in commands:
+            if why := why_not_typed(command):
+                raise ValueError(f"cli: {mask_secrets(command)!r} {why}; nothing was sent")
         return {command: self._display(command) for command in commands}
 
     # --- talking to the switch ------------------------------------------------------------
 
     def _connected(self) -> CloudEngineSSH:
         if self._ssh is None:
-            raise ConnectionClosedException(f"{self.hostname}: the connection is not open")
+            raise ConnectionClosedException(f"{self.name}: the connection is not open")
         return self._ssh
 
     def _run(self, command: str, unknown: str, timeout_s: float | None = None) -> Reply:
@@ -373,19 +388,22 @@ class CloudEngineDriver(NetworkDriver):  # type: ignore[misc]  # napalm is untyp
             self._ssh, self._loaded = None, False
             ssh.disconnect()
             sent = mask_secrets(command)
-            raise OutcomeUnknownError(self.hostname, sent, broken.why, unknown) from None
+            raise OutcomeUnknownError(self.name, sent, broken.why, unknown) from None
 
     def _display(self, command: str, unknown: str = _NOTHING_CHANGED) -> str:
         reply = self._run(command, unknown)
         if reply.refused:
             raise QuestionRefusedError(
-                self.hostname, mask_secrets(command), reply.refused, "nothing more was sent"
+                self.name, mask_secrets(command), reply.refused, "nothing more was sent"
             )
         if reply.errors:
-            raise CommandErrorException(
-                f"{self.hostname}: '{mask_secrets(command)}': {_said(reply)}"
-            )
+            raise CommandErrorException(f"{self.name}: '{mask_secrets(command)}': {reply.said}")
         return reply.text
+
+    def _running_lines(self, unknown: str) -> list[str]:
+        """What runs, comparable: no heading, no secrets (the switch encrypts them anew)."""
+        text = mask_secrets(self._display("display current-configuration", unknown))
+        return [line.rstrip() for line in text.splitlines() if not line.startswith("!")]
 
     def _system_view(self) -> parse.Prompt:
         prompt = self._connected().prompt
@@ -394,7 +412,7 @@ class CloudEngineDriver(NetworkDriver):  # type: ignore[misc]  # napalm is untyp
         reply = self._run("system-view", _NOTHING_CHANGED)
         if reply.errors or not reply.prompt.system:
             raise CommandErrorException(
-                f"{self.hostname}: the system view is closed to us: {_said(reply)}"
+                f"{self.name}: the system view is closed to us: {reply.said}"
             )
         return reply.prompt
 
@@ -404,10 +422,10 @@ class CloudEngineDriver(NetworkDriver):  # type: ignore[misc]  # napalm is untyp
             return
         if prompt.uncommitted and self._loaded:
             raise CommitError(
-                f"{self.hostname}: a loaded change is not committed; commit or discard it first"
+                f"{self.name}: a loaded change is not committed; commit or discard it first"
             )
         if self._run("return", _NOTHING_CHANGED).prompt.system:
-            raise CandidateNotOursError(self.hostname)
+            raise CandidateNotOursError(self.name)
 
     def _clear_candidate(self) -> str:
         """Clear what was loaded, go back to the user view, and say what became of it."""
@@ -416,7 +434,7 @@ class CloudEngineDriver(NetworkDriver):  # type: ignore[misc]  # napalm is untyp
         except OutcomeUnknownError as broken:
             return str(broken)
         if reply.errors or reply.refused or reply.prompt.uncommitted:
-            return f"the candidate could not be cleared: {_said(reply)}"
+            return f"the candidate could not be cleared: {reply.said}"
         self._loaded = False
         with suppress(OutcomeUnknownError):  # the next call will tell that the session is lost
             self._run("return", _NOTHING_CHANGED)
@@ -426,16 +444,16 @@ class CloudEngineDriver(NetworkDriver):  # type: ignore[misc]  # napalm is untyp
         outcome, line = self._clear_candidate(), mask_secrets(refused.line.text)
         if refused.question:
             place = f"line {refused.line.number} '{line}'"
-            return QuestionRefusedError(self.hostname, place, refused.question, outcome)
+            return QuestionRefusedError(self.name, place, refused.question, outcome)
         said = mask_secrets(refused.said)
-        return LineRefusedError(self.hostname, refused.line.number, line, said, outcome)
+        return LineRefusedError(self.name, refused.line.number, line, said, outcome)
 
     # --- checks ---------------------------------------------------------------------------
 
     def _trial_s(self, revert_in: int) -> int:
         if isinstance(revert_in, bool) or revert_in not in TRIAL_S:
             raise CommitError(
-                f"{self.hostname}: revert_in is {TRIAL_S.start} to {TRIAL_S.stop - 1} seconds on "
+                f"{self.name}: revert_in is {TRIAL_S.start} to {TRIAL_S.stop - 1} seconds on "
                 f"a CloudEngine, not {revert_in!r}; nothing was committed"
             )
         return revert_in
@@ -444,19 +462,19 @@ class CloudEngineDriver(NetworkDriver):  # type: ignore[misc]  # napalm is untyp
         try:
             return check_description(message)
         except ValueError as error:
-            raise CommitError(f"{self.hostname}: {error}; nothing was committed") from None
+            raise CommitError(f"{self.name}: {error}; nothing was committed") from None
 
     def _check_committed(self, command: str, reply: Reply, *, on_trial: bool) -> None:
         if reply.refused:
             outcome = self._clear_candidate()
-            raise QuestionRefusedError(self.hostname, f"'{command}'", reply.refused, outcome)
+            raise QuestionRefusedError(self.name, f"'{command}'", reply.refused, outcome)
         if reply.errors or (reply.prompt.uncommitted and not on_trial):
             outcome = self._clear_candidate()
-            raise CommitError(f"{self.hostname}: '{command}' failed: {_said(reply)}; {outcome}")
+            raise CommitError(f"{self.name}: '{command}' failed: {reply.said}; {outcome}")
         self._loaded = False
         if on_trial and (state := self._trial_status(_TRIAL_UNKNOWN).state) != "ACTIVE":
             raise CommitError(
-                f"{self.hostname}: '{command}' was accepted, but the trial is {state}: it has "
+                f"{self.name}: '{command}' was accepted, but the trial is {state}: it has "
                 "ended already or the change is permanent; read the running configuration"
             )
 
@@ -465,29 +483,13 @@ class CloudEngineDriver(NetworkDriver):  # type: ignore[misc]  # napalm is untyp
         state = self.trial_status().state
         if state != "ACTIVE":
             raise CommitConfirmException(
-                f"{self.hostname}: no trial to {act} (it is {state}): it was confirmed, aborted, "
+                f"{self.name}: no trial to {act} (it is {state}): it was confirmed, aborted, "
                 "or has reverted; read the running configuration"
             )
 
     def _require_accepted(self, command: str, reply: Reply) -> None:
         if reply.refused or reply.errors:
             raise CommitConfirmException(
-                f"{self.hostname}: '{command}' failed: {reply.refused or _said(reply)}; "
+                f"{self.name}: '{command}' failed: {reply.refused or reply.said}; "
                 "the trial keeps its timer"
             )
-
-
-def _config_text(filename: str | None, config: str | None) -> str:
-    if filename is None and config is None:
-        raise MergeConfigException("nothing to load: give filename or config")
-    if filename is None:
-        return config or ""
-    try:
-        return Path(filename).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise MergeConfigException(f"{filename}: cannot be read: {error}") from None
-
-
-def _said(reply: Reply) -> str:
-    """What the switch said, on one line and without secrets."""
-    return mask_secrets(" ".join(reply.errors or reply.text.split())) or "nothing"

@@ -7,6 +7,9 @@ Text without any indentation is a list of commands and is sent as it stands.
 """
 
 from collections.abc import Callable
+from pathlib import Path
+
+from napalm.base.exceptions import MergeConfigException
 
 from napalm_cloudengine.text import Line
 from napalm_cloudengine.transport import Reply
@@ -20,6 +23,18 @@ class RefusedError(Exception):
     def __init__(self, line: Line, said: str, question: str | None = None) -> None:
         self.line, self.said, self.question = line, said, question
         super().__init__(said)
+
+
+def config_text(filename: str | None, config: str | None) -> str:
+    """The text of a file (it wins) or the text itself; MergeConfigException when there is none."""
+    if filename is None and config is None:
+        raise MergeConfigException("nothing to load: give filename or config")
+    if filename is None:
+        return config or ""
+    try:
+        return Path(filename).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise MergeConfigException(f"{filename}: cannot be read: {error}") from None
 
 
 class Loader:

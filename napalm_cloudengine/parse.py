@@ -147,7 +147,7 @@ def candidate_diff(text: str) -> str:
     """
     lines = text.splitlines()
     kept = [line.rstrip() for line in lines if line.strip() != "Building configuration"]
-    if not any(line.startswith(("+", "-")) for line in kept):
+    if not any(line.lstrip().startswith(("+", "-")) for line in kept):
         return ""
     return "\n".join(line for line in kept if line)
 

@@ -56,7 +56,7 @@ def config_lines(text: str) -> tuple[Line, ...]:
 def check_description(message: str) -> str:
     """The message as a commit description; ValueError when a switch could not take it."""
     words = " ".join(message.split(" "))
-    if why := _why_not_typed(words):
+    if why := why_not_typed(words):
         raise ValueError(f"a commit message {why}")
     if not words.isascii() or len(words) > MAX_DESCRIPTION_CHARS:
         raise ValueError(
@@ -76,11 +76,12 @@ def _why_not(text: str) -> str:
         return "'clear' acts on the switch and is not configuration; not sent"
     if len(text) > MAX_LINE_CHARS:
         return f"longer than the {MAX_LINE_CHARS} characters that a switch takes; not sent"
-    why = _why_not_typed(text)
+    why = why_not_typed(text)
     return f"{why}; not sent" if why else ""
 
 
-def _why_not_typed(text: str) -> str:
+def why_not_typed(text: str) -> str:
+    """Why a text cannot be typed as one line; "" when it can."""
     if "?" in text:
         return "holds '?', which asks the switch for help instead of being entered"
     odd = next((char for char in text if unicodedata.category(char) in ("Cc", "Zl", "Zp")), None)

@@ -77,6 +77,11 @@ class Reply:
         """The lines that refuse: those that start with `Error:`."""
         return parse.error_lines(self.text)
 
+    @property
+    def said(self) -> str:
+        """What the switch said, on one line and without secrets."""
+        return mask_secrets(" ".join(self.errors or self.text.split())) or "nothing"
+
 
 class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untyped here
     """Netmiko's VRP8 connection, with `exchange` as the one way to talk."""

@@ -28,26 +28,24 @@ class Problem:
 
 
 class RocefortError(Exception):
-    """The root: shown as one line, `where: what; how`, and ends the command with exit_code."""
+    """The root: one line a problem, `where: what; how`, and ends the command with exit_code."""
 
     exit_code = 2
-
-    def __init__(self, what: str, *, where: str = "", how: str = "") -> None:
-        self.problem = Problem(where, what, how)
-        super().__init__(str(self.problem))
-
-
-class BadInput(RocefortError):  # noqa: N818 - reads as a sentence where it is raised
-    """Input that cannot be used; carries every problem that one stage found."""
 
     def __init__(
         self, what: str = "", *, where: str = "", how: str = "", problems: Sequence[Problem] = ()
     ) -> None:
-        super().__init__(what, where=where, how=how)
-        self.problems = tuple(problems) or (self.problem,)
+        self.problems = tuple(problems) or (Problem(where, what, how),)
+        super().__init__("\n".join(map(str, self.problems)))
 
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.problems))
+    @property
+    def problem(self) -> Problem:
+        """The first problem; most errors have one."""
+        return self.problems[0]
+
+
+class BadInput(RocefortError):  # noqa: N818 - reads as a sentence where it is raised
+    """Input that cannot be used; carries every problem that one stage found."""
 
 
 class DeviceFailed(RocefortError):  # noqa: N818

@@ -42,7 +42,8 @@ def check(network: Network, sources: Sources | None = None) -> Report:
 
 
 def _severity_place(finding: Finding) -> tuple[object, ...]:
-    return list(Severity).index(finding.severity), *_place(finding), finding.message
+    line = finding.where.line or 0
+    return list(Severity).index(finding.severity), *_place(finding), line, finding.message
 
 
 def _place(verdict: Finding | NotJudged) -> tuple[object, ...]:

@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 from ipaddress import IPv4Address
 
+from rocefort.models.device import natural
 from rocefort.models.finding import Severity
 from rocefort.models.network import End, Link, Network, Node, Role
 from rocefort.validators.ports import is_fabric_link
 from rocefort.validators.rules import Need, Place, Subject, Verdict, rule
 from rocefort.validators.wording import listing
+
+
+class Kind(IntEnum):
+    """What has an address; the first of several keeps it, the others are told to change."""
+
+    INTERFACE = 1
+    ROUTER_ID = 2
+    SERVER = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +32,12 @@ class Owner:
     device: str
     label: str
     path: str
-    router_id: bool = False
+    kind: Kind
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """Place among those who share an address: by what they are, not by where they stand."""
+        return self.kind, natural(self.label), self.label
 
 
 @rule(
@@ -37,11 +52,14 @@ def unique_addresses(subject: Subject) -> Iterator[Verdict]:
     A switch's router id may be the address of its own loopback. Everything else that shares an
     address takes traffic from the other; give one of them another.
     """
-    for address, owners in _owners(subject.network).items():
-        at_home = {owner.device for owner in owners if not owner.router_id}
-        distinct = [o for o in owners if not (o.router_id and o.device in at_home)]
+    for address, sharing in _owners(subject.network).items():
+        if len(sharing) == 1:
+            continue
+        owners = sorted(sharing, key=lambda owner: owner.order)
+        at_home = {owner.device for owner in owners if owner.kind is Kind.INTERFACE}
+        distinct = [o for o in owners if not (o.kind is Kind.ROUTER_ID and o.device in at_home)]
         for owner in distinct[1:]:
-            what = "router id" if owner.router_id else "address"
+            what = "router id" if owner.kind is Kind.ROUTER_ID else "address"
             yield subject.finding(
                 owner.place,
                 f"{what} {address} of {owner.label} is also that of {distinct[0].label}",
@@ -56,14 +74,15 @@ def _owners(network: Network) -> dict[IPv4Address, list[Owner]]:
         for interface in node.device.interfaces:
             end = End(device=node.name, interface=interface.name)
             for address in interface.addresses:
-                owners[address.ip].append(Owner(end, node.name, str(end), "addresses"))
+                owner = Owner(end, node.name, str(end), "addresses", Kind.INTERFACE)
+                owners[address.ip].append(owner)
         bgp = node.device.bgp
         if bgp is not None and bgp.router_id is not None:
-            owner = Owner(node, node.name, node.name, "bgp.router_id", router_id=True)
+            owner = Owner(node, node.name, node.name, "bgp.router_id", Kind.ROUTER_ID)
             owners[bgp.router_id].append(owner)
     for server in network.servers or ():
         label = f"server {server.name}"
-        owners[server.address.ip].append(Owner(server.port, label, label, ""))
+        owners[server.address.ip].append(Owner(server.port, label, label, "", Kind.SERVER))
     return owners
 
 
@@ -107,7 +126,7 @@ def unique_asns(subject: Subject) -> Iterator[Verdict]:
     "ADR003",
     severity=Severity.ERROR,
     source="V300R023C00 command reference, `ip address`; RFC 3021 (31-bit prefixes)",
-    needs=(Need.LINKS,),
+    needs=(Need.CABLING,),
 )
 def one_subnet_per_link(subject: Subject) -> Iterator[Verdict]:
     """Both ends of a routed link are in one subnet.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network
 
-from rocefort.models.finding import Finding, Severity, Where
+from rocefort.models.finding import Finding, Severity
 from rocefort.models.network import Network, Sources
 from rocefort.models.routing import Route, RoutingState
 from rocefort.validators.routing import Solution
@@ -58,17 +58,12 @@ Difference = tuple[str, str, str]  # device, path of the field, sentence
 
 def _finding(kind: str, differences: Sequence[Difference], sources: Sources) -> Finding:
     device, path, sentence = differences[0]
-    position = sources.find(device, path)
     more = len(differences) - 1
     others = f" (and {more} more {kind}{'s' if more > 1 else ''})" if more else ""
     return Finding(
         rule=ENGINES_DISAGREE,
         severity=Severity.ERROR,
-        where=Where(
-            device=device,
-            file=position.file if position else None,
-            line=position.line if position else None,
-        ),
+        where=sources.where(device, path),
         message=f"the engines disagree: {sentence}{others}",
         hint=HINT,
     )

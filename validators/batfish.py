@@ -85,8 +85,9 @@ class Answers(Frozen):
 def ask(network: Network, host: str = HOST, port: int = PORT) -> RoutingState:
     """Verify a Network, whose Devices were parsed from text, by a Batfish service.
 
-    Raises BadInput for what cannot be translated, ServiceFailed for everything that goes wrong
-    with the service; the snapshot is then kept, and its folder named.
+    Raises Refused for what cannot be translated or is not understood, BadInput for names that
+    Batfish cannot tell apart, ServiceFailed for everything that goes wrong with the service; the
+    snapshot is then kept, and its folder named.
     """
     return interpret(network, collect(network, host, port))
 
@@ -164,7 +165,7 @@ def _guarded(where: str, files: Files) -> Iterator[ModuleType]:
             raise _failed(where, f"Batfish gave up: {_line(error)}", files) from error
         except ServiceFailed as error:
             raise _failed(where, error.problem.what, files) from error
-        except (KeyError, TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError) as error:
             raise _failed(
                 where, f"Batfish answered in an unknown form: {error!r}", files
             ) from error
@@ -281,6 +282,8 @@ def _routes(network: Network, answers: Answers) -> tuple[Route, ...]:
     by_host = {host_name(name): (name, bgp) for name, bgp in _speakers(network)}
     found = []
     for (host, prefix), next_hops in hops.items():
+        if host not in by_host:
+            raise ServiceFailed(f"Batfish shows a BGP route on {host}, which runs no BGP")
         name, bgp = by_host[host]
         usable = sorted(next_hops)
         if bgp.maximum_paths > 1:

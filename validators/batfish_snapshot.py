@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from rocefort.dialects.eos import DEFAULT_VLAN, EosNames, render_eos
-from rocefort.errors import BadInput, Problem
+from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.base import NAME
 from rocefort.models.device import Device, Interface
 from rocefort.models.network import End, Network, Segment, Server
+from rocefort.validators.underlay import unmodelled_forwarding
 
 HOST_PORT = "eth0"
 NOWHERE = "rocefort-nowhere"  # far end of the edge that tells Batfish that a switch is uncabled
@@ -27,7 +28,8 @@ def snapshot_files(network: Network) -> Files:
     """Every file of the snapshot by its path in the folder, sorted; a function of the Network.
 
     The Devices must come from parsed configuration text: Batfish then judges the text.
-    Raises BadInput with all that cannot be translated, of all devices together.
+    Raises Refused with all that cannot be translated or is not understood, of all devices
+    together, and BadInput for names that Batfish cannot tell apart.
     """
     _check_names(network)
     files = _configurations(network) | _hosts(network) | _cabling(network)
@@ -87,9 +89,13 @@ def _configurations(network: Network) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     problems: list[Problem] = []
     for node in network.nodes:
+        problems += [
+            Problem(f"{node.name} line {line.line}", what)
+            for line, what in unmodelled_forwarding(node)
+        ]
         try:
             text = render_eos(_with_ports(node.device, used.get(node.name, set())))
-        except BadInput as refused:
+        except Refused as refused:
             problems += refused.problems
         else:
             files[f"configs/{host_name(node.name)}.cfg"] = text.encode()
@@ -98,7 +104,7 @@ def _configurations(network: Network) -> dict[str, bytes]:
         for name in sorted(used.keys() - {node.name for node in network.nodes})
     ]
     if problems:
-        raise BadInput(problems=problems)
+        raise Refused(problems=problems)
     return files
 
 
@@ -157,8 +163,8 @@ def _vlanif_address(
 
 def _cabling(network: Network) -> dict[str, bytes]:
     edges = [*_server_edges(network)]
-    if network.links is not None:
-        edges += [(_end(link.a), _end(link.b)) for link in network.links]
+    if network.cabling is not None:
+        edges += [(_end(link.a), _end(link.b)) for link in network.cabling]
         edges += _uncabled(network, {end[0] for edge in edges for end in edge})
     if not edges:
         return {}

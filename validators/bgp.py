@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import IPv4Address
 
-from rocefort.models.device import Bfd, Bgp, BgpPeer, BgpSettings
+from rocefort.models.device import Bfd, Bgp, BgpPeer, BgpSettings, natural
 from rocefort.models.finding import Severity
 from rocefort.models.network import End, Link, Network, Node, Role
 from rocefort.validators.ports import ends_of, is_fabric_link
@@ -92,12 +92,7 @@ def ends_agree(subject: Subject) -> Iterator[Verdict]:
     warning: BGP takes the smaller hold time, so one of the two is not what somebody meant.
     """
     network = subject.network
-    owners = {
-        address.ip: node
-        for node in network.nodes
-        for interface in node.device.interfaces
-        for address in interface.addresses
-    }
+    owners = _owners(network)
     speakers = {n.name: Speaker(n, n.device.bgp) for n in network.nodes if n.device.bgp}
     cabled = {end for link in subject.links for end in (link.a, link.b)}
     for node in network.nodes:
@@ -105,7 +100,8 @@ def ends_agree(subject: Subject) -> Iterator[Verdict]:
             yield from _no_process(subject, node)
     for speaker in speakers.values():
         for peer in speaker.bgp.peers:
-            side, far = Side(speaker, peer), owners.get(peer.address)
+            side = Side(speaker, peer)
+            far = _far(side, owners.get(peer.address, []), speakers)
             yield from _own_side(subject, side)
             if far is None:
                 yield from _nobody(subject, side, cabled)
@@ -113,6 +109,25 @@ def ends_agree(subject: Subject) -> Iterator[Verdict]:
                 yield from _far_side(subject, side, far, speakers.get(far.name))
     for link in subject.links:
         yield from _no_session(subject, link, speakers)
+
+
+def _owners(network: Network) -> dict[IPv4Address, list[Node]]:
+    owners: defaultdict[IPv4Address, list[Node]] = defaultdict(list)
+    for node in sorted(network.nodes, key=lambda node: natural(node.name)):
+        for interface in node.device.interfaces:
+            for address in interface.addresses:
+                owners[address.ip].append(node)
+    return owners
+
+
+def _far(side: Side, owners: list[Node], speakers: dict[str, Speaker]) -> Node | None:
+    """The switch that has the peer's address; of several (ADR001) the one that peers back."""
+    local = side.speaker.local(side.peer.address)
+    for node in owners:
+        speaker = speakers.get(node.name)
+        if speaker is not None and local is not None and local[0] in speaker.peers:
+            return node
+    return owners[0] if owners else None
 
 
 def _no_process(subject: Subject, node: Node) -> Iterator[Verdict]:

@@ -106,11 +106,13 @@ def _edges(
             compiled[key] = 1 << policies.setdefault(policy, len(policies))
         return compiled[key]
 
-    for session in sessions:
+    for session in sessions:  # of a peer that is down too: its policy may be asked for a cause
+        own = session.device, session.peer
+        needed, _ = bit(own, "import"), bit(own, "export")
         if session.status is not SessionStatus.ESTABLISHED or session.far is None:
             continue
         sender = underlay.network.by_name[session.far[0]].device
-        needed = bit((session.device, session.peer), "import") | bit(session.far, "export")
+        needed |= bit(session.far, "export")
         rank = (_router_id(sender), int(session.peer))
         yield _Edge(sender.name, session.device, session.peer, rank, needed)
 
@@ -157,10 +159,7 @@ def _compile(device: Device, name: str, place: Place, sources: Sources) -> Polic
                 (
                     int(e.prefix.network_address),
                     e.prefix.prefixlen,
-                    e.greater_equal or e.prefix.prefixlen,
-                    (32 if e.greater_equal else e.prefix.prefixlen)
-                    if e.less_equal is None
-                    else e.less_equal,
+                    *e.lengths,
                     e.action == "permit",
                 )
                 for e in lists[node.match_prefix_list].entries
@@ -172,7 +171,7 @@ def _compile(device: Device, name: str, place: Place, sources: Sources) -> Polic
 def denying(device: Device, prefix: IPv4Network, sources: Sources) -> str | None:
     """Name of the first export policy of a device that denies a prefix; None: all pass it.
 
-    Raises Refused for an undefined policy or prefix list.
+    The device is one that `solve_bgp` took, so all its policies and lists are defined.
     """
     for peer in device.bgp.peers if device.bgp else ():
         if name := _policy_name(device, peer.address, "export"):

@@ -36,8 +36,8 @@ class Verified:
 def run(network: Network, sources: Sources, engine: Engine, host: str, port: int) -> Verified:
     """Verify a network whose Devices were parsed from text.
 
-    Raises ServiceFailed where Batfish is asked for and does not answer, Refused where the
-    embedded engine does not model what it is shown.
+    Raises ServiceFailed where Batfish is asked for and does not answer, Refused where an engine
+    that is asked does not model what it is shown.
     """
     if engine is Engine.BATFISH:
         state = batfish.ask(network, host, port)

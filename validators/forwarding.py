@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network
 
-from rocefort.errors import BadInput
+from rocefort.errors import Refused
 from rocefort.models.network import Segment, Server
 from rocefort.validators.underlay import Place, Port, Underlay, vlan_of
 
@@ -93,7 +93,7 @@ def trips(
 ) -> Iterator[tuple[tuple[str, str], Stop | None]]:
     """Every ordered pair of servers, in order of names, and why it is not delivered, if so.
 
-    Raises BadInput for a server on a switch that the network does not have.
+    Raises Refused for a server on a switch that the network does not have.
     """
     network = underlay.network
     segments = {(segment.name, segment.leaf): segment for segment in network.segments or ()}
@@ -101,7 +101,7 @@ def trips(
     for server in sorted(network.servers or (), key=lambda server: server.name):
         leaf = server.port.device
         if leaf not in network.by_name:
-            raise BadInput(f"server {server.name} is on {leaf}, which is not in the network")
+            raise Refused(f"server {server.name} is on {leaf}, which is not in the network")
         attachments.append(_attach(server, underlay, segments.get((server.segment, leaf))))
     for source in attachments:
         for destination in attachments:

@@ -14,7 +14,6 @@ from rocefort.validators.rules import Need, Place, Subject, Verdict, rule
 from rocefort.validators.wording import KBYTE, listing
 
 DCB = "V300R023C00 command reference, DCB"
-INTERVALS_MS = (10, 100, 500, 1000)  # G2, `dcb pfc deadlock-detect interval`
 LONG_MS = 1000  # beyond it a deadlock stops a queue for longer than any vendor's default
 
 
@@ -214,7 +213,8 @@ class Deadlock:
         """The range in milliseconds, in words."""
         if self.settable is None or self.unit_ms is None:
             return "none"
-        return f"{self.settable.low * self.unit_ms} to {self.settable.high * self.unit_ms} ms"
+        words = f"{self.settable.low * self.unit_ms} to {self.settable.high * self.unit_ms} ms"
+        return words if self.unit_ms == 1 else f"{words} in intervals of {self.unit_ms} ms"
 
 
 @rule(
@@ -241,8 +241,23 @@ def deadlock_timers(subject: Subject) -> Iterator[Verdict]:
         if queue is None:
             yield subject.not_judged(node, "which queue's timers count is not known")
             continue
+        if unsettable := list(_interval(subject, node, node.family)):
+            yield from unsettable  # and what counts in it cannot be judged either
+            continue
         for timer in _timers(subject, node, node.family, queue):
             yield from _judge_timer(subject, node, node.family, timer)
+
+
+def _interval(subject: Subject, node: Node, family: Family) -> Iterator[Verdict]:
+    interval, settable = node.device.pfc.interval_ms, family.deadlock_intervals_ms
+    if interval is not None and settable is not None and interval not in settable:
+        yield subject.finding(
+            node,
+            f"the deadlock timers count intervals of {interval} ms, which cannot be set on "
+            f"{family.name} ({settable} ms)",
+            "choose one of these intervals, and the multiples that give the intended times",
+            path="pfc.interval_ms",
+        )
 
 
 def _long_intent(subject: Subject) -> Iterator[Verdict]:
@@ -306,20 +321,17 @@ def _judge_timer(
 ) -> Iterator[Verdict]:
     name, settable = timer.name, timer.settable
     if settable is None or timer.unit_ms is None or not settable.confirmed:
-        facts = "unit and range" if timer.unit_ms is None else "range"
+        facts = "unit and range on {} are" if timer.unit_ms is None else "range on {} is"
         yield subject.not_judged(
             node,
-            f"deadlock {name} time: its {facts} on {family.name} is not confirmed by the vendor",
+            f"deadlock {name} time: its {facts.format(family.name)} not confirmed by the vendor",
             path=timer.path,
         )
         return
     if timer.time_ms is None or timer.raw is None:
         yield from _unset(subject, node, family, timer)
         return
-    unsettable = timer.raw not in settable or (
-        timer.unit_ms != 1 and timer.unit_ms not in INTERVALS_MS
-    )
-    if unsettable:
+    if timer.raw not in settable:
         yield from _unsettable(subject, node, family, timer, timer.time_ms)
         return
     if timer.intent_ms not in (None, timer.time_ms):

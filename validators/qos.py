@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocefort.models.device import DEFAULT_DOMAIN, Device, DiffservDomain, Interface
+from rocefort.models.device import DEFAULT_DOMAIN, NO_DOMAIN, Device, DiffservDomain, Interface
 from rocefort.models.finding import Severity
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.network import Network, Node
@@ -14,7 +14,6 @@ from rocefort.validators.rules import Need, Subject, Verdict, rule
 from rocefort.validators.wording import ranges
 
 MAPPING = "V300R023C00 command reference, QoS, priority mapping"
-UNMAPPED = "none"  # `trust upstream none`
 
 
 @rule(
@@ -69,7 +68,7 @@ def _trust(subject: Subject, port: Port) -> Iterator[Verdict]:
             "add `trust dscp` to the port",
             path="trust_dscp",
         )
-    if interface.domain == UNMAPPED:
+    if interface.domain == NO_DOMAIN:
         yield subject.finding(
             port.end,
             "trust upstream none: no priority is mapped here",
@@ -184,7 +183,7 @@ def queue_of_dot1p(domain: DiffservDomain, value: int) -> int:
 
 def _domain_of(device: Device, interface: Interface) -> DiffservDomain | None:
     name = interface.domain or DEFAULT_DOMAIN
-    if name == UNMAPPED:
+    if name == NO_DOMAIN:
         return None
     built_in = DiffservDomain(name=DEFAULT_DOMAIN) if name == DEFAULT_DOMAIN else None
     return next((d for d in device.domains if d.name == name), built_in)

@@ -92,8 +92,8 @@ def _prefix_order(prefix: IPv4Network) -> tuple[int, int]:
 def analyse(network: Network, sources: Sources | None = None) -> Solution:
     """Solve a network and keep the reasons.
 
-    Raises Refused, naming device and line, for what the engine does not model; BadInput for a
-    server on an unknown switch (when `state` or `pairs` is asked for).
+    Raises Refused, naming device and line, for what the engine does not model; for a server on
+    an unknown switch when `state` or `pairs` is asked for.
     """
     known = sources or Sources()
     underlay = build(network, known)

@@ -19,7 +19,8 @@ Place = Node | End | None  # a device, a port of one, or the whole network
 class Need(StrEnum):
     """Knowledge that configuration text alone does not give."""
 
-    LINKS = "links"
+    LINKS = "links"  # inferred ones will do
+    CABLING = "cabling"  # only as somebody laid it down: text shows cables where it is right
     SERVERS = "servers"
     LOSSLESS = "lossless"
     ROLE = "role"
@@ -28,6 +29,7 @@ class Need(StrEnum):
 
 
 UNKNOWN = {
+    Need.CABLING: "the cables are only inferred from addresses, which is no ground to judge them",
     Need.LINKS: "the cabling is not known, so nothing that lies between two ports can be judged",
     Need.SERVERS: "the servers are not known, so their ports cannot be judged",
     Need.LOSSLESS: "what the fabric is meant to do with RoCE is not known "
@@ -36,6 +38,7 @@ UNKNOWN = {
     Need.HARDWARE: "the hardware model is not known",
     Need.FAMILY: "the syntax family is not known, so its ranges are not either",
 }
+LOOSE_END = "the addresses do not tell what is at the port's other end"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +64,26 @@ class Rule:
         missing = {need: _lacking(network, need) for need in (*self.needs, *self.wants)}
         for need, places in missing.items():
             for place in places:
-                yield subject.not_judged(place, UNKNOWN[need])
+                yield subject.not_judged(place, _unknown(network, need, place))
         if not any(None in missing[need] for need in self.needs):
             yield from self.judge(subject)
 
 
+def _unknown(network: Network, need: Need, place: Place) -> str:
+    if isinstance(place, End):
+        return LOOSE_END
+    if need is Need.CABLING and network.links is None:
+        return UNKNOWN[Need.LINKS]
+    return UNKNOWN[need]
+
+
 def _lacking(network: Network, need: Need) -> tuple[Place, ...]:
-    """Where a piece of knowledge is missing: None is the whole network."""
+    """Where a piece of knowledge is missing: a switch, a port, or None, the whole network."""
     if need in (Need.ROLE, Need.HARDWARE, Need.FAMILY):
         return tuple(node for node in network.nodes if getattr(node, need.value) is None)
-    return (None,) if getattr(network, need.value) is None else ()
+    if getattr(network, need.value) is None:
+        return (None,)
+    return network.loose_ends if need is Need.LINKS else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +141,7 @@ class Subject:
             path = f"interfaces[{interface}]" + (f".{path}" if path else "")
         elif place is not None:
             device = place.name
-        position = self.sources.find(device, path)
-        return Where(
-            device=device or None,
-            interface=interface,
-            file=position.file if position else None,
-            line=position.line if position else None,
-        )
+        return self.sources.where(device, path, interface)
 
 
 REGISTRY: dict[str, Rule] = {}

@@ -6,7 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
 
-from rocefort.models.device import ETHERNET_MTU, Interface
+from rocefort.models.device import (
+    ETHERNET_MTU,
+    FRAME_OVERHEAD_BYTES,
+    JUMBO_FRAME_BYTES,
+    Interface,
+)
 from rocefort.models.finding import Severity
 from rocefort.models.hardware import expand_ports, port_speed_gbps
 from rocefort.models.network import End, Network, Node, Role, Server
@@ -17,8 +22,6 @@ from rocefort.validators.wording import counted, listing
 # IBTA RoCEv2 (annex A17): a 4096-byte payload with IPv4 20, UDP 8, BTH 12, RETH 16, immediate 4
 # and ICRC 4 bytes is an IP packet of 4160 bytes.
 ROCE_PACKET_BYTES = 4096 + 20 + 8 + 12 + 16 + 4 + 4
-JUMBO_FRAME_BYTES = 9216  # default `jumboframe enable` of a switched port, V300R023C00
-FRAME_OVERHEAD_BYTES = 22  # Ethernet header 14, 802.1Q tag 4, FCS 4
 
 HEPS = "HEPS: Network 2025, 5(4), 53"
 
@@ -27,7 +30,7 @@ HEPS = "HEPS: Network 2025, 5(4), 53"
     "TOP001",
     severity=Severity.ERROR,
     source=f"{HEPS} (every leaf to both spines); BGP multipath shares by next hop",
-    needs=(Need.LINKS, Need.ROLE),
+    needs=(Need.CABLING, Need.ROLE),
 )
 def full_mesh(subject: Subject) -> Iterator[Verdict]:
     """Every leaf has equal links to every spine.
@@ -93,7 +96,7 @@ def _unequal_speed(
     "TOP002",
     severity=Severity.ERROR,
     source=f"{HEPS} (no link between spines); Tagger, CoNEXT 2017 (bounces and deadlock)",
-    needs=(Need.LINKS, Need.ROLE),
+    needs=(Need.CABLING, Need.ROLE),
 )
 def no_spine_link(subject: Subject) -> Iterator[Verdict]:
     """No link joins two spines.
@@ -115,7 +118,7 @@ def no_spine_link(subject: Subject) -> Iterator[Verdict]:
     "TOP003",
     severity=Severity.ERROR,
     source="a port takes one cable; port lists of the hardware data",
-    needs=(Need.LINKS,),
+    needs=(Need.CABLING,),
     wants=(Need.SERVERS,),
 )
 def port_used_once(subject: Subject) -> Iterator[Verdict]:

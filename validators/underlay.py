@@ -15,7 +15,7 @@ from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.errors import Refused
 from rocefort.models.device import Device, Interface
-from rocefort.models.network import Network, Node, Sources
+from rocefort.models.network import Network, Node, Sources, TextLine, shared_subnets
 
 Port = tuple[str, str]  # device, interface
 
@@ -23,11 +23,17 @@ Port = tuple[str, str]  # device, interface
 # protocols, VPN instances, filters and policies, redundant gateways, bundled ports; and what is
 # not understood in the BGP and route-policy views (command reference, IP Routing, QoS, M-LAG).
 FORWARDING = re.compile(
-    r"(ip route-static|ospf|isis|rip|bgp|route-policy|ip ip-prefix|ip vpn-instance|evpn|dfs-group"
+    r"(ip route-static|ospf|isis|rip|bgp|route-policy|ip ip-prefix|evpn|dfs-group"
     r"|policy-based-route|traffic-policy|traffic policy|segment-routing)\b"
-    r"|interface \S+ (ip (address|binding)|traffic-policy|eth-trunk|vrrp|ospf|isis|port|vlan)\b"
+    r"|vlan \d+ traffic-policy\b"
+    r"|interface (?!MEth)\S+ (ip (address|binding)|traffic-policy|eth-trunk|vrrp|ospf|isis|port"
+    r"|vlan)\b"
 )
-HARMLESS = re.compile(r"peer \S+ (password|keychain|valid-ttl-hops)\b|graceful-restart\b")
+# A management VPN instance is harmless: a port of the fabric in one is refused by its own line.
+HARMLESS = re.compile(
+    r"peer \S+ (password|keychain|valid-ttl-hops)\b|graceful-restart\b"
+    r"|ip route-static vpn-instance\b"
+)
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,9 @@ def build(network: Network, sources: Sources) -> Underlay:
     Raises Refused for what is not modelled: an addressed Eth-Trunk, one subnet on two interfaces
     of a switch, a VLAN bridged between switches, a subnet that does not tell who is wired to whom.
     """
+    # In order of names, so that no answer and no sentence hangs on the order of the nodes.
+    ordered = tuple(sorted(network.nodes, key=lambda node: node.name))
+    network = network.model_copy(update={"nodes": ordered})
     for node in network.nodes:
         _check_text(node, sources)
         _check_device(node.device, sources)
@@ -118,13 +127,17 @@ def _interface(network: Network, port: Port) -> Interface:
     return found or Interface(name=port[1])
 
 
-def _check_text(node: Node, sources: Sources) -> None:
-    """Lines that the models do not know, and that may change where packets go."""
+def unmodelled_forwarding(node: Node) -> Iterator[tuple[TextLine, str]]:
+    """Lines that the models do not know and that may change where packets go, and the sentence."""
     for line in node.unmodelled:
         command = " ".join((*line.path, line.text))
         if FORWARDING.match(command) and not HARMLESS.match(line.text):
-            place = Place(node.name, f"unmodelled[{line.line}]")
-            raise refuse(f"`{line.text}` may change forwarding and is not modelled", place, sources)
+            yield line, f"`{line.text}` may change forwarding and is not modelled"
+
+
+def _check_text(node: Node, sources: Sources) -> None:
+    for line, what in unmodelled_forwarding(node):
+        raise refuse(what, Place(node.name, f"unmodelled[{line.line}]"), sources)
 
 
 def _check_device(device: Device, sources: Sources) -> None:
@@ -142,7 +155,7 @@ def _check_device(device: Device, sources: Sources) -> None:
 
 def _cables(network: Network, sources: Sources) -> dict[Port, Port]:
     far: dict[Port, Port] = {}
-    for a, b in _declared(network) if network.links is not None else _inferred(network, sources):
+    for a, b in _declared(network) if network.cabling is not None else _inferred(network, sources):
         for end, other in ((a, b), (b, a)):
             if end[0] not in network.by_name:
                 raise Refused(f"a link ends at {end[0]}, which is not in the network")
@@ -154,19 +167,14 @@ def _cables(network: Network, sources: Sources) -> dict[Port, Port]:
 
 
 def _declared(network: Network) -> Iterator[tuple[Port, Port]]:
-    for link in network.links or ():
+    for link in network.cabling or ():
         yield (link.a.device, link.a.interface), (link.b.device, link.b.interface)
 
 
 def _inferred(network: Network, sources: Sources) -> Iterator[tuple[Port, Port]]:
     """Cables as the addresses tell them: two routed ports in one subnet."""
-    members: defaultdict[IPv4Network, list[Port]] = defaultdict(list)
-    for node in network.nodes:
-        for interface in node.device.interfaces:
-            if interface.kind == "ethernet" and interface.routed:
-                for subnet in {address.network for address in interface.addresses}:
-                    members[subnet].append((node.name, interface.name))
-    for subnet, ports in members.items():
+    for subnet, ends in shared_subnets(network.nodes).items():
+        ports = [(end.device, end.interface) for end in ends]
         if len(ports) > 2:
             names = ", ".join(" ".join(port) for port in ports)
             place = Place(ports[2][0], f"interfaces[{ports[2][1]}].addresses", ports[2][1])

@@ -23,6 +23,7 @@ from rocefort.validators.agreement import ENGINES_DISAGREE
 from rocefort.validators.bgp_engine import denying
 from rocefort.validators.bgp_sessions import Session
 from rocefort.validators.forwarding import Stop
+from rocefort.validators.ports import ends_of
 from rocefort.validators.routing import Solution, analyse
 from rocefort.validators.underlay import Place
 
@@ -77,18 +78,8 @@ def _not_judged(network: Network) -> Iterator[NotJudged]:
         yield NotJudged(rule=PAIR, where=Where(), reason="the servers are not known")
 
 
-def _where(place: Place, sources: Sources) -> Where:
-    position = sources.find(place.device, place.path)
-    return Where(
-        device=place.device or None,
-        interface=place.interface,
-        file=position.file if position else None,
-        line=position.line if position else None,
-    )
-
-
 def _error(rule: str, place: Place, sources: Sources, message: str, hint: str) -> Finding:
-    where = _where(place, sources)
+    where = sources.where(place.device, place.path, place.interface)
     return Finding(rule=rule, severity=Severity.ERROR, where=where, message=message, hint=hint)
 
 
@@ -154,9 +145,10 @@ def _widths(
     width = {(route.device, route.prefix): route.width for route in state.routes}
     served = {leaf.name: _prefixes(network, leaf) for leaf in network.role(Role.LEAF)}
     silent = {} if solution is None else _silent(solution, served, width, spines, sources)
+    cables = _links_per_pair(network)
     hidden: defaultdict[tuple[IPv4Network, str], list[str]] = defaultdict(list)
     for leaf in network.role(Role.LEAF):
-        expected = spines * _links_per_pair(network, leaf.name)
+        expected = spines * cables.get(leaf.name, 1)
         short: defaultdict[int, list[tuple[IPv4Network, str]]] = defaultdict(list)
         own = served[leaf.name] | _subnets(leaf)
         for other, prefixes in served.items():
@@ -234,16 +226,19 @@ def _subnets(leaf: Node) -> set[IPv4Network]:
     return {address.network for i in leaf.device.interfaces for address in i.addresses}
 
 
-def _links_per_pair(network: Network, leaf: str) -> int:
-    """Most cables of the leaf to one spine; 1 where the cabling is not known."""
+def _links_per_pair(network: Network) -> Mapping[str, int]:
+    """Most cables of each leaf to one spine; leaves without a known cable are left out."""
     spines = {node.name for node in network.role(Role.SPINE)}
     count = Counter(
-        far.device
+        (near.device, far.device)
         for link in network.links or ()
-        for near, far in ((link.a, link.b), (link.b, link.a))
-        if near.device == leaf and far.device in spines
+        for near, far in ends_of(link)
+        if far.device in spines
     )
-    return max(count.values(), default=1)
+    most: dict[str, int] = {}
+    for (leaf, _), number in count.items():
+        most[leaf] = max(most.get(leaf, 0), number)
+    return most
 
 
 def _short(

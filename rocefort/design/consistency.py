@@ -6,72 +6,73 @@ from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network
 from itertools import chain, combinations
 
-from rocefort.design.load import Catalogue, Loaded
+from rocefort.design.context import Context
+from rocefort.design.lossless import multiples, times_ms
 from rocefort.documents.nearest import nearest
 from rocefort.documents.read import YamlPath
 from rocefort.errors import BadInput, Problem
 from rocefort.models.fabric import Leaf, ServerIntent, Switch
-from rocefort.models.hardware import Hardware, SyntaxFamily, port_speed_gbps
+from rocefort.models.hardware import Family, Hardware, SyntaxFamily
 
-Placed = tuple[YamlPath, Switch]
+LAST_ASN = 4294967294  # RFC 7300
 
 
-def check_intent(loaded: Loaded, catalogue: Catalogue) -> None:
+def check_intent(context: Context) -> None:
     """Raise BadInput with every inconsistency of this stage."""
-    parts = (_switches, _timers, _pools, _segments, _servers, _links, _rollout)
-    problems = list(chain.from_iterable(part(loaded, catalogue) for part in parts))
+    parts = (_switches, _timers, _pools, _segments, _servers, _links, _access, _rollout)
+    problems = list(chain.from_iterable(part(context) for part in parts))
     if problems:
         raise BadInput(problems=sorted(problems, key=lambda problem: problem.line))
 
 
-def switches(loaded: Loaded) -> Iterator[Placed]:
-    """All switches with their YAML paths."""
-    fabric = loaded.fabric
-    for group, members in (("spines", fabric.spines), ("leaves", fabric.leaves)):
-        for index, switch in enumerate(members):
-            yield (group, index), switch
-
-
-def _switches(loaded: Loaded, catalogue: Catalogue) -> Iterator[Problem]:
-    capacity = loaded.fabric.capacity
-    yield from _repeated(loaded, [(path, s.name) for path, s in switches(loaded)], "name", "name")
+def _switches(context: Context) -> Iterator[Problem]:
+    capacity = context.fabric.capacity
+    # Switches and servers are hosts to all tools, told apart by name alone.
+    names: list[tuple[YamlPath, str]] = [(path, s.name) for path, s in context.switches()]
+    names += [(("servers", i), s.name) for i, s in enumerate(context.fabric.servers)]
+    yield from _repeated(context, names, "name", "name")
     for group, limit in (("spines", capacity.spines), ("leaves", capacity.leaves)):
-        members = [(path, s) for path, s in switches(loaded) if path[0] == group]
-        yield from _repeated(loaded, [(p, str(s.id)) for p, s in members], "id", "id")
+        members = [(path, s) for path, s in context.switches() if path[0] == group]
+        yield from _repeated(context, [(p, str(s.id)) for p, s in members], "id", "id")
         for path, switch in members:
             if switch.id > limit:
-                yield loaded.problem(
+                yield context.problem(
                     (*path, "id"),
                     f"id {switch.id} is outside the reserved capacity of {limit} {group}",
                     f"use a free id up to {limit}; raising capacity.{group} moves addresses",
                 )
-    for path, switch in switches(loaded):
-        yield from _hardware(loaded, catalogue, path, switch)
+    highest = context.fabric.routing.leaf_asn_base + capacity.leaves
+    if highest > LAST_ASN:
+        yield context.problem(
+            ("routing", "leaf_asn_base"),
+            f"the reserved capacity takes AS numbers up to {highest}",
+            f"choose a base of at most {LAST_ASN - capacity.leaves}",
+        )
+    for path, switch in context.switches():
+        yield from _hardware(context, path, switch)
 
 
-def _hardware(
-    loaded: Loaded, catalogue: Catalogue, path: YamlPath, switch: Switch
-) -> Iterator[Problem]:
-    hardware = catalogue.hardware.get(switch.hardware)
+def _hardware(context: Context, path: YamlPath, switch: Switch) -> Iterator[Problem]:
+    hardware = context.catalogue.hardware.get(switch.hardware)
     if hardware is None:
-        yield loaded.problem(
+        yield context.problem(
             (*path, "hardware"),
             f"no hardware {switch.hardware!r} in inventory/hardware",
-            nearest(switch.hardware, catalogue.hardware),
+            nearest(switch.hardware, context.catalogue.hardware),
         )
         return
     if hardware.family_of(switch.software) is None:
         known = ", ".join(f"{r.prefix}.." for r in hardware.releases)
-        yield loaded.problem(
+        yield context.problem(
             (*path, "software"),
             f"no syntax family known for {switch.hardware} with {switch.software!r}",
             f"its releases: {known}",
         )
-    needed = loaded.fabric.capacity.spines if isinstance(switch, Leaf) else None
+    needed = context.fabric.capacity.spines if isinstance(switch, Leaf) else None
     ports = len(hardware.fabric_port_names())
-    needed = needed or loaded.fabric.capacity.leaves
+    needed = needed or context.fabric.capacity.leaves
     if ports < needed:
-        yield loaded.problem(
+        yield context.problem(
             (*path, "hardware"),
             f"{switch.hardware} has {ports} fabric ports, the reserved capacity takes {needed}",
             "choose other hardware or reserve less",
@@ -79,13 +80,13 @@ def _hardware(
 
 
 def _repeated(
-    loaded: Loaded, items: Iterable[tuple[YamlPath, str]], field: str, word: str
+    context: Context, items: Iterable[tuple[YamlPath, str]], field: str, word: str
 ) -> Iterator[Problem]:
     seen: dict[str, YamlPath] = {}
     for path, value in items:
         if value in seen:
-            first = loaded.document.at((*seen[value], field)).line
-            yield loaded.problem(
+            first = context.loaded.document.at((*seen[value], field)).line
+            yield context.problem(
                 (*path, field),
                 f"{word} {value!r} is given twice",
                 f"the first is on line {first}",
@@ -93,28 +94,48 @@ def _repeated(
         seen.setdefault(value, path)
 
 
-def _timers(loaded: Loaded, catalogue: Catalogue) -> Iterator[Problem]:
-    """A family whose unit is unknown cannot be derived from milliseconds."""
-    given = loaded.fabric.lossless.deadlock.by_family
+def _timers(context: Context) -> Iterator[Problem]:
+    """Deadlock timers must be written in the form that each family in use has."""
     used: dict[SyntaxFamily, Switch] = {}
-    for _, switch in switches(loaded):
-        hardware = catalogue.hardware.get(switch.hardware)
+    for _, switch in context.switches():
+        hardware = context.catalogue.hardware.get(switch.hardware)
         family = hardware.family_of(switch.software) if hardware else None
         if family:
             used.setdefault(family, switch)
-    for family, switch in used.items():
-        facts = catalogue.families[family]
-        blind = facts.deadlock_detect_time and not facts.deadlock_interval_ms
-        if blind and (family not in given or given[family].detect_time is None):
-            yield loaded.problem(
-                ("lossless", "deadlock"),
-                f"{switch.name} is {family.value}, whose timer unit no source confirms",
-                f"give by_family.{family.value}.detect_time and recovery_time as the switch counts",
-            )
+    for name, switch in used.items():
+        yield from _family_timers(context, context.catalogue.families[name], switch)
 
 
-def _pools(loaded: Loaded, _catalogue: Catalogue) -> Iterator[Problem]:
-    fabric = loaded.fabric
+def _family_timers(context: Context, family: Family, switch: Switch) -> Iterator[Problem]:
+    deadlock, name = context.fabric.lossless.deadlock, family.name.value
+    given = deadlock.by_family.get(family.name)
+    counted = (given.detect_time, given.recovery_time) if given else (None, None)
+    place = ("lossless", "deadlock", *(("by_family", name) if given else ()))
+    if family.deadlock_detect_time is None:
+        if counted != (None, None):
+            how = "give detect_ms and recovery_ms"
+            yield context.problem(place, f"{name} takes milliseconds, not multiples", how)
+    elif None in counted and counted != (None, None):
+        how = f"give by_family.{name}.detect_time and recovery_time"
+        yield context.problem(place, f"one of two multiples is given for {name}", how)
+    elif None in counted and family.deadlock_interval_ms is None:
+        yield context.problem(
+            place,
+            f"{switch.name} is {name}, whose timer unit no source confirms",
+            f"give by_family.{name}.detect_time and recovery_time as the switch counts",
+        )
+    elif multiples(deadlock, family) is None:
+        detect_ms, recovery_ms = times_ms(deadlock, family)
+        yield context.problem(
+            place,
+            f"{name} cannot say {detect_ms} and {recovery_ms} ms: it counts intervals of "
+            f"{family.deadlock_intervals_ms} ms",
+            f"give times that are multiples of one of them, here or in by_family.{name}",
+        )
+
+
+def _pools(context: Context) -> Iterator[Problem]:
+    fabric = context.fabric
     pools: list[tuple[YamlPath, IPv4Network]] = [
         (("pools", "spine_loopbacks"), fabric.pools.spine_loopbacks),
         (("pools", "leaf_loopbacks"), fabric.pools.leaf_loopbacks),
@@ -123,28 +144,28 @@ def _pools(loaded: Loaded, _catalogue: Catalogue) -> Iterator[Problem]:
     pools += [(("segments", i, "prefix"), s.prefix) for i, s in enumerate(fabric.segments)]
     for (_, first), (path, second) in combinations(pools, 2):
         if first.overlaps(second):
-            yield loaded.problem(path, f"{second} overlaps {first}", "use separate prefixes")
+            yield context.problem(path, f"{second} overlaps {first}", "use separate prefixes")
     capacity = fabric.capacity
     links = capacity.spines * capacity.leaves * 2 ** (32 - fabric.pools.link_prefix_length)
     needs = (capacity.spines + 1, capacity.leaves + 1, links)
     for (path, pool), need in zip(pools, needs, strict=False):
         if pool.num_addresses < need:
-            yield loaded.problem(
+            yield context.problem(
                 path,
                 f"{pool} has {pool.num_addresses} addresses, the reserved capacity takes {need}",
                 "use a larger prefix",
             )
 
 
-def _segments(loaded: Loaded, _catalogue: Catalogue) -> Iterator[Problem]:
-    fabric = loaded.fabric
+def _segments(context: Context) -> Iterator[Problem]:
+    fabric = context.fabric
     named = [(("segments", i), s) for i, s in enumerate(fabric.segments)]
-    yield from _repeated(loaded, [(p, s.name) for p, s in named], "name", "name")
+    yield from _repeated(context, [(p, s.name) for p, s in named], "name", "name")
     tagged = [(p, str(s.vlan)) for p, s in named if s.vlan]
-    yield from _repeated(loaded, tagged, "vlan", "VLAN")
+    yield from _repeated(context, tagged, "vlan", "VLAN")
     outside = [s for s in fabric.segments if s.vlan is None]
     if len(outside) != 1:
-        yield loaded.problem(
+        yield context.problem(
             ("segments",),
             f"{len(outside)} segments without a VLAN",
             "exactly one is the out-of-band management network",
@@ -152,7 +173,7 @@ def _segments(loaded: Loaded, _catalogue: Catalogue) -> Iterator[Problem]:
     for path, segment in named:
         parts = 2 ** max(segment.leaf_prefix_length - segment.prefix.prefixlen, 0)
         if segment.vlan and parts < fabric.capacity.leaves:
-            yield loaded.problem(
+            yield context.problem(
                 (*path, "prefix"),
                 f"{segment.prefix} gives {parts} leaf prefixes of /{segment.leaf_prefix_length}, "
                 f"the reserved capacity takes {fabric.capacity.leaves}",
@@ -160,98 +181,111 @@ def _segments(loaded: Loaded, _catalogue: Catalogue) -> Iterator[Problem]:
             )
     gateways = {s.name for s in fabric.segments if s.vlan}
     for index, leaf in enumerate(fabric.leaves):
+        for name in leaf.pins.gateways:
+            if name not in leaf.segments:
+                yield context.problem(
+                    ("leaves", index, "pins", "gateways", name),
+                    f"{leaf.name} does not serve segment {name!r}",
+                    nearest(name, leaf.segments),
+                )
         for place, name in enumerate(leaf.segments):
             if name not in gateways:
-                yield loaded.problem(
+                yield context.problem(
                     ("leaves", index, "segments", place),
                     f"no segment {name!r} with a VLAN",
                     nearest(name, gateways),
                 )
 
 
-def _servers(loaded: Loaded, catalogue: Catalogue) -> Iterator[Problem]:
-    fabric = loaded.fabric
+def _servers(context: Context) -> Iterator[Problem]:
+    fabric = context.fabric
     leaves = {leaf.name: leaf for leaf in fabric.leaves}
-    named = [(("servers", i), s) for i, s in enumerate(fabric.servers)]
-    yield from _repeated(loaded, [(p, s.name) for p, s in named], "name", "name")
     used: dict[tuple[str, str], ServerIntent] = {}
-    for path, server in named:
+    for index, server in enumerate(fabric.servers):
+        path = ("servers", index)
         leaf = leaves.get(server.leaf)
         if leaf is None:
             how = nearest(server.leaf, leaves)
-            yield loaded.problem((*path, "leaf"), f"no leaf {server.leaf!r}", how)
+            yield context.problem((*path, "leaf"), f"no leaf {server.leaf!r}", how)
             continue
         if server.segment not in leaf.segments:
-            yield loaded.problem(
+            yield context.problem(
                 (*path, "segment"),
                 f"{leaf.name} has no gateway for segment {server.segment!r}",
                 f"add it to the leaf's segments, or use one of: {', '.join(leaf.segments)}",
             )
         other = used.setdefault((server.leaf, server.port), server)
         if other is not server:
-            yield loaded.problem(
+            yield context.problem(
                 (*path, "port"),
                 f"{server.leaf} {server.port} is used twice, by {other.name} and {server.name}",
                 "give each server a port of its own",
             )
-        yield from _server_port(loaded, path, server, catalogue.hardware.get(leaf.hardware))
+        yield from _server_port(
+            context, path, server, context.catalogue.hardware.get(leaf.hardware)
+        )
 
 
 def _server_port(
-    loaded: Loaded, path: YamlPath, server: ServerIntent, hardware: Hardware | None
+    context: Context, path: YamlPath, server: ServerIntent, hardware: Hardware | None
 ) -> Iterator[Problem]:
     if hardware is None:
         return
     if server.port not in hardware.port_names():
-        yield loaded.problem(
+        yield context.problem(
             (*path, "port"),
             f"{hardware.model} has no port {server.port}",
             f"its ports: {', '.join(hardware.ports)}",
         )
     elif server.port in hardware.fabric_port_names():
-        yield loaded.problem(
+        yield context.problem(
             (*path, "port"),
             f"{server.leaf} {server.port} is reserved for spines",
             f"fabric ports of {hardware.model}: {', '.join(hardware.fabric_ports)}",
         )
 
 
-def _links(loaded: Loaded, catalogue: Catalogue) -> Iterator[Problem]:
-    fabric = loaded.fabric
+def _links(context: Context) -> Iterator[Problem]:
+    fabric = context.fabric
     known: dict[str, dict[str, Switch]] = {
         "spine": {s.name: s for s in fabric.spines},
         "leaf": {s.name: s for s in fabric.leaves},
     }
+    first: dict[tuple[str, str], int] = {}
     for index, pin in enumerate(fabric.links):
+        earlier = first.setdefault((pin.spine, pin.leaf), index)
+        if earlier != index:
+            line = context.loaded.document.at(("links", earlier)).line
+            what = f"the link {pin.spine} - {pin.leaf} is given twice"
+            yield context.problem(("links", index), what, f"the first is on line {line}")
         for role, port in (("spine", pin.spine_port), ("leaf", pin.leaf_port)):
             name = getattr(pin, role)
             switch = known[role].get(name)
             if switch is None:
                 how = nearest(name, known[role])
-                yield loaded.problem(("links", index, role), f"no {role} {name!r}", how)
+                yield context.problem(("links", index, role), f"no {role} {name!r}", how)
                 continue
-            hardware = catalogue.hardware.get(switch.hardware)
+            hardware = context.catalogue.hardware.get(switch.hardware)
             if port and hardware and port not in hardware.port_names():
-                yield loaded.problem(
+                yield context.problem(
                     ("links", index, f"{role}_port"),
                     f"{hardware.model} has no port {port}",
                     f"its ports: {', '.join(hardware.ports)}",
                 )
-        if pin.spine_port and pin.leaf_port:
-            yield from _speeds(loaded, index, pin.spine_port, pin.leaf_port)
 
 
-def _speeds(loaded: Loaded, index: int, spine_port: str, leaf_port: str) -> Iterator[Problem]:
-    if port_speed_gbps(spine_port) != port_speed_gbps(leaf_port):
-        yield loaded.problem(
-            ("links", index, "leaf_port"),
-            f"{spine_port} and {leaf_port} differ in speed",
-            "join ports of one speed",
-        )
+def _access(context: Context) -> Iterator[Problem]:
+    users, ntp = context.fabric.security.users, context.fabric.services.ntp
+    named = [(("security", "users", i), user.name) for i, user in enumerate(users)]
+    yield from _repeated(context, named, "name", "user")
+    for index, server in enumerate(ntp):
+        if server in ntp[:index]:
+            path = ("services", "ntp", index)
+            yield context.problem(path, f"NTP server {server} is given twice", "remove one")
 
 
-def _rollout(loaded: Loaded, _catalogue: Catalogue) -> Iterator[Problem]:
-    canary = loaded.fabric.rollout.canary
-    leaves = [leaf.name for leaf in loaded.fabric.leaves]
+def _rollout(context: Context) -> Iterator[Problem]:
+    canary = context.fabric.rollout.canary
+    leaves = [leaf.name for leaf in context.fabric.leaves]
     if canary not in leaves:
-        yield loaded.problem(("rollout", "canary"), f"no leaf {canary!r}", nearest(canary, leaves))
+        yield context.problem(("rollout", "canary"), f"no leaf {canary!r}", nearest(canary, leaves))

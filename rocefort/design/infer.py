@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
-from ipaddress import IPv4Network
 
-from rocefort.models.network import End, Link, Network, Node
-
-LINK_LENGTHS = (30, 31)  # a subnet with two usable addresses is a point-to-point link
+from rocefort.models.network import Link, Network, Node, shared_subnets
 
 
 def infer(name: str, nodes: Iterable[Node]) -> Network:
-    """Network of parsed text; cabling inferred from subnets that two routed ports share.
+    """Network of parsed text; a cable is inferred where two routed ports share a subnet.
 
-    Roles, hardware, servers, cable lengths and what the fabric is meant to do stay unknown.
+    Roles, hardware, servers, cable lengths and what the fabric is meant to do stay unknown; so
+    does the cabling where no two ports share a subnet.
     """
     nodes = tuple(sorted(nodes, key=lambda node: node.name))
-    ends: dict[IPv4Network, list[End]] = defaultdict(list)
-    for node in nodes:
-        for interface in node.device.interfaces:
-            if interface.kind != "ethernet":
-                continue
-            for address in interface.addresses:
-                if address.network.prefixlen in LINK_LENGTHS:
-                    ends[address.network].append(End(device=node.name, interface=interface.name))
-    links = tuple(Link(a=pair[0], b=pair[1]) for pair in ends.values() if len(pair) == 2)
-    return Network(name=name, origin="text", nodes=nodes, links=links)
+    links = tuple(
+        Link(a=ends[0], b=ends[1])
+        for ends in shared_subnets(nodes).values()
+        if len(ends) == 2 and ends[0].device != ends[1].device
+    )
+    return Network(name=name, origin="text", nodes=nodes, links=links or None)

@@ -16,7 +16,7 @@ from typing import Literal
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from rocefort.errors import BadInput, Problem
+from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.base import NAME
 from rocefort.models.device import Bgp, BgpPeer, Device, Interface, PrefixEntry
 from rocefort.paths import TEMPLATES
@@ -108,11 +108,11 @@ def render_eos(device: Device) -> str:
 
     What has no effect on a CloudEngine has none here: a peer without AS number, or not enabled in
     the IPv4 family, is a comment; an address on a layer-2 port is left out; what hangs on a VLAN
-    that is not created is shut down. Raises BadInput with everything that EOS cannot say, and with
+    that is not created is shut down. Raises Refused with everything that EOS cannot say, and with
     references to what does not exist.
     """
     if problems := tuple(_problems(device)):
-        raise BadInput(problems=problems)
+        raise Refused(problems=problems)
     return _template().render(
         device=device,
         ports=[_port(i, device.vlans) for i in device.interfaces if EosNames.known(i.name)],
@@ -193,16 +193,8 @@ def _remote_asn(bgp: Bgp, peer: BgpPeer) -> int | None:
 
 def _bounds(entry: PrefixEntry) -> str:
     """`ge` and `le` of one entry; EOS wants `ge` above the prefix's own length."""
-    low, high, length = *_lengths(entry), entry.prefix.prefixlen
+    low, high, length = *entry.lengths, entry.prefix.prefixlen
     return (f" ge {low}" if low > length else "") + (f" le {high}" if high > length else "")
-
-
-def _lengths(entry: PrefixEntry) -> tuple[int, int]:
-    """Shortest and longest prefix length that an entry matches."""
-    length = entry.prefix.prefixlen
-    if entry.greater_equal is None and entry.less_equal is None:
-        return length, length
-    return entry.greater_equal or length, entry.less_equal or 32
 
 
 def _problems(device: Device) -> Iterator[Problem]:
@@ -240,7 +232,7 @@ def _name_problems(device: Device) -> Iterator[Problem]:
 def _prefix_problems(device: Device) -> Iterator[Problem]:
     for item in device.prefix_lists:
         for entry in item.entries:
-            low, high = _lengths(entry)
+            low, high = entry.lengths
             if high < max(low, entry.prefix.prefixlen):
                 where = f"{device.name} ip-prefix {item.name} index {entry.index}"
                 what = f"no route is in {entry.prefix} and at most /{high} long"

@@ -98,7 +98,10 @@ class FabricInventory:
         options = {
             "timeout": self.connections.command_timeout_s,
             # The driver checks host keys against this file alone and cannot be told not to.
-            "optional_args": {"ssh_known_hosts": str(self.connections.known_hosts)},
+            "optional_args": {
+                "name": node.name,
+                "ssh_known_hosts": str(self.connections.known_hosts),
+            },
         }
         return FleetHost(
             access,

@@ -8,7 +8,10 @@ also when the controller is gone; its process id comes back first, so that it ca
 from __future__ import annotations
 
 import shlex
+import socket
+import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ from typing import Any
 import paramiko
 from nornir.core.configuration import Config
 from nornir.core.inventory import Host
+from paramiko.hostkeys import InvalidHostKey
 
 from rocefort.errors import BadInput, DeviceFailed
 from rocefort.fleet.failures import UnknownHostKeyError
@@ -56,7 +60,7 @@ class RemoteCommand:
         self._session = session
         self._channel = session.open_channel()
         self._out, self._err = bytearray(), bytearray()
-        self._channel.exec_command(guarded(command, timeout_s))
+        _execute(self._channel, guarded(command, timeout_s))
 
     def running(self) -> bool:
         """Whether it has not ended."""
@@ -165,6 +169,10 @@ class SshExec:
         except BaseException:
             client.close()
             raise
+        transport = client.get_transport()
+        if transport is not None and isinstance(transport.sock, socket.socket):
+            # Several small packets start a command: Nagle's delay costs 40 ms each time.
+            transport.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._client = client
 
     def close(self) -> None:
@@ -195,15 +203,13 @@ class SshExec:
 
     def signal(self, pid: int, name: str) -> None:
         """Send a signal to one process that this session started."""
-        channel = self.open_channel()
-        channel.settimeout(KILL_AFTER_S)
         try:
-            channel.exec_command(f"kill -{name} {pid:d}")
-            channel.recv(_READ_BYTES)  # returns at the end of the command
-        except (paramiko.SSHException, OSError):
+            with self.open_channel() as channel:
+                channel.settimeout(KILL_AFTER_S)
+                _execute(channel, f"kill -{name} {pid:d}")
+                channel.recv(_READ_BYTES)  # returns at the end of the command
+        except (paramiko.SSHException, EOFError, OSError):
             return  # a lost session: the server's own deadline ends the process
-        finally:
-            channel.close()
 
     def open_channel(self) -> paramiko.Channel:
         """A new exec channel; raises SSHException when the session is gone."""
@@ -221,6 +227,25 @@ def session(host: Host, configuration: Config) -> SshExec:
     host.close_connection(CONNECTION)
     reopened: SshExec = host.get_connection(CONNECTION, configuration)
     return reopened
+
+
+def _execute(channel: paramiko.Channel, command: str) -> None:
+    """Start a command; SSHException where the server does not take it in time.
+
+    paramiko waits without end for the server's word, which a server that hangs never gives.
+    """
+
+    def give_up() -> None:
+        with suppress(paramiko.SSHException, EOFError, OSError):  # the session may go meanwhile
+            channel.close()
+
+    watchdog = threading.Timer(GRACE_S, give_up)
+    watchdog.daemon = True
+    watchdog.start()
+    try:
+        channel.exec_command(command)
+    finally:
+        watchdog.cancel()
 
 
 class _RefuseUnknownKey(paramiko.MissingHostKeyPolicy):
@@ -241,4 +266,10 @@ def _load_known_hosts(client: paramiko.SSHClient, path: Path) -> None:
             f"known hosts cannot be read: {error.strerror}",
             where=str(path),
             how="write the host keys of all devices there (ssh-keyscan, then compare them)",
+        ) from None
+    except (InvalidHostKey, UnicodeDecodeError) as error:
+        raise BadInput(
+            f"known hosts cannot be read: {' '.join(str(error).split())}",
+            where=str(path),
+            how="mend or remove that line",
         ) from None

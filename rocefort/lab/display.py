@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 from rocefort.dialects.vrp.edit import children_at
 from rocefort.dialects.vrp.interpret import Lines, View
-from rocefort.dialects.vrp.tree import ConfigLine, tree_text
+from rocefort.dialects.vrp.tree import ConfigLine, indented, tree_text
 from rocefort.lab.switch import Candidate, CommitPoint, EmulatedSwitch, PeerState
 
 
@@ -25,20 +25,8 @@ def this_view(config: Lines, view: View) -> str:
     """`display this`: the view one stands in; the system view shows all."""
     if not view:
         return tree_text(config)
-    return "\n".join(["#", *_rows(view, children_at(config, view)), "#", "return", ""])
-
-
-def _rows(view: View, children: Lines) -> Iterator[str]:
-    for depth, text in enumerate(view[-1:]):
-        yield " " * depth + text
-    for line in children:
-        yield from _indented(line, 1)
-
-
-def _indented(line: ConfigLine, depth: int) -> Iterator[str]:
-    yield " " * depth + line.text
-    for child in line.children:
-        yield from _indented(child, depth + 1)
+    here = ConfigLine(view[-1], 0, children_at(config, view))
+    return "\n".join(["#", *indented(here, 0), "#", "return", ""])
 
 
 def filtered(text: str, how: str) -> str:
@@ -118,7 +106,7 @@ def _changed(before: Lines, after: Lines, depth: int) -> Iterator[str]:
             continue
         for sign, lines in (("-", before[i:j]), ("+", after[k:m])):
             for line in lines:
-                yield from (f"{sign} {row}" for row in _indented(line, depth))
+                yield from (f"{sign} {row}" for row in indented(line, depth))
                 yield from ends
 
 

@@ -11,7 +11,7 @@ import asyncio
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count, pairwise
@@ -19,13 +19,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from rocefort.errors import BadInput, ServiceFailed
-from rocefort.lab.server import run_in_thread
+from rocefort.errors import BadInput
+from rocefort.lab.server import open_listeners, run_in_thread
 
 if TYPE_CHECKING:
     import asyncssh
-
-    from rocefort.lab.transport import Listener
 
 
 PERFTEST_PORT = 18515
@@ -109,7 +107,7 @@ class RdmaHosts:
             hosts.ports["k8sgn08"], hosts.known_hosts_text
 
     addresses: host name -> the RDMA address that clients name. samples: tool -> what a pair
-    replays; `replay` changes it at any time. Raises ServiceFailed where a port is taken.
+    replays; `replay` changes it at any time. Raises what `open_listeners` raises.
     """
 
     addresses: Mapping[str, str]
@@ -123,7 +121,7 @@ class RdmaHosts:
     _chosen: dict[tuple[str, str], Sample] = field(default_factory=dict)
     _running: dict[int, Running] = field(default_factory=dict)
     _pids: Iterator[int] = field(default_factory=lambda: count(1001))
-    _listeners: list[Listener] = field(default_factory=list)
+    _open: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     @property
     def running(self) -> tuple[tuple[str, str], ...]:
@@ -142,11 +140,12 @@ class RdmaHosts:
             yield hosts
 
     async def __aenter__(self) -> Self:
-        try:
-            await self._start()
-        except OSError as error:
-            await self._stop()
-            raise ServiceFailed(str(error), where="lab", how="choose another port") from error
+        serves = {name: partial(self._serve, name) for name in self.addresses}
+        async with AsyncExitStack() as opened:
+            self.ports, self.known_hosts_text = await open_listeners(
+                opened, serves, self.state_dir, self.listen, (self.user, self.password)
+            )
+            self._open = opened.pop_all()
         return self
 
     async def __aexit__(
@@ -155,27 +154,9 @@ class RdmaHosts:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await self._stop()
-
-    async def _start(self) -> None:
-        from rocefort.lab import transport  # noqa: PLC0415 - asyncssh belongs to an extra
-
-        self.state_dir.mkdir(parents=True, exist_ok=True)
-        address, base = self.listen
-        login = (self.user, self.password)
-        for index, name in enumerate(self.addresses):
-            key = transport.host_key(self.state_dir, name)
-            at = (address, base + index if base else 0)
-            listener = await transport.listen(at, key, login, partial(self._serve, name))
-            self._listeners.append(listener)
-            self.ports[name] = listener.port
-            self.known_hosts_text += transport.known_hosts_line(address, listener.port, key)
-
-    async def _stop(self) -> None:
         for one in self._running.values():
             one.end("KILL")
-        while self._listeners:
-            await self._listeners.pop().close()
+        await self._open.aclose()
         await asyncio.sleep(0)  # the loop closes the sockets in its next turn
 
     async def _serve(self, host: str, process: asyncssh.SSHServerProcess[bytes]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,7 +17,9 @@ from rocefort.lab.session import Session
 from rocefort.lab.switch import EmulatedSwitch, Peers, PeerState, idle_peers
 
 if TYPE_CHECKING:
-    from rocefort.lab.transport import Listener
+    import asyncssh
+
+    from rocefort.lab.transport import Serve
 
 L = TypeVar("L", bound=AbstractAsyncContextManager[Any, Any])
 
@@ -31,7 +33,7 @@ class LabServer:
 
     `listen` is the address and the first port; port 0 takes free ones. `peers` maps the running
     configurations of all switches to the BGP states they show; by default every peer is Idle.
-    Raises ServiceFailed where asyncssh is not installed or a port is taken.
+    Raises what `open_listeners` raises.
     """
 
     switches: Mapping[str, EmulatedSwitch]
@@ -41,7 +43,7 @@ class LabServer:
     password: str = "emulated-only"  # noqa: S105 - opens nothing but an emulator
     peers: Peers = idle_peers
     ports: dict[str, int] = field(default_factory=dict)
-    _listeners: list[Listener] = field(default_factory=list)
+    _open: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     @property
     def known_hosts(self) -> Path:
@@ -49,15 +51,19 @@ class LabServer:
         return self.state_dir / "known_hosts"
 
     async def __aenter__(self) -> Self:
-        if find_spec("asyncssh") is None:
-            raise ServiceFailed(
-                "asyncssh is not installed", where="lab", how="install the extra: rocefort[lab]"
+        _require_asyncssh()
+        from rocefort.lab import transport  # noqa: PLC0415 - asyncssh belongs to an extra
+
+        serves = {
+            name: transport.dialogues(self._sessions(name, switch))
+            for name, switch in self.switches.items()
+        }
+        async with AsyncExitStack() as opened:
+            self.ports, known_hosts = await open_listeners(
+                opened, serves, self.state_dir, self.listen, (self.user, self.password)
             )
-        try:
-            await self._start()
-        except OSError as error:
-            await self._stop()
-            raise ServiceFailed(str(error), where="lab", how="choose another port") from error
+            self.known_hosts.write_text(known_hosts, encoding="ascii")
+            self._open = opened.pop_all()
         return self
 
     async def __aexit__(
@@ -66,29 +72,7 @@ class LabServer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await self._stop()
-
-    async def _start(self) -> None:
-        from rocefort.lab import transport  # noqa: PLC0415 - asyncssh belongs to an extra
-
-        self.state_dir.mkdir(parents=True, exist_ok=True)
-        host, base = self.listen
-        lines = []
-        for index, (name, switch) in enumerate(self.switches.items()):
-            if Path(name).name != name:
-                raise BadInput(f"{name!r} cannot be the name of a switch", how="use one word")
-            key = transport.host_key(self.state_dir, name)
-            port = base + index if base else 0
-            serve = transport.dialogues(self._sessions(name, switch))
-            listener = await transport.listen((host, port), key, (self.user, self.password), serve)
-            self._listeners.append(listener)
-            self.ports[name] = listener.port
-            lines.append(transport.known_hosts_line(host, self.ports[name], key))
-        self.known_hosts.write_text("".join(lines), encoding="ascii")
-
-    async def _stop(self) -> None:
-        while self._listeners:
-            await self._listeners.pop().close()
+        await self._open.aclose()
 
     def _sessions(self, name: str, switch: EmulatedSwitch) -> Callable[[str], Session]:
         def states() -> list[PeerState]:
@@ -98,6 +82,56 @@ class LabServer:
             return list(self.peers(running).get(name, ()))
 
         return lambda user: Session(switch, user, states)
+
+
+async def open_listeners(
+    opened: AsyncExitStack,
+    serves: Mapping[str, Serve],
+    state_dir: Path,
+    listen: tuple[str, int],
+    login: tuple[str, str],
+) -> tuple[dict[str, int], str]:
+    """Open an SSH listener for each name; returns the ports by name and the known_hosts text.
+
+    opened: closes each of them when it is closed, also when a later one cannot be opened.
+    state_dir: keeps the host keys. listen: address and first port; 0 takes free ones.
+    Raises ServiceFailed (no asyncssh, no state_dir, a port is taken), BadInput (a name, a key).
+    """
+    _require_asyncssh()
+    from rocefort.lab import transport  # noqa: PLC0415 - asyncssh belongs to an extra
+
+    host, base = listen
+    ports, known_hosts = {}, ""
+    for index, (name, serve) in enumerate(serves.items()):
+        if not name or Path(name).name != name:
+            raise BadInput(f"{name!r} cannot be the name of a host", how="use one word")
+        key = _host_key(state_dir, name)
+        at = (host, base + index if base else 0)
+        try:
+            listener = await transport.listen(at, key, login, serve)
+        except OSError as error:
+            raise ServiceFailed(str(error), where="lab", how="choose another port") from error
+        opened.push_async_callback(listener.close)
+        ports[name] = listener.port
+        known_hosts += transport.known_hosts_line(host, listener.port, key)
+    return ports, known_hosts
+
+
+def _host_key(state_dir: Path, name: str) -> asyncssh.SSHKey:
+    from rocefort.lab import transport  # noqa: PLC0415 - asyncssh belongs to an extra
+
+    try:
+        state_dir.mkdir(parents=True, exist_ok=True)
+        return transport.host_key(state_dir, name)
+    except OSError as error:
+        raise ServiceFailed(str(error), where="lab", how="choose another folder") from error
+
+
+def _require_asyncssh() -> None:
+    if find_spec("asyncssh") is None:
+        raise ServiceFailed(
+            "asyncssh is not installed", where="lab", how="install the extra: rocefort[lab]"
+        )
 
 
 @contextmanager

@@ -46,6 +46,8 @@ LENGTH = "Info: The configuration takes effect on the current user terminal inte
 WIDTH = "Warning: This command will change the default screen width. Continue? [Y/N]:"
 UNKNOWN_QUESTION = "Warning: This operation may affect an unexpected service. Proceed? [Y/N]:"
 
+DESCRIPTION_LIMIT = 60  # characters of `commit .. description`, V300R023C00
+
 COMMIT = re.compile(
     r"commit(?: (?P<trial>trial)(?: (?P<seconds>\d+))?)?(?: label (?P<label>\S+))?"
     r"(?: persist (?P<persist>\S+))?(?: description (?P<description>.+))?"
@@ -222,6 +224,7 @@ class Session:
 
     def _clear(self) -> Reply:
         self.switch.clear(self.number)
+        self.view = ()  # it leads to the system view (V300R023C00)
         return Reply()
 
     def _refresh(self) -> Reply:
@@ -259,6 +262,8 @@ class Session:
             return self._refused(line, line.index("commit") + len("commit "), UNRECOGNIZED)
         if found["persist"] and self.switch.persist == "absent":
             return self._refused(line, line.index("persist"), UNRECOGNIZED)
+        if len(found["description"] or "") > DESCRIPTION_LIMIT:
+            return self._refused(line, line.index("description") + len("description "), WRONG)
         seconds = int(found["seconds"] or TRIAL_SECONDS)
         if not 60 <= seconds <= 65535:  # "time": 60 to 65535
             return self._refused(line, line.index(found["seconds"]), WRONG)
@@ -273,6 +278,8 @@ class Session:
     def _do_commit(self, order: CommitOrder) -> Reply:
         if self.switch.fault("hang-on-commit"):
             return Reply(hangs=True)
+        if self.switch.fault("expire-before-commit"):
+            self.switch.end_trial("SYSTEM")
         had_trial = self.switch.trial is not None
         changed = self.switch.dirty(self.number)
         try:
@@ -305,24 +312,22 @@ class Session:
 
         return self._ask(ABORT, back)
 
-    def _configure(self, line: str, typed: str) -> Reply:
+    def _configure(self, line: str, typed: str, *, answered: bool = False) -> Reply:
         if self.switch.fault("refuse-line", typed):
             return self._unknown(line)
         try:
             applied = self.switch.enter(self.number, self.view, line)
         except VrpRefusal as refusal:
             return self._refused(line, refusal.position, refusal.message)
-        view = self.view
-
-        def keep() -> Reply:
-            self.switch.keep(self.number, view, typed, applied)
-            self.view = applied.view
-            return Reply()
-
         question = applied.question
         if self.switch.fault("unknown-question", typed):
             question = UNKNOWN_QUESTION
-        return self._ask(question, keep) if question else keep()
+        if question and not answered:
+            # Interpreted again with the answer: others may commit while the question stands.
+            return self._ask(question, lambda: self._configure(line, typed, answered=True))
+        self.switch.keep(self.number, self.view, typed, applied)
+        self.view = applied.view
+        return Reply()
 
     def _display(self, line: str, command: str, pipe: str) -> Reply:
         text = self._displayed(command)

@@ -51,10 +51,17 @@ class Fault:
 
     refuse-line: a line is refused; unknown-question: a line asks what no client expects;
     hang-on-commit: the commit is never answered and not done;
-    drop-session-on-commit: the commit is done, the session ends without an answer.
+    drop-session-on-commit: the commit is done, the session ends without an answer;
+    expire-before-commit: a trial's time is over just as the next commit arrives.
     """
 
-    name: Literal["refuse-line", "unknown-question", "hang-on-commit", "drop-session-on-commit"]
+    name: Literal[
+        "refuse-line",
+        "unknown-question",
+        "hang-on-commit",
+        "drop-session-on-commit",
+        "expire-before-commit",
+    ]
     match: str = ""
 
     def __post_init__(self) -> None:
@@ -195,8 +202,7 @@ class EmulatedSwitch:
 
     def dirty(self, session: int) -> bool:
         """Whether the session has uncommitted changes."""
-        found = self.candidates.get(session)
-        return found is not None and found.config != found.base
+        return session in self.candidates
 
     def enter(self, session: int, view: View, line: str) -> Applied:
         """Interpret one line against the candidate without keeping it. Raises VrpRefusal."""
@@ -207,7 +213,14 @@ class EmulatedSwitch:
         old = self.candidate(session)
         if applied.config != old.config:
             typed = (*old.typed, (view, line.strip()))
-            self.candidates[session] = Candidate(old.base, applied.config, typed)
+            self._hold(session, Candidate(old.base, applied.config, typed))
+
+    def _hold(self, session: int, candidate: Candidate) -> None:
+        """Set the session's candidate; one that changes nothing is none."""
+        if candidate.config == candidate.base:
+            self.clear(session)
+        else:
+            self.candidates[session] = candidate
 
     def clear(self, session: int) -> None:
         """Discard the session's candidate."""
@@ -222,12 +235,12 @@ class EmulatedSwitch:
         config = self.running
         for view, line in old.typed:
             config = apply_line(config, view, line, self.family).config
-        self.candidates[session] = Candidate(self.running, config, old.typed)
+        self._hold(session, Candidate(self.running, config, old.typed))
 
     def commit(self, session: int, order: CommitOrder) -> None:
         """Commit, try or confirm. Raises CommitError with the text that is printed."""
         candidate = self.candidate(session)
-        changed = candidate.config != candidate.base
+        changed = self.dirty(session)
         self._check_trial_owner(session, order, changed=changed)
         if changed:
             self._check(candidate)
@@ -293,8 +306,8 @@ def commit_problems(config: Lines) -> tuple[str, ...]:
     """What a switch finds only in the whole: limits, and an address on two interfaces."""
     owners: dict[str, str] = {}
     problems = []
-    profiles = [line for line in config if _opens_profile(line)]
-    if len(profiles) > MAX_PFC_PROFILES:
+    profiles = {line.text.split()[2] for line in config if _opens_profile(line)}
+    if len(profiles | {"default"}) > MAX_PFC_PROFILES:  # which is there without a line
         problems.append(f"The number of PFC profiles exceeds {MAX_PFC_PROFILES}.")
     for path, line in (found for top in config for found in top.walk()):
         if line.text.startswith("ip address ") and path:
@@ -310,8 +323,9 @@ def commit_problems(config: Lines) -> tuple[str, ...]:
 
 
 def _opens_profile(line: ConfigLine) -> bool:
+    """Whether a line is `dcb pfc NAME`."""
     words = line.text.split()
-    return words[:2] == ["dcb", "pfc"] and (len(words) == 2 or bool(line.children))
+    return words[:2] == ["dcb", "pfc"] and len(words) == 3
 
 
 def idle_peers(running: Mapping[str, Lines]) -> dict[str, list[PeerState]]:

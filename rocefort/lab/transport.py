@@ -12,6 +12,7 @@ from pathlib import Path
 
 import asyncssh
 
+from rocefort.errors import BadInput
 from rocefort.lab.session import BANNER, Reply, Session
 
 LINE_LIMIT = 3100  # characters of a command line, V300R023C00
@@ -202,10 +203,13 @@ class Terminal:
 
 
 def host_key(state: Path, name: str) -> asyncssh.SSHKey:
-    """The switch's ed25519 host key: made once, kept in the state directory."""
+    """The host's ed25519 key: made once, kept in the state directory. Raises BadInput, OSError."""
     path = state / f"{name}.key"
     if path.exists():
-        return asyncssh.read_private_key(path)
+        try:
+            return asyncssh.read_private_key(path)
+        except asyncssh.KeyImportError as error:
+            raise BadInput(f"no host key: {error}", where=str(path), how="delete it") from None
     key = asyncssh.generate_private_key("ssh-ed25519", comment=name)
     path.touch(mode=0o600)
     key.write_private_key(path)

@@ -10,7 +10,7 @@ from nornir.core import Nornir
 from nornir.core.inventory import Host
 from nornir.core.task import Result, Task
 
-from rocefort.errors import RocefortError
+from rocefort.errors import Refused, RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.ssh_exec import RemoteCommand, SshExec
 from rocefort.models.base import Frozen
@@ -24,7 +24,7 @@ TOOLS = (Tool.WRITE_BW, Tool.WRITE_LAT)
 DEADLINE_S = 30.0
 ECT0 = 0b10  # ECN-capable transport, RFC 3168: without it a switch drops where it would mark
 LISTEN_S = 5.0  # how long a server may take until it listens
-RETRY_S = 0.2
+RETRY_S = 0.05
 LAST_WORDS_S = 1.0  # for a server whose client has failed to say why
 
 
@@ -121,18 +121,32 @@ def plan_pairs(network: Network, devices: Collection[str] | None = None) -> tupl
 
 
 def plan_gate(
-    network: Network, rdma: Rdma, devices: Collection[str] | None = None, speed_note: str = ""
+    network: Network,
+    rdma: Rdma,
+    devices: Collection[str] | None = None,
+    speed_note: str = "",
+    accessible: Collection[str] | None = None,
 ) -> Gate:
     """The gate for a wave of devices; a speed_note says why speed is not judged there.
 
-    Raises RocefortError where the network does not say which DSCP RoCE has.
+    accessible: the servers that can be logged in to; None: all. A leaf without RoCE servers, or
+    without any on another leaf, stands in `unmeasured`. Raises Refused for a leaf that could be
+    measured if its servers, or a partner's, were accessible; RocefortError where the network does
+    not say which DSCP RoCE has.
     """
     if network.lossless is None:
         raise RocefortError(
             "the DSCP of RoCE is not known", where=network.name, how="plan from a fabric file"
         )
+    usable = tuple(
+        server
+        for server in network.servers or ()
+        if accessible is None or server.name in accessible
+    )
+    pairs = plan_pairs(network.model_copy(update={"servers": usable}), devices)
     return Gate(
-        pairs=plan_pairs(network, devices),
+        pairs=pairs,
+        unmeasured=tuple(_unmeasured(network, pairs, devices)),
         traffic_class=traffic_class(network.lossless.roce_dscp),
         line_rate_fraction=rdma.line_rate_fraction,
         latency_us=rdma.latency_us,
@@ -140,6 +154,37 @@ def plan_gate(
         speed_judged=not speed_note,
         speed_note=speed_note,
     )
+
+
+def _unmeasured(
+    network: Network, pairs: Iterable[GatePair], devices: Collection[str] | None
+) -> Iterator[str]:
+    """Leaves of a wave that nobody can measure, each with the reason."""
+    roce = {server.name: server.port.device for server in network.servers or () if server.roce}
+    measured = {roce[name] for pair in pairs for name in (pair.client, pair.server)}
+    leaves = set(roce.values())
+    for leaf in _leaves_of(network, devices):
+        if leaf in measured:
+            continue
+        if leaf not in leaves:
+            yield f"{leaf} has no RoCE server"
+        elif leaves == {leaf}:
+            yield f"{leaf} has the only RoCE servers"
+        else:
+            raise Refused(
+                "its RoCE servers, or all on other leaves, cannot be logged in to",
+                where=leaf,
+                how=f"add {' or '.join(n for n, at in roce.items() if at == leaf)}, and one on "
+                "another leaf, to the connections' servers",
+            )
+
+
+def _leaves_of(network: Network, devices: Collection[str] | None) -> Iterator[str]:
+    """The leaves that a wave touches: a spine touches them all."""
+    spines = {node.name for node in network.role(Role.SPINE)}
+    for node in network.role(Role.LEAF):
+        if devices is None or node.name in devices or not spines.isdisjoint(devices):
+            yield node.name
 
 
 def _candidates(servers: Iterable[Server]) -> tuple[Server, ...]:

@@ -98,7 +98,8 @@ def plan_text(plan: Plan) -> str:
 
 
 def _gate(gate: Gate) -> str:
-    return ", ".join(f"{pair.client} > {pair.server}" for pair in gate.pairs) or "no servers"
+    pairs = [f"{pair.client} > {pair.server}" for pair in gate.pairs]
+    return ", ".join([*pairs, *(f"not measured: {reason}" for reason in gate.unmeasured)])
 
 
 class WaveLines:
@@ -106,18 +107,20 @@ class WaveLines:
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
-        self._open: dict[tuple[str, str], list[str]] = defaultdict(list)
+        self._open: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self._failed: set[tuple[str, str]] = set()
 
     def __call__(self, event: Event, /) -> None:
-        """Take one event; speaks when the last device of a wave has ended an act."""
+        """Take one event; a failure is said at once, success when the wave's last device has it."""
         key = (event.wave, event.act)
         if event.phase is Phase.INTENT:
-            self._open[key].append(event.device)
+            self._open[key].add(event.device)
             return
+        self._open[key].discard(event.device)
         if event.phase is Phase.FAILED:
+            self._failed.add(key)
             self._tell(event, f"FAILED {event.detail}")
-        self._open[key].remove(event.device)
-        if not self._open[key] and event.phase is Phase.DONE:
+        elif not self._open[key] and key not in self._failed:
             self._tell(event, event.detail or "ok")
 
     def _tell(self, event: Event, text: str) -> None:
@@ -135,26 +138,45 @@ class WaveSummary:
 
     def __init__(self, say: Callable[[str, str], None]) -> None:
         self._say = say
-        self._devices: dict[str, list[str]] = defaultdict(list)
-        self._gate = "no gate"
-        self._failure = ""
+        self._open: dict[str, set[str]] = defaultdict(set)
+        self._ended: dict[str, list[str]] = defaultdict(list)  # by what became of them
+        self._gate = ""
+        self._failures: list[str] = []
 
     def __call__(self, event: Event, /) -> None:
         """Take one event; speaks when the last switch of a wave is confirmed or rolled back."""
-        devices = self._devices[event.wave]
-        if event.act == "load" and event.phase is Phase.INTENT:
-            devices.append(event.device)
         if event.phase is Phase.FAILED:
-            self._failure = f"{event.act}: {event.detail}"
+            self._failures.append(f"{event.act}: {event.detail}")
         if event.act == "gate" and event.phase is Phase.DONE:
             self._gate = event.detail
-        if event.phase is Phase.INTENT or not devices or event.device != devices[-1]:
+        if event.act not in ("confirm", "abort"):
             return
-        kind, names = event.wave.split()[0], ", ".join(devices)
-        if event.act == "confirm" and not self._failure:
+        if event.phase is Phase.INTENT:
+            self._open[event.act].add(event.device)
+            if event.act == "abort":  # it asks every switch of the wave where it stands
+                self._ended.clear()
+            return
+        self._open[event.act].discard(event.device)
+        self._ended[_end_of(event)].append(event.device)
+        if not self._open[event.act] and (event.act == "abort" or not self._failures):
+            self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        kind = event.wave.split()[0]
+        if event.act == "confirm":
+            names = ", ".join(self._ended["confirmed"])
             self._say(kind, f"{names}: trial, read back, {self._gate}, confirmed")
-        if event.act == "abort":
-            self._say(kind, f"{names}: rolled back; {self._failure}")
+        else:
+            parts = [f"{', '.join(names)} {end}" for end, names in self._ended.items()]
+            self._say(kind, "; ".join([*parts, *self._failures]))
+        self._ended.clear()
+
+
+def _end_of(event: Event) -> str:
+    """What became of a switch: the detail of an abort says that it had taken its confirmation."""
+    if event.phase is Phase.FAILED:
+        return "in an unknown state"
+    return "rolled back" if event.act == "abort" and not event.detail else "confirmed"
 
 
 def applied_text(applied: Applied) -> Iterator[str]:

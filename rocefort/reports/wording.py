@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import TypeVar
+
+from rocefort.models.finding import Report, Severity, Where
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
 
 
 def counted(number: int, noun: str) -> str:
@@ -14,6 +20,54 @@ def counted(number: int, noun: str) -> str:
     if noun.endswith("f"):
         return f"{number} {noun[:-1]}ves"
     return f"{number} {noun}{'es' if noun.endswith('ch') else 's'}"
+
+
+def grouped(items: Iterable[V], key: Callable[[V], K]) -> dict[K, list[V]]:
+    """Items by key, keys and items in the order in which they come."""
+    groups: dict[K, list[V]] = defaultdict(list)
+    for item in items:
+        groups[key(item)].append(item)
+    return groups
+
+
+def severity_counts(report: Report) -> dict[Severity, int]:
+    """How many findings there are of each severity, the worst first."""
+    return {s: sum(f.severity is s for f in report.findings) for s in Severity}
+
+
+def summary(report: Report) -> str:
+    """`21 rules, 1 error, 2 warnings, 0 info, 40 not judged`."""
+    counts = severity_counts(report)
+    words = [f"{n} info" if s is Severity.INFO else counted(n, s) for s, n in counts.items()]
+    return ", ".join([counted(len(report.rules), "rule"), *words, unjudged(report)])
+
+
+def unjudged(report: Report) -> str:
+    """`40 not judged`: never left out, because it is no pass."""
+    return f"{len(report.not_judged)} not judged"
+
+
+def verdict(report: Report) -> str:
+    """`failed`, or that no error was found: what is not judged has not passed."""
+    return "failed" if report.failed else "no errors found"
+
+
+def device_ports(wheres: Iterable[Where]) -> list[str]:
+    """`leaf01 100GE1/0/1-3`: each device once, in order, with its ports."""
+    devices: dict[str, list[str]] = defaultdict(list)
+    for where in wheres:
+        if where.device:
+            devices[where.device] += [where.interface] if where.interface else []
+    return [" ".join((device, *port_ranges(ports))) for device, ports in devices.items()]
+
+
+def file_lines(wheres: Iterable[Where]) -> dict[str, list[int]]:
+    """Lines by file, each once, in order of appearance."""
+    files: dict[str, list[int]] = defaultdict(list)
+    for where in wheres:
+        if where.file and where.line is not None and where.line not in files[where.file]:
+            files[where.file].append(where.line)
+    return files
 
 
 def port_ranges(names: Iterable[str]) -> Iterator[str]:
@@ -27,6 +81,34 @@ def port_ranges(names: Iterable[str]) -> Iterator[str]:
             yield name
     for head, found in numbers.items():
         yield head + ",".join(_runs(sorted(found)))
+
+
+def name_ranges(names: Iterable[str]) -> Iterator[str]:
+    """`leaf01 to leaf08` instead of eight names; neighbours are those whose last number follows."""
+    run: list[str] = []
+    for name in names:
+        if run and not _follows(run[-1], name):
+            yield from _ends(run)
+            run = []
+        run.append(name)
+    yield from _ends(run)
+
+
+def _follows(before: str, name: str) -> bool:
+    head, number = _numbered(before)
+    return number is not None and _numbered(name) == (head, number + 1)
+
+
+def _numbered(name: str) -> tuple[str, int | None]:
+    match = re.fullmatch(r"(.*?)([0-9]{1,9})", name)
+    return (match[1], int(match[2])) if match else (name, None)
+
+
+def _ends(run: list[str]) -> Iterator[str]:
+    if len(run) > 2:
+        yield f"{run[0]} to {run[-1]}"
+    else:
+        yield from run
 
 
 def _runs(numbers: list[int]) -> Iterator[str]:

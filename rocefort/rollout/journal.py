@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Protocol
+from typing import Protocol
 
-from rocefort.errors import Refused, ServiceFailed
+from rocefort.errors import ServiceFailed
 from rocefort.models.rollout import Event, Phase
+from rocefort.rollout.lock import locked
+
+
+class JournalFailed(ServiceFailed):
+    """An event could not be made durable: whoever hears this acts no further."""
 
 
 class Listener(Protocol):
@@ -53,8 +57,8 @@ class Journal:
                     row,
                 )
         except sqlite3.Error as error:
-            raise ServiceFailed(
-                f"the journal cannot be written: {error}", how="nothing further is done"
+            raise JournalFailed(
+                f"the journal cannot be written: {error}", how="nothing is done without it"
             ) from None
 
     def events(self) -> list[Event]:
@@ -68,38 +72,26 @@ class Journal:
 
 @contextmanager
 def open_journal(path: Path, plan_digest: str) -> Iterator[Journal]:
-    """Open the journal with the one-controller lock; a second controller is refused."""
-    with _locked(path.with_name(path.name + ".lock")):
-        try:
-            connection = sqlite3.connect(path, check_same_thread=False)
-            connection.execute("pragma journal_mode=wal")
-            connection.execute("pragma synchronous=full")
-            connection.execute(SCHEMA)
-            path.chmod(0o600)
-        except sqlite3.Error as error:
-            raise ServiceFailed(f"is not a journal: {error}", where=str(path)) from None
-        try:
-            yield Journal(connection, plan_digest)
-        finally:
-            connection.close()
+    """Open a journal for its owner alone; raises ServiceFailed, Refused where another has it."""
+    with locked(path.with_name(path.name + ".lock")), closing(_opened(path)) as connection:
+        yield Journal(connection, plan_digest)
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[IO[str]]:
+def _opened(path: Path) -> sqlite3.Connection:
     try:
-        handle = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+")
+        # before SQLite writes to it, because its side files take over the mode
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+        path.chmod(0o600)
+        connection = sqlite3.connect(path)
     except OSError as error:
         raise ServiceFailed(f"cannot be opened: {error.strerror}", where=str(path)) from None
-    with handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Refused(
-                f"another controller (process {handle.read().strip()}) applies a plan",
-                where=str(path),
-                how="wait for it to end",
-            ) from None
-        handle.truncate(0)
-        handle.write(str(os.getpid()))
-        handle.flush()
-        yield handle
+    except sqlite3.Error as error:
+        raise ServiceFailed(f"cannot be opened: {error}", where=str(path)) from None
+    try:
+        connection.execute("pragma journal_mode=wal")
+        connection.execute("pragma synchronous=full")
+        connection.execute(SCHEMA)
+    except sqlite3.Error as error:
+        connection.close()
+        raise ServiceFailed(f"is not a journal: {error}", where=str(path)) from None
+    return connection

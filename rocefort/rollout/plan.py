@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -96,11 +97,16 @@ def _refuse_as_change(node: Node, running: Device) -> None:
 def make_waves(
     network: Network, changed: Iterable[str], canary: str, max_unavailable: int, gate_for: GateFor
 ) -> tuple[Wave, ...]:
-    """Canary leaf, the other leaves in batches, one spine at a time; only what changes."""
+    """One leaf, the other leaves in batches, one spine at a time; only what changes.
+
+    canary: the leaf that goes first; where it does not change, the first one that does.
+    """
     names = set(changed)
-    leaves = [n.name for n in network.role(Role.LEAF) if n.name in names and n.name != canary]
+    leaves = [n.name for n in network.role(Role.LEAF) if n.name in names]
     spines = [n.name for n in network.role(Role.SPINE) if n.name in names]
-    groups = [("canary", [canary])] if canary in names else []
+    first = [canary] if canary in leaves else leaves[:1]
+    leaves = [name for name in leaves if name not in first]
+    groups = [("canary", first)] if first else []
     batches = [leaves[i : i + max_unavailable] for i in range(0, len(leaves), max_unavailable)]
     groups += [(f"leaves {i} of {len(batches)}", batch) for i, batch in enumerate(batches, 1)]
     groups += [(f"spine {i} of {len(spines)}", [name]) for i, name in enumerate(spines, 1)]
@@ -110,11 +116,13 @@ def make_waves(
 
 
 def write_plan(plan: Plan, path: Path) -> None:
-    """Write a sealed plan so that it is whole or not there."""
+    """Write a sealed plan, for its owner alone, so that it is whole or not there."""
     part = path.with_name(path.name + ".part")
     try:
-        part.write_text(plan.model_dump_json(indent=1) + "\n", encoding="utf-8")
-        part.chmod(0o600)
+        part.unlink(missing_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        with os.fdopen(os.open(part, flags, 0o600), "w", encoding="utf-8") as file:
+            file.write(plan.model_dump_json(indent=1) + "\n")
         part.replace(path)
     except OSError as error:
         raise BadInput(f"cannot be written: {error.strerror}", where=str(path)) from None
@@ -126,7 +134,9 @@ def read_plan(path: Path) -> Plan:
         plan = Plan.model_validate_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BadInput("no such file", where=str(path), how="make it by `rocefort plan`") from None
-    except (OSError, UnicodeDecodeError, ValidationError):
+    except OSError as error:
+        raise BadInput(f"cannot be read: {error.strerror}", where=str(path)) from None
+    except (UnicodeDecodeError, ValidationError):
         raise Refused("is not a plan of this version", where=str(path), how="plan again") from None
     if plan.digest != plan.computed_digest():
         raise Refused("was changed after it was sealed", where=str(path), how="plan again")

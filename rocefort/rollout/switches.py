@@ -13,10 +13,10 @@ from nornir.core.inventory import Host
 from nornir.core.task import Result, Task
 
 from rocefort.dialects.vrp.parse import Parsed, parse
-from rocefort.errors import DeviceFailed, Refused, RocefortError
+from rocefort.errors import BadInput, DeviceFailed, Refused, RocefortError
 from rocefort.models.change import Change
 from rocefort.models.network import Network
-from rocefort.rollout.apply import Outcome
+from rocefort.rollout.apply import Outcome, Standing, Standings
 from rocefort.rollout.plan import running_digest
 
 
@@ -55,20 +55,14 @@ class NapalmSwitches:
     plan_digest: str
     settle_s: float = 30.0  # how long sessions may take to come back after a commit
     _sessions: dict[str, frozenset[str]] = field(default_factory=dict)  # up before the change
+    _tried: set[str] = field(default_factory=set)  # devices that a `commit trial` went to
 
-    def precheck(self, changes: Sequence[Change]) -> tuple[Outcome, frozenset[str]]:
-        """Right switch, running as planned, no trial pending; and who is done already."""
-        results = self._each(changes, self._precheck)
-        outcome = _errors(results)
-        return outcome, frozenset(device for device, value in results.items() if value is True)
+    def precheck(self, changes: Sequence[Change]) -> Standings:
+        """Right switch, no trial pending, running as planned against or as intended already."""
+        return self._standings(changes, self._precheck)
 
-    def _precheck(self, driver: Driver, change: Change) -> bool:
-        if driver.has_pending_commit():
-            raise Refused(
-                "a trial is pending that this rollout did not start",
-                where=change.device,
-                how="wait for its timer, or confirm or abort it on the switch",
-            )
+    def _precheck(self, driver: Driver, change: Change) -> Standing:
+        _refuse_pending(driver, change)
         running = _read(driver, change)
         if running.device.name != change.device:
             raise Refused(
@@ -77,16 +71,18 @@ class NapalmSwitches:
                 how="check its management address; nothing was changed on it",
             )
         self._sessions[change.device] = _established(driver)
-        digest = self._digest(running)
-        if digest == change.intended_digest:
-            return True
-        if digest != change.running_digest:
+        standing = self._standing(driver, change, running)
+        if standing is None:
             raise Refused(
                 "its running configuration is not the one that the plan was made against",
                 where=change.device,
                 how="plan again",
             )
-        return False
+        return standing
+
+    def save(self, changes: Sequence[Change]) -> Outcome:
+        """Save what runs."""
+        return _errors(self._each(changes, lambda driver, _: driver.save_config()))
 
     def load(self, changes: Sequence[Change]) -> Outcome:
         """Load the patch; running and candidate together must be what was planned."""
@@ -95,7 +91,13 @@ class NapalmSwitches:
     def trial(self, changes: Sequence[Change], seconds: int) -> Outcome:
         """`commit trial`; the plan's digest goes into the description."""
         message = f"rocefort plan {self.plan_digest[:12]}"
-        return _errors(self._each(changes, lambda d, _: d.commit_config(message, seconds)))
+
+        def step(driver: Driver, change: Change) -> None:
+            _refuse_pending(driver, change)  # someone else's: it must not be taken for ours
+            self._tried.add(change.device)
+            driver.commit_config(message, seconds)
+
+        return _errors(self._each(changes, step))
 
     def check(self, changes: Sequence[Change]) -> Outcome:
         """Configuration read back as intended; every session that was up is up again."""
@@ -117,12 +119,12 @@ class NapalmSwitches:
             time.sleep(min(1.0, self.settle_s / 5))
 
     def confirm(self, changes: Sequence[Change]) -> Outcome:
-        """Confirm, read back, save."""
+        """Check once more, for the gate took its time; confirm, read back, save."""
         return _errors(self._each(changes, self._confirm))
 
-    def abort(self, changes: Sequence[Change]) -> Outcome:
-        """Back to what ran before, verified by reading back."""
-        return _errors(self._each(changes, self._abort))
+    def abort(self, changes: Sequence[Change]) -> Standings:
+        """End the trial and the candidate of this rollout; read back where each switch stands."""
+        return self._standings(changes, self._abort)
 
     def _load(self, driver: Driver, change: Change) -> None:
         driver.load_merge_candidate(config="\n".join(change.patch))
@@ -131,32 +133,57 @@ class NapalmSwitches:
         self._expect(parsed, change, "with the patch loaded")
 
     def _confirm(self, driver: Driver, change: Change) -> None:
+        self._check(driver, change)
         driver.confirm_commit()
         self._expect(_read(driver, change), change, "after the confirmation")
         driver.save_config()
 
-    def _abort(self, driver: Driver, change: Change) -> None:
-        if driver.has_pending_commit():
+    def _abort(self, driver: Driver, change: Change) -> Standing:
+        if change.device in self._tried and driver.has_pending_commit():
             driver.abort_commit()
-        else:
+        else:  # nothing of ours runs there, though someone else's trial may
             driver.discard_config()
-        if self._digest(_read(driver, change)) != change.running_digest:
+        standing = self._standing(driver, change, _read(driver, change))
+        if standing is None:
             raise DeviceFailed(
                 "does not run what it ran before the change",
                 where=change.device,
                 how=f"compare it with the plan; the way back is: {' / '.join(change.reverse)}",
             )
+        if standing is Standing.UNSAVED:  # confirmed, and stopped on the way to the save
+            driver.save_config()
+            standing = Standing.NEW
+        return standing
+
+    def _standing(self, driver: Driver, change: Change, running: Parsed) -> Standing | None:
+        """What the switch runs and would start with; None where it is neither old nor new."""
+        digest = self._digest(running, change)
+        if digest == change.running_digest:
+            return Standing.OLD
+        if digest != change.intended_digest:
+            return None
+        try:
+            startup = driver.get_config("startup")["startup"]
+            saved = self._digest(parse(startup, f"{change.device} (saved)"), change)
+        except BadInput:  # there is none, or none that can be read
+            return Standing.UNSAVED
+        return Standing.NEW if saved == digest else Standing.UNSAVED
 
     def _expect(self, found: Parsed, change: Change, when: str) -> None:
-        if self._digest(found) != change.intended_digest:
+        if self._digest(found, change) != change.intended_digest:
             what = f"{when}, the switch does not run what was planned"
             raise DeviceFailed(what, where=change.device)
 
-    def _digest(self, parsed: Parsed) -> str:
-        family = self.network.by_name[parsed.device.name].family
+    def _digest(self, parsed: Parsed, change: Change) -> str:
+        family = self.network.by_name[change.device].family
         if family is None:
-            raise Refused("its syntax family is not known", where=parsed.device.name)
+            raise Refused("its syntax family is not known", where=change.device)
         return running_digest(parsed, family)
+
+    def _standings(
+        self, changes: Sequence[Change], step: Callable[[Driver, Change], Standing]
+    ) -> Standings:
+        return cast("Standings", self._each(changes, step))
 
     def _each(self, changes: Sequence[Change], step: Step) -> dict[str, object]:
         by_device = {change.device: change for change in changes}
@@ -198,10 +225,10 @@ def _driver(task: Task) -> Driver:
 
 
 def _error(host: Host, error: BaseException | None) -> RocefortError:
-    """What stopped a device, under its name: drivers know its address only."""
+    """What stopped a device, under its name, which the driver's sentences begin with."""
     if isinstance(error, RocefortError):
         return error
-    text = " ".join(str(error).split()).removeprefix(f"{host.hostname}: ")
+    text = " ".join(str(error).split()).removeprefix(f"{host.name}: ")
     if isinstance(error, NapalmException):
         return DeviceFailed(text, where=host.name)
     return DeviceFailed(f"{type(error).__name__}: {text}", where=host.name)
@@ -209,6 +236,15 @@ def _error(host: Host, error: BaseException | None) -> RocefortError:
 
 def _errors(results: Mapping[str, object]) -> Outcome:
     return {name: value for name, value in results.items() if isinstance(value, RocefortError)}
+
+
+def _refuse_pending(driver: Driver, change: Change) -> None:
+    if driver.has_pending_commit():
+        raise Refused(
+            "a trial is pending that this rollout did not start",
+            where=change.device,
+            how="wait for its timer, or confirm or abort it on the switch",
+        )
 
 
 def _read(driver: Driver, change: Change) -> Parsed:

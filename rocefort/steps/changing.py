@@ -19,10 +19,12 @@ from rocefort.models.rollout import Applied
 from rocefort.rdma.gate import plan_gate, run_gate
 from rocefort.rollout.apply import Rollout
 from rocefort.rollout.journal import Listener, open_journal
+from rocefort.rollout.lock import one_controller
 from rocefort.rollout.plan import make_changes, make_waves
 from rocefort.rollout.switches import NapalmSwitches, collect_running
 from rocefort.steps.judging import Subject, running_texts, subject_of, subject_of_derived
 from rocefort.steps.rehearsal import rehearse
+from rocefort.steps.stopping import stop_on_signals
 from rocefort.validators import check
 from rocefort.validators.routing import analyse
 from rocefort.validators.verification import verify
@@ -52,16 +54,17 @@ def make_plan(fabric: Path, access: Connections, running: Mapping[str, str]) -> 
     _refuse_errors(subject)
     changes = make_changes(subject.network, running)
     rdma, rollout = derived.fabric.rdma, derived.fabric.rollout
+    servers = [server.name for server in access.servers]
     waves = make_waves(
         subject.network,
         [change.device for change in changes if not change.empty],
         rollout.canary,
         rollout.max_unavailable,
-        lambda devices: plan_gate(subject.network, rdma, devices, access.speed_note),
+        lambda devices: plan_gate(subject.network, rdma, devices, access.speed_note, servers),
     )
     return Plan(
         fabric=derived.fabric.fabric,
-        source=str(find_fabric(fabric)),
+        source=str(find_fabric(fabric).resolve()),
         tool=f"rocefort {version('rocefort')}",
         intent_digest=intent_digest(derived),
         trial_s=rollout.trial_s,
@@ -86,16 +89,27 @@ def _refuse_errors(subject: Subject) -> None:
 def apply_plan(
     plan: Plan, access: Connections, journal: Path, listeners: Sequence[Listener]
 ) -> Applied:
-    """Carry a plan out; raises Refused where the fabric is no longer the one that was planned."""
+    """Carry a plan out; Ctrl-C rolls the wave under way back.
+
+    Raises Refused where the fabric is no longer the one that was planned, or another controller is
+    at work on these switches.
+    """
     derived = derive(Path(plan.source))
     if intent_digest(derived) != plan.intent_digest:
         raise Refused("the fabric has changed since the plan", where=plan.source, how="plan again")
-    with open_journal(journal, plan.digest) as notes, open_fleet(derived.network, access) as nornir:
+    with (
+        one_controller(f"{device.host}:{device.port}" for device in access.devices),
+        open_journal(journal, plan.digest) as notes,
+        open_fleet(derived.network, access) as nornir,
+        stop_on_signals() as stop,
+    ):
         rollout = Rollout(
             plan=plan,
             switches=NapalmSwitches(nornir, derived.network, plan.digest),
             run_gate=lambda gate: run_gate(nornir, gate),
-            listeners=(notes, *listeners),
+            journal=notes,
+            listeners=listeners,
+            stop=stop,
         )
         return rollout.run()
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort.design.derive import Derived, derive
-from rocefort.errors import BadInput
+from rocefort.errors import BadInput, DeviceFailed
 from rocefort.fleet.connections import Connections
 from rocefort.models.change import Plan
 from rocefort.models.finding import Report, Severity
@@ -144,12 +144,15 @@ def _roll_out(fabric: Path, lab: Rehearsal, state: Path, tell: Teller) -> Applie
         f"{plan.digest[:12]}: {counted(len(changes), 'switch')}, {commands} commands, "
         f"{counted(len(plan.waves), 'wave')}, commit trial {plan.trial_s} s",
     )
-    return apply_plan(
+    applied = apply_plan(
         plan,
         lab.connections,
         state / "good.journal",
         [WaveSummary(tell)],
     )
+    if applied.failure:
+        raise DeviceFailed(f"the rollout stopped: {applied.failure}", where="demo")
+    return applied
 
 
 def _broken_gate(derived: Derived, lab: Rehearsal, state: Path, tell: Teller) -> Applied:
@@ -164,6 +167,8 @@ def _broken_gate(derived: Derived, lab: Rehearsal, state: Path, tell: Teller) ->
         [WaveSummary(tell)],
     )
     lab.replay(BANDWIDTH, GOOD[BANDWIDTH])
+    if "the RDMA gate failed" not in applied.failure or applied.confirmed or applied.unknown:
+        raise DeviceFailed("a blocked gate did not roll its wave back", where="demo")
     return applied
 
 

@@ -150,6 +150,166 @@ CASES = [
         id="timer in a family of unknown unit",
     ),
     pytest.param(
+        [
+            (
+                "        detect_ms: 100    # assumed: the family's default\n"
+                "        recovery_ms: 100\n",
+                "        detect_time: 10\n        recovery_time: 10\n",
+            ),
+            ("        recovery_time: 10\n        reason: V200", "        reason: V200"),
+        ],
+        [
+            "fabric.yaml:<detect_time: 10#1>:9: lossless.deadlock.by_family.v300-g1: v300-g1 takes "
+            "milliseconds, not multiples; give detect_ms and recovery_ms",
+            "fabric.yaml:<detect_time: 10#2>:9: lossless.deadlock.by_family.v200: one of two "
+            "multiples is given for v200; give by_family.v200.detect_time and recovery_time",
+        ],
+        id="timers in another family's form",
+    ),
+    pytest.param(
+        [
+            (
+                "hardware: CE8851-32CQ8DQ-P\n    software: V300R023C00\n    rack: row2\n    segments: [compute]\n",
+                "hardware: CE8855-32CQ4BQ\n    software: V300R023C00\n    rack: row2\n    segments: [compute]\n",
+            ),
+            ("detect_ms: 10000  ", "detect_ms: 1555  "),
+        ],
+        [
+            "fabric.yaml:<detect_ms: 1555>:5: lossless.deadlock: v300-g2 cannot say 1555 and 10000 "
+            "ms: it counts intervals of 10, 100, 500 or 1000 ms; give times that are multiples of "
+            "one of them, here or in by_family.v300-g2"
+        ],
+        id="a time that no interval divides",
+    ),
+    pytest.param(
+        [("  - name: readout04\n", "  - name: leaf08\n")],
+        [
+            "fabric.yaml:<- name: leaf08>:11: servers[11].name: name 'leaf08' is given twice; "
+            "the first is on line <    name: leaf08>"
+        ],
+        id="a server named like a switch",
+    ),
+    pytest.param(
+        [("leaf_asn_base: 65100", "leaf_asn_base: 4294967250")],
+        [
+            "fabric.yaml:<leaf_asn_base>:18: routing.leaf_asn_base: the reserved capacity takes AS "
+            "numbers up to 4294967314; choose a base of at most 4294967230"
+        ],
+        id="AS numbers past the end",
+    ),
+    pytest.param(
+        [
+            (
+                "\nsecurity:",
+                "\nlinks:\n  - spine: spine01\n    leaf: leaf08\n  - spine: spine01\n"
+                "    leaf: leaf08\n    cable_m: 7\n\nsecurity:",
+            )
+        ],
+        [
+            "fabric.yaml:<- spine: spine01#2>:5: links[1]: the link spine01 - leaf08 is given "
+            "twice; the first is on line <- spine: spine01#1>"
+        ],
+        id="a link given twice",
+    ),
+    pytest.param(
+        [
+            ("      level: 3\n", "      level: 3\n    - name: netops\n      level: 1\n"),
+            ("ntp: [10.255.0.250]", "ntp: [10.255.0.250, 10.255.0.251, 10.255.0.250]"),
+        ],
+        [
+            "fabric.yaml:<- name: netops#2>:13: security.users[1].name: user 'netops' is given "
+            "twice; the first is on line <- name: netops#1>",
+            "fabric.yaml:<ntp:>:37: services.ntp[2]: NTP server 10.255.0.250 is given twice; "
+            "remove one",
+        ],
+        id="a user and an NTP server given twice",
+    ),
+    pytest.param(
+        [("    name: leaf08\n", "    name: leaf08\n    pins: {gateways: {beam: 10.64.9.1/24}}\n")],
+        [
+            "fabric.yaml:<pins: {>:29: leaves[7].pins.gateways.beam: leaf08 does not serve segment "
+            "'beam'; did you mean 'beamline'?"
+        ],
+        id="a gateway pinned in a segment that the leaf does not serve",
+    ),
+    pytest.param(
+        [
+            (
+                "\nsecurity:",
+                "\nlinks:\n  - spine: spine02\n    leaf: leaf08\n    leaf_port: 25GE1/0/1\n"
+                "    spine_port: 100GE1/0/1\n  - spine: spine01\n    leaf: leaf08\n"
+                "    subnet: 10.1.0.16/31\n\nsecurity:",
+            )
+        ],
+        [
+            "fabric.yaml:<leaf_port>:16: links[0].leaf_port: leaf08 25GE1/0/1 is used twice, by "
+            "server readout04 and the link spine02 - leaf08; give each link and server a port of "
+            "its own",
+            "fabric.yaml:<leaf_port>:16: links[0].leaf_port: the link spine02 - leaf08 joins "
+            "100GE1/0/1 and 25GE1/0/1, which differ in speed; join ports of one speed",
+            "fabric.yaml:<spine_port>:17: links[0].spine_port: spine02 100GE1/0/1 is used twice, "
+            "by the link spine02 - leaf01 and the link spine02 - leaf08; give each link and server "
+            "a port of its own",
+            "fabric.yaml:<subnet:>:13: links[1].subnet: 10.1.0.16/31 of the link spine01 - leaf08 "
+            "overlaps 10.1.0.16/31 of the link spine01 - leaf02; use separate prefixes",
+        ],
+        id="pins that clash with what is allocated",
+    ),
+    pytest.param(
+        [
+            (
+                "\nsecurity:",
+                "\nlinks:\n  - spine: spine02\n    leaf: leaf08\n    subnet: 10.9.0.0/29\n\nsecurity:",
+            )
+        ],
+        [
+            "fabric.yaml:<subnet:>:13: links[0].subnet: 10.9.0.0/29 is not a link's subnet; "
+            "use a /30 or a /31"
+        ],
+        id="a pinned subnet that is no link's",
+    ),
+    pytest.param(
+        [
+            (
+                "    name: leaf02\n",
+                "    name: leaf02\n    pins: {gateways: {compute: 10.65.0.200/25}}\n",
+            )
+        ],
+        [
+            "fabric.yaml:<pins: {>:32: leaves[1].pins.gateways.compute: 10.65.0.128/25 of segment "
+            "compute on leaf02 overlaps 10.65.0.0/24 of segment compute on leaf01; "
+            "use separate prefixes"
+        ],
+        id="a pinned gateway inside another leaf's prefix",
+    ),
+    pytest.param(
+        [
+            ("prefix: 10.255.0.0/24", "prefix: 10.255.0.0/28"),
+            ("    vlan: 110\n", "    vlan: 110\n    leaf_prefix_length: 28\n"),
+            (
+                "    port: 25GE1/0/1\n    segment: beamline\n  - name: readout02",
+                "    port: 25GE1/0/9\n    segment: beamline\n  - name: readout02",
+            ),
+            (
+                "leaf: leaf08\n    port: 25GE1/0/1\n",
+                "leaf: leaf08\n    port: 25GE1/0/1\n    address: 10.64.0.200\n",
+            ),
+        ],
+        [
+            "fabric.yaml:<id: 7>:5: leaves[6]: management address 10.255.0.15 of leaf07 is not one "
+            "of 10.255.0.0/28; use a larger prefix in segment management, or pin an address of it",
+            "fabric.yaml:<id: 8>:5: leaves[7]: management address 10.255.0.16 of leaf08 is not one "
+            "of 10.255.0.0/28; use a larger prefix in segment management, or pin an address of it",
+            "fabric.yaml:<25GE1/0/9>:11: servers[8].port: address 10.64.0.82 of readout01 is not "
+            "one of 10.64.0.64/28; that is segment beamline on leaf05: use an address of it, or a "
+            "shorter leaf_prefix_length",
+            "fabric.yaml:<address: 10.64.0.200>:14: servers[11].address: address 10.64.0.200 of "
+            "readout04 is not one of 10.64.0.112/28; that is segment beamline on leaf08: use an "
+            "address of it, or a shorter leaf_prefix_length",
+        ],
+        id="addresses outside their network",
+    ),
+    pytest.param(
         [("canary: leaf08", "canary: leaf80")],
         ["fabric.yaml:<canary>:11: rollout.canary: no leaf 'leaf80'; did you mean 'leaf08'?"],
         id="canary that is not there",

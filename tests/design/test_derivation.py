@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from rocefort.design.derive import Derived, derive, derive_loaded
 from rocefort.design.load import Loaded, load_catalogue
+from rocefort.design.lossless import Multiples, multiples
 from rocefort.documents.read import Document, read_document
 from rocefort.documents.validate import validate
 from rocefort.models.device import Device
-from rocefort.models.fabric import Fabric
+from rocefort.models.fabric import Deadlock, Fabric
+from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.network import Network, Role
 from rocefort.paths import INVENTORY
 
@@ -187,3 +189,44 @@ def test_every_value_knows_its_line_of_yaml(
     assert position
     line = Path(position.file).read_text(encoding="utf-8").splitlines()[position.line - 1]
     assert text in line
+
+
+def test_a_family_has_the_common_time_where_it_gives_only_one(edit_heps: Edit) -> None:
+    path = edit_heps(("        recovery_ms: 100\n", ""))
+    device = derive(path).network.by_name["leaf03"].device
+    # 100 ms is the family's default, so the switch does not save it; rule PFC004 tells the 10 s.
+    assert (device.pfc.detect_ms, device.pfc.recovery_ms) == (None, 10000)
+
+
+@pytest.mark.parametrize(
+    ("detect_ms", "recovery_ms", "interval", "counts"),
+    [
+        (100, 100, 10, (10, 10)),
+        (150, 310, 10, (15, 31)),
+        (200, 200, 100, (2, 2)),
+        (7500, 500, 500, (15, 1)),
+        (10000, 10000, 1000, (10, 10)),
+        (1550, 100, 10, (155, 10)),  # no interval says both: one is plainly out of its range
+        (150, 10000, 10, (15, 1000)),
+    ],
+)
+def test_times_are_counted_in_the_smallest_interval_that_says_both(
+    detect_ms: int, recovery_ms: int, interval: int, counts: tuple[int, int]
+) -> None:
+    family = load_catalogue().families[SyntaxFamily.V300_G2]
+    found = multiples(Deadlock(detect_ms=detect_ms, recovery_ms=recovery_ms), family)
+    assert found == Multiples(interval, *counts)
+    inside = [
+        limits is not None and count in limits
+        for count, limits in zip(
+            counts, (family.deadlock_detect_time, family.deadlock_recovery_time), strict=True
+        )
+    ]
+    assert all(inside) is (detect_ms not in (1550, 150) or recovery_ms == 310)
+
+
+def test_vlan_2_does_not_take_the_place_of_a_pool(edit_heps: Edit) -> None:
+    """The entries of a spine's prefix list are numbered by VLAN, and its pools apart from them."""
+    network = derive(edit_heps(("vlan: 110", "vlan: 2"))).network
+    (listed,) = network.by_name["spine01"].device.prefix_lists
+    assert [entry.index for entry in listed.entries] == [1, 2, 120, 130, 140, 4095]

@@ -14,15 +14,25 @@ from rocefort.models.device import (
     AiEcn,
     AiEcnQueue,
     Bgp,
+    BgpGroup,
     BgpPeer,
     Device,
     DiffservDomain,
     DscpMap,
     Interface,
     InterfacePfc,
+    LocalUser,
     Pfc,
     PfcProfile,
     PfcThreshold,
+    PfcTimer,
+    PolicyNode,
+    PrefixEntry,
+    PrefixList,
+    RoutePolicy,
+    Ssh,
+    SshUser,
+    Vty,
 )
 from rocefort.models.hardware import SyntaxFamily
 
@@ -42,9 +52,12 @@ BGP = Bgp(
         BgpPeer(address=IPv4Address("10.1.0.0"), asn=65001, active=True),
         BgpPeer(address=IPv4Address("10.1.0.2"), asn=65001, active=True),
     ),
+    groups=(BgpGroup(name="SPINE"),),
     networks=(IPv4Network("10.65.1.0/24"),),
     maximum_paths=2,
 )
+LOCAL, OTHER = IPv4Network("10.65.0.0/16"), IPv4Network("10.66.0.0/16")
+ENTRY = PrefixEntry(index=10, prefix=LOCAL)
 LEAF = Device(
     name="leaf01",
     vlans=(10,),
@@ -53,6 +66,11 @@ LEAF = Device(
     ai_ecn=AiEcn(enabled=True, queues=(AiEcnQueue(queue=4, model="ai_ecn_hpc"),)),
     interfaces=(UPLINK, Interface(name="100GE1/0/2")),
     bgp=BGP,
+    prefix_lists=(PrefixList(name="LOCAL", entries=(ENTRY,)),),
+    route_policies=(RoutePolicy(name="EXPORT", nodes=(PolicyNode(node=10),)),),
+    users=(LocalUser(name="netops", service_types=("ssh",), level=3),),
+    ssh=Ssh(users=(SshUser(name="netops"),)),
+    vty=(Vty(first=0, last=4, authentication="aaa"),),
 )
 
 
@@ -67,6 +85,10 @@ def port(**changes: Any) -> Device:
 
 def bgp(**changes: Any) -> Device:
     return but(bgp=BGP.model_copy(update=changes))
+
+
+def prefixes(*entries: PrefixEntry) -> Device:
+    return but(prefix_lists=(PrefixList(name="LOCAL", entries=entries),))
 
 
 # what changes, the edits, the kind, what a person is told
@@ -92,8 +114,8 @@ TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], Kind, l
     (
         "shut down",
         port(enabled=False),
-        [(f"{PORT}.enabled", None, "no")],
-        Kind.ADDITIVE,
+        [(f"{PORT}.enabled", "yes", "no")],
+        Kind.MODIFYING,
         ["100GE1/0/1 is shut down or brought up"],
     ),
     (
@@ -144,7 +166,7 @@ TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], Kind, l
         bgp(asn=65102),
         [("bgp.asn", "65101", "65102")],
         Kind.MODIFYING,
-        ["the AS number changes: BGP is deleted and built again; the switch may want two commits"],
+        ["the AS number changes: BGP is deleted and built again, with a commit in between"],
     ),
     (
         "peer removed",
@@ -173,7 +195,7 @@ TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], Kind, l
         [
             (
                 "bgp",
-                "asn=65101, peers=(asn=65001, active=yes, address=10.1.0.0) "
+                "asn=65101, groups=(name=SPINE), peers=(asn=65001, active=yes, address=10.1.0.0) "
                 "(asn=65001, active=yes, address=10.1.0.2), networks=10.65.1.0/24, "
                 "maximum_paths=2",
                 None,
@@ -202,8 +224,8 @@ TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], Kind, l
     (
         "AI-ECN model",
         but(ai_ecn=AiEcn(enabled=True, queues=(AiEcnQueue(queue=4),))),
-        [("ai_ecn.queues[4].model", "ai_ecn_hpc", None)],
-        Kind.REMOVING,
+        [("ai_ecn.queues[4].model", "ai_ecn_hpc", "none")],
+        Kind.MODIFYING,
         ["ECN marks RoCE traffic by another model or not at all"],
     ),
     (
@@ -212,6 +234,114 @@ TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], Kind, l
         [("domains[roce].dscp[34].phb", "af4", "af3")],
         Kind.MODIFYING,
         ["diffserv domain roce maps traffic to other queues on every port that uses it"],
+    ),
+    (
+        "priority map's colour",
+        but(
+            domains=(
+                DiffservDomain(name="roce", dscp=(DscpMap(value=34, phb="af4", colour="red"),)),
+            )
+        ),
+        [("domains[roce].dscp[34].colour", "green", "red")],
+        Kind.MODIFYING,
+        ["diffserv domain roce maps traffic to other queues on every port that uses it"],
+    ),
+    (
+        "PFC by another profile",
+        port(pfc=InterfacePfc(profile="nof", mode="auto")),
+        [(f"{PORT}.pfc.profile", "default", "nof"), (f"{PORT}.pfc.mode", "manual", "auto")],
+        Kind.MODIFYING,
+        ["PFC on 100GE1/0/1 changes under traffic"],
+    ),
+    (
+        "deadlock timer beside the default",
+        but(pfc=LEAF.pfc.model_copy(update={"recovery_ms": 20})),
+        [("pfc.recovery_ms", None, "20")],
+        Kind.ADDITIVE,
+        ["PFC deadlock timers change under traffic"],
+    ),
+    (
+        "a second address, which becomes the primary one",
+        port(addresses=(IPv4Interface("10.1.0.5/31"), *UPLINK.addresses)),
+        [
+            (f"{PORT}.addresses[10.1.0.5/31]", None, "10.1.0.5/31"),
+            (f"{PORT}.addresses.order", "10.1.0.1/31", "10.1.0.5/31 10.1.0.1/31"),
+        ],
+        Kind.MODIFYING,
+        ["the primary address of 100GE1/0/1 changes: what uses it is interrupted"],
+    ),
+    (
+        "a second address",
+        port(addresses=(*UPLINK.addresses, IPv4Interface("10.1.0.5/31"))),
+        [(f"{PORT}.addresses[10.1.0.5/31]", None, "10.1.0.5/31")],
+        Kind.ADDITIVE,
+        [],
+    ),
+    (
+        "a prefix of a list is denied",
+        prefixes(PrefixEntry(index=10, prefix=LOCAL, action="deny")),
+        [("prefix_lists[LOCAL].entries[10].action", "permit", "deny")],
+        Kind.MODIFYING,
+        ["LOCAL filters routes differently"],
+    ),
+    (
+        "a prefix of a list takes longer ones",
+        prefixes(PrefixEntry(index=10, prefix=LOCAL, less_equal=32)),
+        [("prefix_lists[LOCAL].entries[10].less_equal", "none", "32")],
+        Kind.MODIFYING,
+        ["LOCAL filters routes differently"],
+    ),
+    (
+        "a prefix more",
+        prefixes(ENTRY, PrefixEntry(index=20, prefix=OTHER)),
+        [("prefix_lists[LOCAL].entries[20]", None, "index=20, prefix=10.66.0.0/16")],
+        Kind.ADDITIVE,
+        [],
+    ),
+    (
+        "a prefix more, denied",
+        prefixes(ENTRY, PrefixEntry(index=5, prefix=OTHER, action="deny")),
+        [("prefix_lists[LOCAL].entries[5]", None, "index=5, action=deny, prefix=10.66.0.0/16")],
+        Kind.ADDITIVE,
+        ["LOCAL filters routes differently"],
+    ),
+    (
+        "a policy takes fewer routes",
+        but(
+            route_policies=(
+                RoutePolicy(name="EXPORT", nodes=(PolicyNode(node=10, match_prefix_list="LOCAL"),)),
+            )
+        ),
+        [("route_policies[EXPORT].nodes[10].match_prefix_list", None, "LOCAL")],
+        Kind.ADDITIVE,
+        ["EXPORT filters routes differently"],
+    ),
+    (
+        "an internal group",
+        bgp(groups=(BgpGroup(name="SPINE", external=False),)),
+        [("bgp.groups[SPINE].external", "yes", "no")],
+        Kind.MODIFYING,
+        ["the sessions of BGP group SPINE reset"],
+    ),
+    (
+        "a user without SSH",
+        but(users=(LocalUser(name="netops", level=3),), ssh=Ssh()),
+        [
+            ("users[netops].service_types[ssh]", "ssh", None),
+            ("ssh.users[netops]", "name=netops", None),
+        ],
+        Kind.REMOVING,
+        [
+            "user netops may log in by other means than before",
+            "user netops can no longer log in",
+        ],
+    ),
+    (
+        "terminal lines",
+        but(vty=(Vty(first=0, last=4, authentication="password"),)),
+        [("vty[0].authentication", "aaa", "password")],
+        Kind.MODIFYING,
+        ["management sessions may be cut off"],
     ),
 ]
 
@@ -244,6 +374,34 @@ def test_an_address_that_becomes_the_primary_one_is_an_edit() -> None:
     edits = compare(port(addresses=(a, b)), port(addresses=(b, a)))
     path = f"{PORT}.addresses.order"
     assert edits == (Edit(path=path, before=f"{a} {b}", after=f"{b} {a}"),)
+
+
+def test_a_timer_that_goes_is_no_profile_that_goes() -> None:
+    timed = PfcProfile(queues=(4,), timers=(PfcTimer(queue=4, detect_time=5),))
+    edits = compare(but(pfc=Pfc(profiles=(timed,), detect_ms=10)), LEAF)
+    assert [edit.path for edit in edits] == ["pfc.profiles[default].timers[4]"]
+    reason = "PFC deadlock timers change under traffic"
+    assert classify(edits, ()) == (Kind.REMOVING, (reason,))
+
+
+def test_a_built_in_profile_that_gets_its_first_line_pauses_other_queues() -> None:
+    edits = compare(but(pfc=Pfc(detect_ms=10)), LEAF)
+    assert [(edit.path, edit.before) for edit in edits] == [("pfc.profiles[default]", None)]
+    reason = "PFC profile default pauses other queues on every port that applies it"
+    assert classify(edits, ()) == (Kind.ADDITIVE, (reason,))
+
+
+def test_a_queue_that_gets_another_model_is_modified() -> None:
+    edits = compare(but(ai_ecn=AiEcn(enabled=True, queues=(AiEcnQueue(queue=4),))), LEAF)
+    reason = "ECN marks RoCE traffic by another model or not at all"
+    assert classify(edits, ()) == (Kind.MODIFYING, (reason,))
+
+
+def test_a_port_brought_up_is_modified_and_felt() -> None:
+    edits = compare(port(enabled=False), LEAF)
+    assert edits == (Edit(path=f"{PORT}.enabled", before="no", after="yes"),)
+    reason = "100GE1/0/1 is shut down or brought up"
+    assert classify(edits, ()) == (Kind.MODIFYING, (reason,))
 
 
 def test_commands_without_an_edit_are_no_addition() -> None:

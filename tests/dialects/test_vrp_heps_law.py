@@ -1,21 +1,26 @@
-"""Laws 1 and 2 on HEPS: whatever options its fabric takes, text says what was derived."""
+"""Laws 1, 2 and 4 on HEPS: whatever options its fabric takes, text and patches say them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from rocefort.design.derive import derive_loaded
 from rocefort.design.load import Loaded, load_catalogue
 from rocefort.dialects.vrp.parse import parse
+from rocefort.dialects.vrp.patch import make_patch
 from rocefort.dialects.vrp.texts import read_back, render_all
 from rocefort.documents.read import Document, read_document
 from rocefort.documents.validate import validate
 from rocefort.models.fabric import Fabric
+from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.network import Network
 from rocefort.paths import INVENTORY
+
+MeaningOf = Callable[[str, Sequence[str], SyntaxFamily], frozenset[tuple[str, ...]]]
 
 HEPS = read_document(INVENTORY / "heps" / "fabric.yaml")
 LEAVES = {
@@ -35,8 +40,13 @@ TIMERS = st.one_of(
 )
 
 
+# Times that V300 G2 counts in one interval of 10, 100, 500 or 1000 ms; others are refused.
+DEADLOCK_MS = [(10, 10), (100, 310), (150, 100), (1500, 1500), (500, 10000), (10000, 10000)]
+HARDWARE = st.lists(st.sampled_from(sorted(LEAVES)), min_size=8, max_size=8)  # a leaf each
+
+
 @st.composite
-def options(draw: st.DrawFn) -> dict[str, Any]:
+def options(draw: st.DrawFn, hardware: list[str] | None = None) -> dict[str, Any]:
     """HEPS with other hardware, timers, thresholds, queue, MTU, links, servers and users."""
     data: dict[str, Any] = dict(HEPS.data) if isinstance(HEPS.data, dict) else {}
     routing = {**data["routing"], "bfd": draw(TIMERS)}
@@ -49,12 +59,12 @@ def options(draw: st.DrawFn) -> dict[str, Any]:
     lossless["headroom_kbytes"] = draw(st.none() | st.integers(16, 30720))
     lossless["headroom_pool_kbytes"] = draw(st.none() | st.integers(16, 2048))
     deadlock = dict(lossless["deadlock"])
-    deadlock["detect_ms"] = draw(st.sampled_from([10, 100, 150, 1500, 10000]))
+    deadlock["detect_ms"], deadlock["recovery_ms"] = draw(st.sampled_from(DEADLOCK_MS))
     lossless["deadlock"] = deadlock
-    leaves = []
-    for leaf in data["leaves"]:
-        hardware = draw(st.sampled_from(sorted(LEAVES)))
-        leaves.append({**leaf, "hardware": hardware, "software": LEAVES[hardware]})
+    leaves = [
+        {**leaf, "hardware": model, "software": LEAVES[model]}
+        for leaf, model in zip(data["leaves"], hardware or draw(HARDWARE), strict=True)
+    ]
     data |= {
         "routing": routing,
         "lossless": lossless,
@@ -105,3 +115,22 @@ def test_the_same_intent_gives_the_same_bytes_in_any_order(
     for key in ("spines", "leaves", "segments", "servers"):
         shuffled[key] = random.sample(shuffled[key], len(shuffled[key]))
     assert render_all(network_of(shuffled)) == render_all(network_of(data))
+
+
+UNSHRUNK = (Phase.explicit, Phase.reuse, Phase.generate)  # to shrink ten switches takes minutes
+
+
+@settings(max_examples=6, deadline=None, phases=UNSHRUNK)
+@given(data=st.data(), hardware=HARDWARE)
+def test_law_4_a_patch_leads_from_any_options_to_any_others_and_back(
+    meaning: MeaningOf, data: st.DataObject, hardware: list[str]
+) -> None:
+    """The switches stay what they are; everything else may change at once."""
+    old, new = (network_of(data.draw(options(hardware))) for _ in range(2))
+    before, after = render_all(old), render_all(new)
+    for node in old.nodes:
+        assert node.syntax is not None
+        a, b, family = before[node.name], after[node.name], node.syntax
+        patch = make_patch(a, b, family)
+        assert meaning(a, patch.commands, family) == meaning(b, (), family)
+        assert meaning(b, patch.reverse, family) == meaning(a, (), family)

@@ -325,6 +325,7 @@ IN_PORT = "interface 100GE1/0/1"
         (G1, "bgp 65001;ipv4-family unicast", "maximum load-balancing 129", 23, WRONG),
         (G1, "bgp 65001;ipv4-family unicast", "undo maximum load-balancing 2", 28, UNRECOGNIZED),
         (G1, "bgp 65001", "peer 10.0.0.0 as-number 0", 24, WRONG),
+        (G1, "bgp 65001", "peer 10.0.0.0 as-number 0.0", 24, WRONG),
         (G1, "bgp 65001", "undo peer 10.0.0.0 as-number 65002", 19, UNRECOGNIZED),
         (G1, "", "undo route-policy P permit node 20", 20, UNRECOGNIZED),
         (G1, "", "undo ip ip-prefix L index 10 permit 10.0.0.0 8", 29, TOO_MANY),
@@ -347,6 +348,40 @@ def test_trust_dscp_is_refused_on_a_routed_port_and_taken_on_a_switched_one() ->
     with pytest.raises(VrpRefusal, match="'trust dscp': Error: Unrecognized command"):
         after(PORT, "interface 100GE1/0/1;trust dscp")
     assert " trust dscp" in after("", "interface 100GE1/0/1;trust dscp")
+
+
+@pytest.mark.parametrize(
+    ("before", "typed", "said"),
+    [
+        (PORT, "interface 100GE1/0/1;portswitch", "has 'ip address 10.0.0.1 255.255.255.254'"),
+        (
+            "interface 100GE1/0/1\n port default vlan 7\n",
+            "interface 100GE1/0/1;undo portswitch",
+            "has 'port default vlan 7'",
+        ),
+        (
+            "interface 100GE1/0/1\n undo port trunk allow-pass vlan 1\n",
+            "interface 100GE1/0/1;undo portswitch",
+            "has 'undo port trunk allow-pass vlan 1'",
+        ),
+    ],
+)
+def test_a_port_keeps_its_mode_while_it_has_lines_of_that_mode(
+    before: str, typed: str, said: str
+) -> None:
+    with pytest.raises(VrpRefusal, match=re.escape(f"Error: The interface still {said}.")):
+        after(before, typed)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["peer 10.0.0.9 bfd enable", "peer H description x", "ipv4-family unicast;peer H enable"],
+)
+def test_a_peer_is_made_before_it_is_set(line: str) -> None:
+    with pytest.raises(VrpRefusal, match=r"Error: (10\.0\.0\.9|H) does not exist\."):
+        after(BGP, f"bgp 65001;{line}")
+    made = f"bgp 65001;group H external;peer 10.0.0.9 as-number 65009;{line}"
+    assert line.rpartition(";")[2] in [row.strip() for row in after(BGP, made)]
 
 
 def test_each_family_has_its_own_form_of_the_thresholds_and_timers() -> None:
@@ -429,6 +464,13 @@ def test_a_start_up_leaves_out_what_it_refuses_and_goes_on() -> None:
     assert [refusal.line for refusal in refusals] == ["mtu 1", "what is this"]
     with pytest.raises(VrpRefusal, match="'mtu 1'"):
         canonical(parse_tree(text), G1)
+
+
+def test_lines_below_one_that_opens_no_view_are_lines_of_that_view() -> None:
+    text = "vlan batch 10\nvlan batch 20\n lldp enable\n what is this\n"
+    config, refusals = replay(parse_tree(text), G1)
+    assert flat(config) == ["vlan batch 10 20", "lldp enable"]
+    assert [refusal.line for refusal in refusals] == ["what is this"]
 
 
 def test_order_and_defaults_make_no_difference_to_the_canonical_tree() -> None:

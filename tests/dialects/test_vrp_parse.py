@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from rocefort.dialects.vrp.parse import masked, parse
 from rocefort.errors import BadInput
-from rocefort.models.device import Bfd, Device, Interface, PfcProfile, PfcThreshold, PfcTimer
+from rocefort.models.device import (
+    NO_DOMAIN,
+    Bfd,
+    Device,
+    Interface,
+    PfcProfile,
+    PfcThreshold,
+    PfcTimer,
+)
 from rocefort.models.network import TextLine
 
 HEAD = "sysname a\n"
@@ -230,6 +238,11 @@ def test_user_levels_of_both_releases(line: str) -> None:
     assert device(f"{HEAD}aaa\n local-user ops {line}\n").users[0].level == 3
 
 
+@pytest.mark.parametrize("line", ["stelnet server enable", "stelnet ipv4 server enable"])
+def test_stelnet_of_both_releases(line: str) -> None:
+    assert device(f"{HEAD}{line}\n").ssh.stelnet
+
+
 def test_vty_of_one_line() -> None:
     vty = device(f"{HEAD}user-interface vty 3\n").vty[0]
     assert (vty.first, vty.last) == (3, 3)
@@ -251,6 +264,11 @@ def test_a_view_may_be_entered_twice() -> None:
     assert device(text).interfaces == (Interface(name="100GE1/0/1", mtu=9000, enabled=False),)
 
 
+def test_a_port_that_maps_no_priority_says_so() -> None:
+    (port,) = device(f"{PORT} trust upstream none\n").interfaces
+    assert port.domain == NO_DOMAIN
+
+
 # -- what is kept unmodelled ---------------------------------------------------------------------
 
 
@@ -263,7 +281,6 @@ def test_a_view_may_be_entered_twice() -> None:
         "ip address 10.0.0.1 24 sub",  # no primary that it could stand beside
         "port link-type hybrid",
         "trust 8021p outer",
-        "trust upstream none",
         "dcb pfc buffer 4 xon dynamic 3 xoff dynamic 4",
         "dcb pfc buffer 0 xoff static 1500 cells",
         "dcb pfc buffer 4 hdrm 256 kbytes",  # headroom alone: a threshold has an xoff
@@ -306,6 +323,45 @@ def test_all_below_an_unknown_view_is_kept_with_its_path() -> None:
         TextLine(("bgp 1",), "ipv6-family unicast", 5),
         TextLine(("bgp 1", "ipv6-family unicast"), "mtu 9000", 6),
     )
+
+
+@pytest.mark.parametrize("bound_at", [0, 1, 2])
+def test_an_address_in_a_vpn_instance_is_not_global(bound_at: int) -> None:
+    lines = ["ip address 10.0.0.1 24", "ip address 10.0.1.1 24 sub"]
+    lines.insert(bound_at, "ip binding vpn-instance storage")
+    parsed = parse(PORT + "".join(f" {line}\n" for line in ["mtu 9000", *lines]), "a.cfg")
+    assert parsed.device.interfaces == (Interface(name="100GE1/0/1", mtu=9000),)
+    assert [line.text for line in parsed.unmodelled] == lines
+    assert {line.path for line in parsed.unmodelled} == {("interface 100GE1/0/1",)}
+    assert set(parsed.lines.values()) == {1, 2, 3}
+
+
+def test_a_vpn_instance_hides_no_address_of_another_port() -> None:
+    text = f"{PORT} ip binding vpn-instance x\n ip address 10.0.0.1 24\n"
+    text += "interface 100GE1/0/10\n ip address 10.0.0.1 24\n"
+    parsed = parse(text, "a.cfg")
+    assert [(i.name, len(i.addresses)) for i in parsed.device.interfaces] == [
+        ("100GE1/0/1", 0),
+        ("100GE1/0/10", 1),
+    ]
+    assert [line.line for line in parsed.unmodelled] == [3, 4]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "dcb pfc global disable\ninterface 100GE1/0/1\n dcb pfc enable nof mode manual\n",
+        "interface 100GE1/0/1\n dcb pfc enable nof mode manual\ndcb pfc global disable\n",
+    ],
+)
+def test_no_port_has_pfc_while_the_switch_has_none(text: str) -> None:
+    parsed = parse(f"{HEAD}{text}dcb pfc nof\n priority 4\n", "a.cfg")
+    assert parsed.device.interfaces == (Interface(name="100GE1/0/1"),)
+    assert {line.text for line in parsed.unmodelled} == {
+        "dcb pfc global disable",
+        "dcb pfc enable nof mode manual",
+    }
+    assert [p.name for p in parsed.device.pfc.profiles] == ["nof"]
 
 
 def test_a_subinterface_and_a_second_source_are_kept() -> None:

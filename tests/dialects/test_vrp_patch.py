@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import threading
+from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from rocefort.dialects.vrp.interpret import View, apply_line, apply_lines, canon
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import Patch, make_patch
 from rocefort.dialects.vrp.render import render
-from rocefort.dialects.vrp.tree import ConfigLine, parse_tree, tree_text
+from rocefort.dialects.vrp.tree import parse_tree, tree_text
 from rocefort.models.device import (
     AiEcn,
     AiEcnQueue,
@@ -46,10 +46,8 @@ from rocefort.models.device import (
 from rocefort.models.hardware import SyntaxFamily
 
 CASES = Path(__file__).parent / "patches"
-# Views that a switch has whether or not a line says so.
-ALWAYS_THERE = re.compile(r"dcb pfc|aaa|user-interface .*|interface (\d+GE|MEth).*")
 
-Meaning = frozenset[tuple[str, ...]]
+MeaningOf = Callable[[str, Sequence[str], SyntaxFamily], frozenset[tuple[str, ...]]]
 
 
 class Case(NamedTuple):
@@ -72,20 +70,6 @@ ALL = [*load("lossless.yaml"), *load("fabric.yaml")]
 BY_NAME = {case.name: case for case in ALL}
 
 
-def meaning(tree: tuple[ConfigLine, ...], family: SyntaxFamily) -> Meaning:
-    """A configuration as the set of its lines, each with the views it stands in."""
-    return frozenset(
-        (*path, line.text)
-        for top in canonical(tree, family)
-        for path, line in top.walk()
-        if line.children or not ALWAYS_THERE.fullmatch(line.text)
-    )
-
-
-def applied(text: str, commands: tuple[str, ...], family: SyntaxFamily) -> Meaning:
-    return meaning(apply_lines(canonical(parse_tree(text), family), commands, family), family)
-
-
 def patch_of(name: str) -> Patch:
     case = BY_NAME[name]
     return make_patch(case.before, case.after, case.family)
@@ -103,12 +87,14 @@ def test_a_switch_is_told_these_lines(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
-def test_running_and_patch_make_intended_and_the_way_back_restores_running(case: Case) -> None:
+def test_running_and_patch_make_intended_and_the_way_back_restores_running(
+    case: Case, meaning: MeaningOf
+) -> None:
     patch = make_patch(case.before, case.after, case.family)
-    before, after = (meaning(parse_tree(t), case.family) for t in (case.before, case.after))
+    before, after = (meaning(text, (), case.family) for text in (case.before, case.after))
     assert before != after
-    assert applied(case.before, patch.commands, case.family) == after
-    assert applied(case.after, patch.reverse, case.family) == before
+    assert meaning(case.before, patch.commands, case.family) == after
+    assert meaning(case.after, patch.reverse, case.family) == before
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
@@ -123,6 +109,53 @@ def test_no_line_is_undone_only_to_be_set_again(case: Case) -> None:
 def test_equal_texts_need_no_command(family: SyntaxFamily) -> None:
     text = BY_NAME["spine added to a leaf"].after
     assert make_patch(text, f"#\n{text}#\nreturn\n", family) == Patch((), ())
+
+
+POOL = "qos buffer headroom-pool size {} slot 1"
+PAIR = "interface 100GE1/0/1\n dcb pfc buffer 4 xon static {} xoff static {}"
+OFFSET = "interface 100GE1/0/1\n dcb pfc buffer 4 xoff static {} xon offset {}"
+
+
+@pytest.mark.parametrize(
+    ("family", "saved", "rendered"),
+    [
+        (SyntaxFamily.V300_G2, POOL.format("4 mbytes"), POOL.format("4096 kbytes")),
+        (
+            SyntaxFamily.V300_G1,
+            PAIR.format("1 mbytes", "2 mbytes"),
+            PAIR.format("1024 kbytes", "2048 kbytes"),
+        ),
+        (
+            SyntaxFamily.V300_G2,
+            OFFSET.format("2 mbytes", "50 kbytes"),
+            OFFSET.format("2048 kbytes", "50 kbytes"),
+        ),
+    ],
+)
+def test_a_size_in_mbytes_is_not_said_again_in_kbytes(
+    family: SyntaxFamily, saved: str, rendered: str
+) -> None:
+    head = "sysname leaf01\nntp unicast-server 10.255.0.{}\n"
+    running, intended = f"{head.format(5)}{saved}\n", f"{head.format(6)}{rendered}\n"
+    assert make_patch(saved, rendered, family) == Patch((), ())
+    patch = make_patch(running, intended, family)
+    clocks = {f"{undo}ntp unicast-server 10.255.0.{n}" for undo in ("", "undo ") for n in (5, 6)}
+    assert {*patch.commands, *patch.reverse} == clocks
+    config = apply_lines(canonical(parse_tree(running), family), patch.commands, family)
+    assert parse(tree_text(config), "a").device == parse(intended, "b").device
+
+
+def test_a_size_in_mbytes_is_undone_as_it_was_saved() -> None:
+    old, new = POOL.format("4 mbytes"), POOL.format("5 mbytes")
+    family = SyntaxFamily.V300_G2
+    assert make_patch(old, new, family) == Patch((new,), (old,))
+    assert make_patch(old, "sysname a", family).commands == ("sysname a", f"undo {old}")
+
+
+def test_a_description_may_name_a_size() -> None:
+    texts = [f"interface 100GE1/0/1\n description {size}" for size in ("4 mbytes", "4096 kbytes")]
+    patch = make_patch(texts[0], texts[1], SyntaxFamily.V300_G2)
+    assert patch.commands == ("interface 100GE1/0/1", " description 4096 kbytes", " quit")
 
 
 def test_a_queue_is_paused_before_traffic_enters_it_and_until_traffic_has_left() -> None:
@@ -407,15 +440,15 @@ PREFIXES = [IPv4Network("10.0.0.11/32"), IPv4Network("10.65.0.0/16")]
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), family=st.sampled_from(SyntaxFamily))
 def test_law_4_patch_and_way_back_between_random_switches(
-    data: st.DataObject, family: SyntaxFamily
+    meaning: MeaningOf, data: st.DataObject, family: SyntaxFamily
 ) -> None:
     running, intended = (
         render(data.draw(devices(family)), family, TEMPLATE[family]) for _ in range(2)
     )
     patch = make_patch(running, intended, family)
-    before, after = (meaning(parse_tree(text), family) for text in (running, intended))
-    assert applied(running, patch.commands, family) == after
-    assert applied(intended, patch.reverse, family) == before
+    before, after = (meaning(text, (), family) for text in (running, intended))
+    assert meaning(running, patch.commands, family) == after
+    assert meaning(intended, patch.reverse, family) == before
 
 
 @settings(max_examples=25, deadline=None)

@@ -15,6 +15,7 @@ from rocefort.models.device import (
     BgpGroup,
     BgpPeer,
     Device,
+    DiffservDomain,
     Interface,
     InterfacePfc,
     LocalUser,
@@ -159,9 +160,9 @@ def test_queue_timers_in_the_family_form(family: SyntaxFamily, lines: list[str])
             "use 100GE1/0/1",
         ),
         (
-            with_port(Interface(name="100GE1/0/1", domain="none")),
+            Device(name="a", domains=(DiffservDomain(name="none"),)),
             G1,
-            "a: interfaces[100GE1/0/1].domain on v300-g1: `none` is no domain; rename it",
+            "a: domains[none] on v300-g1: `trust upstream none` names no domain; rename it",
         ),
         (
             with_port(Interface(name="100GE1/0/1", pfc=InterfacePfc(profile="mode"))),

@@ -96,7 +96,7 @@ def test_groups_and_options(heps: Derived, tmp_path: Path) -> None:
     assert (leaf.platform, leaf.port, leaf.username) == ("cloudengine", 22, "netops")
     assert leaf.connection_options["napalm"].extras == {
         "timeout": 60,
-        "optional_args": {"ssh_known_hosts": str(tmp_path / "known_hosts")},
+        "optional_args": {"name": "leaf03", "ssh_known_hosts": str(tmp_path / "known_hosts")},
     }
     assert [n for n, h in inventory.hosts.items() if h.has_parent_group("spine")] == [
         "spine01",

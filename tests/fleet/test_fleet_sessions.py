@@ -6,13 +6,16 @@ import logging
 import shlex
 import socket
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import paramiko
 import pytest
 from nornir.core import Nornir
 
 from rocefort.design.derive import Derived
+from rocefort.errors import BadInput, DeviceFailed
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Access, Connections, ServerAccess
 from rocefort.fleet.failures import Unreachable
@@ -116,6 +119,81 @@ def test_impatience_ends_the_command_too(nornir: Nornir, hosts: RdmaHosts) -> No
     result = session(nornir).start("ib_write_lat -d mlx5_0", 60).wait(patience_s=0.2)
     assert (result.timed_out, result.exit_code) == (True, None)
     assert hosts.running == ()
+
+
+def test_a_command_of_a_lost_session_is_given_up_in_peace(nornir: Nornir) -> None:
+    lost = session(nornir)
+    command = lost.start("ib_write_lat -d mlx5_0", 60)
+    lost.close()
+    assert command.wait(patience_s=0.2).exit_code is None
+    with pytest.raises(DeviceFailed, match="k8sgn08: the SSH session takes no command: "):
+        lost.start("ib_write_lat -d mlx5_0", 60)
+
+
+def test_a_signal_over_a_lost_session_is_left_to_the_servers_deadline(nornir: Nornir) -> None:
+    lost = session(nornir)
+    lost.close()
+    lost.signal(1, "TERM")
+    with pytest.raises(paramiko.SSHException, match="the session is closed"):
+        lost.open_channel()
+
+
+class Mute(paramiko.ServerInterface):
+    """An SSH server that lets everybody in and never says whether it takes a command."""
+
+    def __init__(self) -> None:
+        self.ended = threading.Event()
+
+    def check_auth_password(self, username: str, password: str) -> int:  # noqa: ARG002 - paramiko's
+        return 0  # AUTH_SUCCESSFUL
+
+    def get_allowed_auths(self, username: str) -> str:  # noqa: ARG002 - paramiko's
+        return "password"
+
+    def check_channel_request(self, kind: str, chanid: int) -> int:  # noqa: ARG002 - paramiko's
+        return 0  # OPEN_SUCCEEDED
+
+    def check_channel_exec_request(self, channel: paramiko.Channel, command: bytes) -> bool:  # noqa: ARG002 - paramiko's
+        self.ended.wait(60)
+        return False
+
+
+def test_a_server_that_never_takes_the_command_is_given_up(
+    nornir: Nornir, hosts: RdmaHosts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ssh_exec, "GRACE_S", 1.0)
+    key, mute = paramiko.ECDSAKey.generate(), Mute()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        known = f"[127.0.0.1]:{port} {key.get_name()} {key.get_base64()}\n"
+        (hosts.state_dir / "known_hosts").write_text(known)
+        nornir.inventory.hosts["k8sgn08"].port = port
+        server: list[paramiko.Transport] = []
+
+        def serve() -> None:
+            server.append(paramiko.Transport(listening.accept()[0]))
+            server[0].add_server_key(key)
+            server[0].start_server(server=mute)
+
+        serving = threading.Thread(target=serve)
+        serving.start()
+        with pytest.raises(DeviceFailed) as caught:
+            session(nornir).start("ib_write_bw", 5)
+        assert str(caught.value) == (
+            "k8sgn08: the SSH session takes no command: Channel closed.; check the server's SSH log"
+        )
+        mute.ended.set()
+        serving.join()
+        server[0].close()
+
+
+def test_a_known_hosts_file_with_a_broken_line_is_named(nornir: Nornir, hosts: RdmaHosts) -> None:
+    known = hosts.state_dir / "known_hosts"
+    known.write_text("[127.0.0.1]:22 ssh-ed25519 AAAA=broken=\n")
+    with pytest.raises(BadInput) as caught:
+        session(nornir)
+    assert str(caught.value).startswith(f"{known}: known hosts cannot be read: ")
+    assert str(caught.value).endswith("; mend or remove that line")
 
 
 def test_a_lost_session_is_opened_again(nornir: Nornir) -> None:

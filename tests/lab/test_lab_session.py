@@ -347,6 +347,60 @@ def test_a_commit_that_cannot_be_changes_nothing(
     assert switch.trial is None
 
 
+def test_clearing_the_candidate_leads_to_the_system_view(
+    switch: EmulatedSwitch, open_talk: OpenTalk
+) -> None:
+    talk = open_talk(switch)
+    talk(*MTU)
+    assert talk.prompt == "[*leaf01-100GE1/0/1]"
+    assert talk("clear configuration candidate") == ""
+    assert talk.prompt == "[~leaf01]"
+
+
+def test_a_change_taken_back_is_no_change_and_follows_what_others_commit(
+    switch: EmulatedSwitch, open_talk: OpenTalk
+) -> None:
+    talk, other = open_talk(switch), open_talk(switch)
+    talk(*MTU, "mtu 9000")
+    assert talk.prompt == "[~leaf01-100GE1/0/1]"
+    assert talk("display configuration candidate") == ""
+    other("system-view", "lldp enable", "commit")
+    assert talk("quit", "bfd", "quit", "commit") == "", "nobody changed anything under it"
+    assert {"lldp enable", "bfd"} <= {line.text for line in switch.running}
+
+
+def test_a_commit_while_a_question_stands_is_not_undone_by_its_answer(
+    switch: EmulatedSwitch, open_talk: OpenTalk
+) -> None:
+    talk, other = open_talk(switch), open_talk(switch)
+    assert talk("system-view", "dcb pfc global disable").endswith("[Y/N]:")
+    other("system-view", "lldp enable", "commit")
+    assert talk("y", "commit") == ""
+    running = {line.text for line in switch.running}
+    assert {"lldp enable", "dcb pfc global disable"} <= running
+
+
+def test_the_built_in_pfc_profile_counts_among_the_two(
+    switch: EmulatedSwitch, open_talk: OpenTalk
+) -> None:
+    talk = open_talk(switch)
+    assert talk("system-view", "dcb pfc one", "priority 4", "commit") == ""
+    assert talk("dcb pfc", "priority 4", "dcb pfc global disable", "commit") == ""
+    refused = talk("dcb pfc two", "commit")
+    assert refused == "Error: The number of PFC profiles exceeds 2."
+
+
+def test_a_description_is_at_most_60_characters(
+    switch: EmulatedSwitch, open_talk: OpenTalk
+) -> None:
+    talk = open_talk(switch)
+    refused = talk(*MTU, f"commit description {'x' * 61}")
+    assert refused.endswith("Error: Wrong parameter found at '^' position.")
+    assert not switch.points
+    assert talk(f"commit description {'x' * 60}") == ""
+    assert switch.points[0].description == "x" * 60
+
+
 def test_rollback_goes_back_by_count_id_and_label_after_a_question(
     switch: EmulatedSwitch, open_talk: OpenTalk
 ) -> None:

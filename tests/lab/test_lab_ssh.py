@@ -14,8 +14,10 @@ import pytest
 from netmiko import ConnectHandler
 
 from rocefort.errors import BadInput, ServiceFailed
+from rocefort.lab.hosts import RdmaHosts
 from rocefort.lab.server import LabServer, run_in_thread
 from rocefort.lab.switch import EmulatedSwitch, Fault, PeerState
+from rocefort.models.hardware import SyntaxFamily
 
 MakeSwitch = Callable[..., EmulatedSwitch]
 
@@ -243,10 +245,31 @@ def test_what_keeps_a_lab_from_starting_is_one_clear_error(
         taken = LabServer({"x": make_switch()}, tmp_path, listen=("127.0.0.1", lab.ports["leaf01"]))
         with pytest.raises(ServiceFailed, match="choose another port"), run_in_thread(taken):
             pass
-    path = LabServer({"../x": make_switch()}, tmp_path)
-    with pytest.raises(BadInput, match="cannot be the name of a switch"), run_in_thread(path):
+    started = EmulatedSwitch("a", "sysname a\n", SyntaxFamily.V200)
+    with run_in_thread(LabServer({"a": started}, tmp_path)) as lab:
+        free = lab.ports["a"]
+    path = LabServer({"a": started, "../x": make_switch()}, tmp_path, ("127.0.0.1", free))
+    with pytest.raises(BadInput, match="cannot be the name of a host"), run_in_thread(path):
+        pass
+    with run_in_thread(LabServer({"a": started}, tmp_path, ("127.0.0.1", free))):
+        pass  # the port that opened before the wrong name is free again
+    (tmp_path / "a.key").write_text("")
+    with (
+        pytest.raises(BadInput, match=r"a\.key: no host key: .*delete it"),
+        run_in_thread(LabServer({"a": started}, tmp_path)),
+    ):
+        pass
+    with (
+        pytest.raises(ServiceFailed, match="choose another folder"),
+        run_in_thread(LabServer({"a": started}, tmp_path / "a.key" / "below")),
+    ):
         pass
     monkeypatch.setattr("rocefort.lab.server.find_spec", lambda _name: None)
+    with (
+        pytest.raises(ServiceFailed, match=r"install the extra: rocefort\[lab\]"),
+        RdmaHosts({"k8sgn08": "10.0.0.1"}, {}, tmp_path).in_thread(),
+    ):
+        pass
     bare = LabServer({"leaf01": make_switch()}, tmp_path)
     with pytest.raises(ServiceFailed, match=r"install the extra: rocefort\[lab\]"):
         asyncio.run(bare.__aenter__())

@@ -219,6 +219,40 @@ def test_an_expired_trial_cannot_be_confirmed(bench: Start) -> None:
     assert made.switch.running == made.before
 
 
+def test_a_trial_that_expires_just_before_the_confirm_is_noticed(bench: Start) -> None:
+    made = bench()
+    with made.driver() as driver:
+        driver.load_merge_candidate(config=MTU)
+        driver.commit_config(revert_in=60)
+        made.switch.faults = (Fault("expire-before-commit"),)
+        with pytest.raises(CommitConfirmException, match="does not run what was on trial"):
+            driver.confirm_commit()
+        assert driver.has_pending_commit() is False
+    assert made.switch.running == made.before
+
+
+def test_messages_name_the_switch_and_a_failed_connection_its_address(bench: Start) -> None:
+    made = bench(faults=(Fault("drop-session-on-commit"),))
+    with made.driver(name="leaf01") as driver:
+        with pytest.raises(LineRefusedError, match=r"^leaf01: line 1 'vlan batch 9999': Error: "):
+            driver.load_merge_candidate(config="vlan batch 9999")
+        with pytest.raises(CommitError, match=r"^leaf01: nothing to commit: no change is loaded$"):
+            driver.commit_config()
+        driver.load_merge_candidate(config=MTU)
+        with pytest.raises(OutcomeUnknownError, match=r"^leaf01: session lost after 'commit' was"):
+            driver.commit_config()
+    with pytest.raises(ConnectAuthError, match=r"^127\.0\.0\.1:\d+ refuses the login"):
+        made.driver("wrong", name="leaf01").open()
+
+
+def test_the_candidate_can_be_read_from_the_user_view(bench: Start) -> None:
+    with bench().driver() as driver:
+        driver.load_merge_candidate(config="sysname leaf01")  # as it is already
+        driver.save_config()
+        texts = driver.get_config()
+    assert "sysname leaf01" in texts["candidate"]
+
+
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_a_refused_line_is_named_wherever_it_stands(bench: Start, place: int) -> None:
     lines = ["vlan batch 20", "vlan batch 30", "vlan batch 40"]

@@ -103,6 +103,10 @@ def test_the_diff_is_the_devices_without_its_heading(said: str, diff: str) -> No
     assert parse.candidate_diff(said) == diff
 
 
+def test_a_change_that_is_marked_further_in_is_a_change_too() -> None:
+    assert parse.candidate_diff("Building configuration\n  + vlan 10\n") == "  + vlan 10"
+
+
 @pytest.mark.parametrize(
     ("said", "status"),
     [

@@ -31,12 +31,23 @@ CHANGES = "display configuration candidate changes"
 STATUS = "display configuration trial status"
 INACTIVE = "Trial status: INACTIVE \r\nTrial time left (sec): 0\r\n"
 ACTIVE = "Trial status:  ACTIVE\r\nTrial time left (sec): 51\r\n"
+RUN = "display current-configuration"
 CLEAR = ("clear configuration candidate", "[~HUAWEI]")
 TRIAL = (
     "Info: The system enters the trial configuration mode.\r\n"
     "The system will revert to previous configuration if the trial configuration is not confirmed "
     "in 120 seconds.\r\n"
 )
+
+
+# One secret, encrypted anew each time that it is shown.
+CIPHERS = tuple(f"ntp authentication-keyid 1 authentication-mode md5 cipher {x}" for x in "ab")
+
+
+def runs(prompt: str, *lines: str) -> tuple[str, str]:
+    """The running configuration, with a heading that is another each time."""
+    heading = f"!Last configuration was updated at 2026-01-02 03:04:0{len(prompt) % 10}"
+    return (RUN, "\r\n".join((heading, "#", *lines, "#", "return", prompt)))
 
 
 def idle(name: str = "HUAWEI", mark: str = "*") -> tuple[str, str]:
@@ -58,10 +69,12 @@ def test_trial_and_confirm_as_documented(play: Play) -> None:
             ("commit trial 120 description change 7", f"{TRIAL}[~ROLLBACK]"),
             (STATUS, f"{ACTIVE}[~ROLLBACK]"),
             (STATUS, f"{ACTIVE}[~ROLLBACK]"),
+            runs("[~ROLLBACK]", "sysname ROLLBACK", CIPHERS[0]),
             (STATUS, f"{ACTIVE}[~ROLLBACK]"),
             (CHANGES, "Building configuration\r\n[~ROLLBACK]"),
             ("commit", "[~ROLLBACK]"),
             idle("ROLLBACK", "~"),
+            runs("[~ROLLBACK]", "sysname ROLLBACK", CIPHERS[1]),
             ("return", "<ROLLBACK>"),
         ]
     )
@@ -380,7 +393,8 @@ def test_a_trial_that_did_not_start_is_noticed(play: Play) -> None:
 
 @pytest.mark.parametrize("act", ["confirm_commit", "abort_commit"])
 def test_without_a_trial_there_is_nothing_to_confirm_or_abort(play: Play, act: str) -> None:
-    switch = play([ENTER, idle(mark="~")])
+    before = [runs("<HUAWEI>", "sysname HUAWEI")] if act == "confirm_commit" else []
+    switch = play([*before, ENTER, idle(mark="~")])
     with switch.driver() as driver, pytest.raises(CommitConfirmException, match="no trial to"):
         getattr(driver, act)()
     assert "commit" not in switch.heard
@@ -389,6 +403,7 @@ def test_without_a_trial_there_is_nothing_to_confirm_or_abort(play: Play, act: s
 def test_a_confirm_never_carries_other_changes(play: Play) -> None:
     switch = play(
         [
+            runs("<HUAWEI>", "sysname HUAWEI"),
             ("system-view", "[*HUAWEI]"),
             (STATUS, f"{ACTIVE}[*HUAWEI]"),
             (CHANGES, "+ vlan 10\r\n[*HUAWEI]"),
@@ -397,6 +412,33 @@ def test_a_confirm_never_carries_other_changes(play: Play) -> None:
     with switch.driver() as driver, pytest.raises(CandidateNotOursError, match="would commit them"):
         driver.confirm_commit()
     assert "commit" not in switch.heard
+
+
+def test_a_confirm_that_came_too_late_is_not_taken_for_one(play: Play) -> None:
+    switch = play(
+        [
+            runs("<HUAWEI>", "sysname HUAWEI", "vlan batch 10"),
+            ENTER,
+            (STATUS, f"{ACTIVE}[~HUAWEI]"),
+            (CHANGES, "Building configuration\r\n[~HUAWEI]"),
+            ("commit", "[~HUAWEI]"),
+            idle(mark="~"),
+            runs("[~HUAWEI]", "sysname HUAWEI"),
+        ]
+    )
+    with (
+        switch.driver(name="leaf01") as driver,
+        pytest.raises(CommitConfirmException, match=r"^leaf01: .* not run what was on trial: the"),
+    ):
+        driver.confirm_commit()
+
+
+@pytest.mark.parametrize("command", ["display version\nreboot", "display vlan ?", "a\x0bb"])
+def test_a_command_that_is_not_one_line_is_not_sent(play: Play, command: str) -> None:
+    switch = play()
+    with switch.driver() as driver, pytest.raises(ValueError, match="nothing was sent"):
+        driver.cli(["display clock", command])
+    assert switch.heard == ["screen-length 0 temporary"]
 
 
 def test_a_status_that_cannot_be_read_is_not_taken_for_no_trial(play: Play) -> None:

@@ -11,7 +11,7 @@ from nornir.core import Nornir
 from nornir.core.inventory import Host
 
 from rocefort.design.derive import Derived
-from rocefort.errors import RocefortError
+from rocefort.errors import Refused, RocefortError
 from rocefort.fleet.connections import Access, Connections, ServerAccess
 from rocefort.fleet.runner import open_fleet
 from rocefort.lab.hosts import RdmaHosts, read_sample
@@ -135,6 +135,51 @@ def test_gate_of_the_plan(heps: Derived) -> None:
     assert expectation(gate, fast).min_gbps == pytest.approx(92)
     assert expectation(gate, slow).min_gbps == pytest.approx(23)
     assert expectation(gate, fast).max_latency_us == pytest.approx(4.65)
+
+
+def without(network: Network, *leaves: str) -> Network:
+    """The network with no server on these leaves."""
+    servers = tuple(s for s in network.servers or () if s.port.device not in leaves)
+    return network.model_copy(update={"servers": servers})
+
+
+@pytest.mark.parametrize(
+    ("devices", "unmeasured"),
+    [
+        ({"leaf08"}, ("leaf08 has no RoCE server",)),
+        ({"leaf01", "leaf08"}, ("leaf08 has no RoCE server",)),
+        ({"leaf01"}, ()),
+        ({"spine01"}, ("leaf07 has no RoCE server", "leaf08 has no RoCE server")),
+        (None, ("leaf07 has no RoCE server", "leaf08 has no RoCE server")),
+    ],
+)
+def test_leaves_that_no_pair_covers_are_named(
+    heps: Derived, devices: set[str] | None, unmeasured: tuple[str, ...]
+) -> None:
+    gate = plan_gate(without(heps.network, "leaf07", "leaf08"), heps.fabric.rdma, devices)
+    assert gate.unmeasured == unmeasured
+    assert bool(gate.pairs) == (devices != {"leaf08"})
+
+
+def test_a_leaf_alone_with_its_servers_has_no_partner(heps: Derived) -> None:
+    others = [node.name for node in heps.network.nodes if node.name != "leaf01"]
+    gate = plan_gate(without(heps.network, *others), heps.fabric.rdma, {"leaf01"})
+    assert (gate.pairs, gate.unmeasured) == ((), ("leaf01 has the only RoCE servers",))
+
+
+def test_pairs_are_made_of_servers_that_can_be_logged_in_to(heps: Derived) -> None:
+    plain = plan_gate(heps.network, heps.fabric.rdma, {"leaf01"}).pairs[0]
+    names = {s.name for s in heps.network.servers or ()}
+    (pair,) = plan_gate(
+        heps.network, heps.fabric.rdma, {"leaf01"}, accessible=names - {plain.client}
+    ).pairs
+    assert pair.client != plain.client
+    with pytest.raises(Refused) as caught:
+        plan_gate(heps.network, heps.fabric.rdma, {"leaf05"}, accessible=())
+    assert str(caught.value) == (
+        "leaf05: its RoCE servers, or all on other leaves, cannot be logged in to;"
+        " add readout01, and one on another leaf, to the connections' servers"
+    )
 
 
 def test_a_gate_needs_the_dscp(heps: Derived) -> None:

@@ -32,6 +32,17 @@ def raised(edit_heps: EditHeps) -> Path:
 
 
 @pytest.fixture
+def described(edit_heps: EditHeps) -> Path:
+    """HEPS with other words on one port of leaf07 and one of leaf08: two waves."""
+    return edit_heps(
+        *(
+            (f"  - name: readout0{n}\n", f"  - name: readout0{n}\n    description: detector {n}\n")
+            for n in (3, 4)
+        )
+    )
+
+
+@pytest.fixture
 def plan_of(lab: Rehearsal) -> Callable[[Path], Plan]:
     """Seal a plan against what the lab runs."""
     return lambda fabric: make_plan(

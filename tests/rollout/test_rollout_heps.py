@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from rocefort.design.derive import Derived
 from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
-from rocefort.errors import DeviceFailed, Refused
-from rocefort.lab.switch import EmulatedSwitch, Fault
+from rocefort.errors import BadInput, DeviceFailed, Refused
+from rocefort.lab.switch import EmulatedSwitch, Fault, Trial
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Applied, Event, Phase
-from rocefort.rollout.plan import read_plan, write_plan
-from rocefort.steps.changing import running_of
+from rocefort.rdma.gate import plan_gate
+from rocefort.rollout.lock import one_controller
+from rocefort.rollout.plan import make_waves, read_plan, write_plan
+from rocefort.steps.changing import apply_plan, make_plan, running_of
 from rocefort.steps.rehearsal import BANDWIDTH, LATENCY, Rehearsal
 
 EditHeps = Callable[..., Path]
@@ -97,13 +103,14 @@ def test_every_kind_of_bad_run_fails_the_gate(
 
 
 def test_every_act_is_in_the_journal_before_it_is_done(
-    lab: Rehearsal, raised: Path, plan_of: PlanOf, apply_to: ApplyTo, tmp_path: Path
+    lab: Rehearsal, described: Path, plan_of: PlanOf, apply_to: ApplyTo, tmp_path: Path
 ) -> None:
-    plan = plan_of(raised)
+    plan = plan_of(described)
     _, events = apply_to(plan)
     rows = sqlite3.connect(tmp_path / "journal").execute(
         "select device, act, phase from event where plan = ? order by id", (plan.digest,)
     )
+    assert [wave.devices for wave in plan.waves] == [("leaf08",), ("leaf07",)]
     seen: set[tuple[str, str]] = set()
     written = list(rows)
     assert written == [(e.device, e.act, e.phase.value) for e in events]
@@ -116,13 +123,13 @@ def test_every_act_is_in_the_journal_before_it_is_done(
 
 
 def test_applying_a_finished_plan_again_does_nothing(
-    lab: Rehearsal, raised: Path, plan_of: PlanOf, apply_to: ApplyTo
+    lab: Rehearsal, described: Path, plan_of: PlanOf, apply_to: ApplyTo
 ) -> None:
-    plan = plan_of(raised)
+    plan = plan_of(described)
     apply_to(plan)
     points = {name: len(switch.points) for name, switch in lab.switches.items()}
     applied, events = apply_to(plan)
-    assert len(applied.already) == 10
+    assert applied.already == ("leaf08", "leaf07")
     assert events == []
     assert {name: len(switch.points) for name, switch in lab.switches.items()} == points
 
@@ -186,12 +193,12 @@ def test_a_later_wave_that_fails_leaves_the_earlier_ones_confirmed(
 
 
 def test_lines_that_nobody_owns_stay(
-    lab: Rehearsal, raised: Path, plan_of: PlanOf, apply_to: ApplyTo
+    lab: Rehearsal, described: Path, plan_of: PlanOf, apply_to: ApplyTo
 ) -> None:
     foreign = parse_tree("acl number 2000\n rule 5 permit source 10.255.0.0 0.0.0.255\n")
     leaf = lab.switches["leaf08"]
     leaf.running = (*leaf.running, *foreign)
-    plan = plan_of(raised)
+    plan = plan_of(described)
     assert plan.change("leaf08").kept == (
         "acl number 2000",
         "acl number 2000 / rule 5 permit source 10.255.0.0 0.0.0.255",
@@ -277,3 +284,191 @@ def test_an_unreachable_switch_stops_the_plan_in_one_line(lab: Rehearsal, raised
     assert len(str(caught.value).splitlines()) == 1
     assert str(caught.value).startswith(f"{gone.name}: ")
     assert "127.0.0.1:1" in str(caught.value)
+
+
+# --- what happens while a wave is under way -------------------------------------------------------
+
+
+def at(act: str, phase: Phase, do: Callable[[], object]) -> Callable[[Event], None]:
+    """A listener that meddles at one moment."""
+
+    def listener(event: Event) -> None:
+        if (event.act, event.phase) == (act, phase):
+            do()
+
+    return listener
+
+
+def test_a_trial_that_someone_else_begins_meanwhile_is_left_alone(
+    lab: Rehearsal, described: Path, plan_of: PlanOf, tmp_path: Path
+) -> None:
+    leaf = lab.switches["leaf08"]
+    before = leaf.running
+    theirs = (*before, *parse_tree("ntp unicast-server 10.255.0.9\n"))
+
+    def begin() -> None:
+        session = leaf.open_session("someone")
+        leaf.trial = Trial(before, leaf.clock() + 600, session)
+        leaf.running = theirs
+
+    listener = at("load", Phase.DONE, begin)
+    applied = apply_plan(plan_of(described), lab.connections, tmp_path / "journal", [listener])
+    assert applied.failure.startswith("leaf08: a trial is pending that this rollout did not start")
+    assert applied.unknown == ("leaf08",)  # it runs neither what was planned nor what ran before
+    assert leaf.trial is not None
+    assert leaf.running == theirs
+
+
+@pytest.mark.parametrize("meddle", ["expires", "changed"])
+def test_one_of_a_wave_that_cannot_be_confirmed_goes_back_and_the_others_stay(
+    lab: Rehearsal, plan_of: PlanOf, edit_heps: EditHeps, tmp_path: Path, meddle: str
+) -> None:
+    fabric = edit_heps(
+        *(
+            (f"  - name: readout0{n}\n", f"  - name: readout0{n}\n    description: x\n")
+            for n in (2, 3)
+        ),
+        ("max_unavailable: 1", "max_unavailable: 2"),
+        ("canary: leaf08", "canary: leaf06"),
+        ("  - name: readout04\n", "  - name: readout04\n    description: x\n"),
+    )
+    plan = plan_of(fabric)
+    assert [wave.devices for wave in plan.waves] == [("leaf06",), ("leaf07", "leaf08")]
+    leaf = lab.switches["leaf08"]
+    before = leaf.running
+
+    def end() -> None:
+        if leaf.trial is None:
+            return
+        if meddle == "expires":
+            leaf.trial = replace(leaf.trial, deadline=leaf.clock())
+        else:
+            leaf.running = (*leaf.running, *parse_tree("ntp unicast-server 10.255.0.9\n"))
+
+    applied = apply_plan(plan, lab.connections, tmp_path / "journal", [at("gate", Phase.DONE, end)])
+    assert applied.confirmed == ("leaf06", "leaf07")
+    assert (applied.rolled_back, applied.unknown) == (("leaf08",), ())
+    assert applied.failure == (
+        "leaf08: after the trial commit, the switch does not run what was planned"
+    )
+    assert (leaf.running, leaf.trial) == (before, None)
+    assert lab.switches["leaf07"].saved == lab.switches["leaf07"].running
+
+
+def test_what_was_confirmed_and_not_saved_is_saved_by_the_next_run(
+    lab: Rehearsal, described: Path, plan_of: PlanOf, apply_to: ApplyTo
+) -> None:
+    leaf = lab.switches["leaf08"]
+    before = leaf.saved
+    plan = plan_of(described)
+    apply_to(plan)
+    leaf.saved = before  # the controller died between the confirmation and the save
+    applied, events = apply_to(plan)
+    assert applied.already == ("leaf08", "leaf07")
+    assert [(e.device, e.act, e.phase.value) for e in events] == [
+        ("leaf08", "save", "intent"), ("leaf08", "save", "done"),
+    ]  # fmt: skip
+    assert leaf.saved == leaf.running
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_rolls_the_wave_back_and_the_handlers_are_as_before(
+    lab: Rehearsal, described: Path, plan_of: PlanOf, tmp_path: Path, number: signal.Signals
+) -> None:
+    before, handler = running(lab), signal.getsignal(number)
+    listener = at("trial", Phase.DONE, lambda: os.kill(os.getpid(), number))
+    applied = apply_plan(plan_of(described), lab.connections, tmp_path / "journal", [listener])
+    assert applied.failure == "wave canary: interrupted; apply the plan again to go on"
+    assert (applied.rolled_back, applied.exit_code) == (("leaf08",), 3)
+    assert untouched(lab, before)
+    assert signal.getsignal(number) == handler
+
+
+def test_a_second_controller_of_the_same_switches_is_refused_whatever_its_plan(
+    lab: Rehearsal, described: Path, plan_of: PlanOf, apply_to: ApplyTo
+) -> None:
+    plan = plan_of(described)
+    addresses = [f"{access.host}:{access.port}" for access in lab.connections.devices]
+    with one_controller(addresses), pytest.raises(Refused) as caught:
+        apply_to(plan)
+    assert f"another controller (process {os.getpid()}) applies a plan" in str(caught.value)
+    with one_controller(["192.0.2.1:22"]):  # of another site
+        assert len(apply_to(plan)[0].confirmed) == 2
+
+
+# --- plans ----------------------------------------------------------------------------------------
+
+
+def test_a_plan_is_applied_from_any_directory(
+    lab: Rehearsal,
+    described: Path,
+    apply_to: ApplyTo,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(described.parent)
+    here = Path(described.name)
+    plan = make_plan(here, lab.connections, running_of(here, lab.connections, None))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert len(apply_to(plan)[0].confirmed) == 2
+
+
+def test_a_leaf_without_roce_servers_is_rolled_out_and_said_not_to_be_measured(
+    lab: Rehearsal, edit_heps: EditHeps, tmp_path: Path
+) -> None:
+    fabric = edit_heps(("  - name: readout04\n", "  - name: readout04\n    roce: false\n"))
+    access = lab.connections
+    plan = make_plan(fabric, access, running_of(fabric, access, None))
+    (wave,) = plan.waves
+    assert (wave.gate.pairs, wave.gate.unmeasured) == ((), ("leaf08 has no RoCE server",))
+    events: list[Event] = []
+    applied = apply_plan(plan, access, tmp_path / "journal", [events.append])
+    assert applied.confirmed == ("leaf08",)
+    assert (
+        Event("canary", "", "gate", Phase.DONE, "not measured: leaf08 has no RoCE server") in events
+    )
+
+
+def test_a_leaf_whose_servers_cannot_be_logged_in_to_is_not_planned(
+    lab: Rehearsal, described: Path
+) -> None:
+    servers = tuple(s for s in lab.connections.servers if s.name != "readout04")
+    access = lab.connections.model_copy(update={"servers": servers})
+    with pytest.raises(Refused) as caught:
+        make_plan(described, access, running_of(described, access, None))
+    assert str(caught.value) == (
+        "leaf08: its RoCE servers, or all on other leaves, cannot be logged in to;"
+        " add readout04, and one on another leaf, to the connections' servers"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "waves"),
+    [
+        (["leaf01", "leaf02", "leaf08"], [("leaf08",), ("leaf01", "leaf02")]),
+        (["leaf01", "leaf02", "leaf03"], [("leaf01",), ("leaf02", "leaf03")]),
+        (["spine01", "spine02"], [("spine01",), ("spine02",)]),
+        ([], []),
+    ],
+)
+def test_one_leaf_goes_first_also_where_the_canary_does_not_change(
+    heps: Derived, changed: list[str], waves: list[tuple[str, ...]]
+) -> None:
+    gate = plan_gate(heps.network, heps.fabric.rdma)
+    made = make_waves(heps.network, changed, "leaf08", 3, lambda _: gate)
+    assert [wave.devices for wave in made] == waves
+
+
+def test_a_plan_is_for_its_owner_alone_and_of_this_format(
+    lab: Rehearsal, described: Path, plan_of: PlanOf, tmp_path: Path
+) -> None:
+    path = tmp_path / "plan.json"
+    path.touch(mode=0o644)
+    write_plan(plan_of(described), path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.write_text(path.read_text().replace('"format": 2', '"format": 3'))
+    with pytest.raises(Refused, match="is not a plan of this version; plan again"):
+        read_plan(path)
+    with pytest.raises(BadInput, match="cannot be read: Is a directory"):
+        read_plan(tmp_path)

@@ -24,7 +24,7 @@ from rocefort.models.device import (
     PfcTimer,
 )
 from rocefort.models.finding import Finding, NotJudged
-from rocefort.models.hardware import Fact, Family, Hardware, Range, Release, SyntaxFamily
+from rocefort.models.hardware import Choice, Fact, Family, Hardware, Range, Release, SyntaxFamily
 from rocefort.models.network import (
     End,
     Link,
@@ -59,6 +59,7 @@ G2 = Family(
     deadlock_detect_time=_range(1, 15),
     deadlock_recovery_time=_range(0, 31),
     deadlock_interval_ms=Fact(value=10, source=CR),
+    deadlock_intervals_ms=Choice(values=(10, 100, 500, 1000), source=CR),
     deadlock_default_time=Fact(value=10, source=CR),
     xoff_kbytes=_range(1, 30720),
     headroom_kbytes=_range(16, 30720),

@@ -219,7 +219,10 @@ PFC004: list[tuple[Change, list[str]]] = [
     ),
     (
         lambda s: s.pfc("spine01", profiles=_timer(16, 10)),
-        ["error spine01: deadlock detection time 160 ms cannot be set on v300-g2 (10 to 150 ms)"],
+        [
+            "error spine01: deadlock detection time 160 ms cannot be set on v300-g2 "
+            "(10 to 150 ms in intervals of 10 ms)"
+        ],
     ),
     (
         lambda s: s.pfc("spine01", profiles=_timer(10, 31)),
@@ -228,17 +231,17 @@ PFC004: list[tuple[Change, list[str]]] = [
     (  # an interval that the command does not take
         lambda s: s.pfc("spine01", interval_ms=20, profiles=_timer(5, 5)),
         [
-            "error spine01: deadlock detection time 100 ms cannot be set on v300-g2 (20 to 300 ms)",
-            "error spine01: deadlock recovery time 100 ms cannot be set on v300-g2 (0 to 620 ms)",
+            "error spine01: the deadlock timers count intervals of 20 ms, which cannot be set on "
+            "v300-g2 (10, 100, 500 or 1000 ms)",
         ],
     ),
     (lambda s: s.pfc("spine01", interval_ms=None), []),  # the default interval of 10 ms
     (
         lambda s: s.family("leaf01", "V200"),
         [
-            "not judged leaf01: deadlock detection time: its unit and range on v200 is not "
+            "not judged leaf01: deadlock detection time: its unit and range on v200 are not "
             "confirmed by the vendor",
-            "not judged leaf01: deadlock recovery time: its unit and range on v200 is not "
+            "not judged leaf01: deadlock recovery time: its unit and range on v200 are not "
             "confirmed by the vendor",
         ],
     ),

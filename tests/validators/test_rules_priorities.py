@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from ipaddress import IPv4Interface
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from rocefort.models.device import AiEcn, AiEcnQueue, DiffservDomain, DscpMap, PfcProfile
 from rocefort.models.hardware import Unconfirmed
+from rocefort.models.network import Position, Sources, TextLine
 
 Change = Callable[[Any], Any]
 
@@ -221,6 +223,41 @@ TXT001: list[tuple[Change, list[str]]] = [
         ["not judged leaf01: the syntax family is not known, so its ranges are not either"],
     ),
 ]
+
+STATIC = TextLine((), "ip route-static 10.9.0.0 16 NULL0", 12)
+SECRET = TextLine(("aaa",), "local-user netops password irreversible-cipher ****", 40)
+DEEP = TextLine(("bgp 65101", "ipv4-family unicast"), "preference 20 200 200", 55)
+
+TXT002: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (
+        lambda s: s.node("leaf01", unmodelled=(STATIC, SECRET, DEEP)),
+        [  # in the order of the text
+            "warning leaf01 (leaf01.cfg:12): `ip route-static 10.9.0.0 16 NULL0` is not understood",
+            "warning leaf01 (leaf01.cfg:40): `local-user netops password irreversible-cipher "
+            "****` in aaa is not understood",
+            "warning leaf01 (leaf01.cfg:55): `preference 20 200 200` in bgp 65101 / "
+            "ipv4-family unicast is not understood",
+        ],
+    ),
+    (  # the same line on two switches is told of each
+        lambda s: s.node("leaf02", unmodelled=(STATIC,)).node("spine01", unmodelled=(STATIC,)),
+        [
+            "warning leaf02 (leaf02.cfg:12): `ip route-static 10.9.0.0 16 NULL0` is not understood",
+            "warning spine01: `ip route-static 10.9.0.0 16 NULL0` is not understood",
+        ],
+    ),
+]
+LINES = {
+    f"{name}/unmodelled[{number}]": Position(f"{name}.cfg", number)
+    for name in ("leaf01", "leaf02")
+    for number in (12, 40, 55)
+}
+
+
+@pytest.mark.parametrize(("change", "says"), TXT002)
+def test_txt002_unknown_lines(small: Any, change: Change, says: list[str]) -> None:
+    assert replace(change(small), sources=Sources(LINES)).says("TXT002") == says
 
 
 @pytest.mark.parametrize(("change", "says"), QOS001)

@@ -222,7 +222,7 @@ def _asn(tokens: Tokens, _name: str) -> Taken:
     if not found:
         return
     high, low = int(found[1] or 0), int(found[2])
-    if high < 65536 and (low < 65536 if found[1] else 0 < low < 2**32):
+    if high < 65536 and low < (65536 if found[1] else 2**32) and high + low > 0:
         yield 1, tokens[0]
 
 

@@ -2,6 +2,7 @@
 
 A path names a field as the Device has it, `interfaces[100GE1/0/1].mtu`. A field at its model's
 default has no line in the text and counts as absent, so an Edit without `before` adds lines only.
+The fields of ALWAYS_SAID are the exception.
 """
 
 from __future__ import annotations
@@ -12,100 +13,143 @@ from collections.abc import Iterable, Iterator, Sequence
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.models.base import Frozen
 from rocefort.models.change import Change, Edit, Kind, digest_of
-from rocefort.models.device import Device
+from rocefort.models.device import (
+    AiEcnQueue,
+    Bfd,
+    BgpGroup,
+    Device,
+    DscpMap,
+    Interface,
+    InterfacePfc,
+    PolicyNode,
+    PrefixEntry,
+)
 from rocefort.models.hardware import SyntaxFamily
 
+# Fields whose other value rewrites a line, or stops what was there without one: no Edit of them
+# only adds, so their defaults are said.
+ALWAYS_SAID: dict[type[Frozen], frozenset[str]] = {
+    Interface: frozenset({"enabled"}),
+    DscpMap: frozenset({"colour"}),
+    InterfacePfc: frozenset({"profile", "mode"}),
+    AiEcnQueue: frozenset({"model"}),
+    Bfd: frozenset(Bfd.model_fields),
+    BgpGroup: frozenset({"external"}),
+    PrefixEntry: frozenset({"action", "greater_equal", "less_equal"}),
+    PolicyNode: frozenset({"action"}),
+}
+
 # (path, what to look for, reason). The interface's or the peer's name fills {0}. "gone" means that
-# the value goes or changes, "any" that it also counts when it comes.
+# the value goes or changes, "any" that it also counts when it comes, "deny" when it
+# comes and denies.
 AFFECTING: tuple[tuple[str, str, str], ...] = (
     (
-        r"interfaces\[(.+?)\]\.thresholds\b.*",
+        r"interfaces\[([^]]+)\]\.thresholds\b.*",
         "any",
         "PFC thresholds of {0} change under traffic; the port may refuse them while congested",
     ),
-    (r"interfaces\[(.+?)\]\.pfc\b.*", "any", "PFC on {0} changes under traffic"),
-    (r"interfaces\[(.+?)\]\.mtu", "any", "the MTU of {0} changes: larger frames are dropped"),
-    (r"interfaces\[(.+?)\]\.enabled", "any", "{0} is shut down or brought up"),
+    (r"interfaces\[([^]]+)\]\.pfc\b.*", "any", "PFC on {0} changes under traffic"),
+    (r"interfaces\[([^]]+)\]\.mtu", "any", "the MTU of {0} changes: larger frames are dropped"),
+    (r"interfaces\[([^]]+)\]\.enabled", "any", "{0} is shut down or brought up"),
     (
-        r"interfaces\[(.+?)\]\.(?:routed|link_type)",
+        r"interfaces\[([^]]+)\]\.(?:routed|link_type)",
         "any",
         "{0} changes between switched and routed, or access and trunk",
     ),
-    (r"interfaces\[(.+?)\]\.access_vlan", "any", "{0} moves to another VLAN"),
-    (r"interfaces\[(.+?)\]\.trunk_vlans\[.*", "gone", "{0} stops carrying a VLAN"),
+    (r"interfaces\[([^]]+)\]\.access_vlan", "any", "{0} moves to another VLAN"),
+    (r"interfaces\[([^]]+)\]\.trunk_vlans\[.*", "gone", "{0} stops carrying a VLAN"),
     (
-        r"interfaces\[(.+?)\]\.addresses\[.*",
+        r"interfaces\[([^]]+)\]\.addresses\[.*",
         "gone",
         "an address of {0} goes: its neighbours lose it",
     ),
     (
-        r"interfaces\[(.+?)\]\.(?:trust_dscp|domain)",
+        r"interfaces\[([^]]+)\]\.addresses\.order",
+        "any",
+        "the primary address of {0} changes: what uses it is interrupted",
+    ),
+    (
+        r"interfaces\[([^]]+)\]\.(?:trust_dscp|domain)",
         "any",
         "{0} classifies traffic differently: RoCE may enter another queue",
     ),
-    (r"interfaces\[(.+?)\]", "gone", "{0} is removed"),
+    (r"interfaces\[([^]]+)\]", "gone", "{0} is removed"),
     (
-        r"domains\[(.+?)\](?:\..*)?",
+        r"domains\[([^]]+)\](?:\..*)?",
         "gone",
         "diffserv domain {0} maps traffic to other queues on every port that uses it",
     ),
     (
-        r"domains\[(.+?)\]\.(?:dscp|dot1p)\[.*",
+        r"domains\[([^]]+)\]\.(?:dscp|dot1p)\[.*",
         "any",
         "diffserv domain {0} maps traffic to other queues on every port that uses it",
     ),
     (
-        r"pfc\.profiles\[(.+?)\]\.queues\[.*",
+        r"pfc\.profiles\[([^]]+)\]\.queues\[.*",
         "any",
         "PFC profile {0} pauses other queues on every port that applies it",
     ),
-    (r"pfc\.profiles\[(.+?)\]", "gone", "PFC profile {0} is removed"),
+    (r"pfc\.profiles\[([^]]+)\]", "gone", "PFC profile {0} is removed"),
+    (
+        r"pfc\.profiles\[(default)\]",  # ports may apply it before a line speaks of it
+        "any",
+        "PFC profile {0} pauses other queues on every port that applies it",
+    ),
     (r"pfc\.headroom_pool_kbytes", "any", "the headroom pool of the switch is divided again"),
     (r"pfc\.dscp_mapping", "any", "PFC keys on another field of the packets"),
     (
-        r"pfc\.(?:detect_ms|recovery_ms|interval_ms|profiles\[.+?\]\.timers\[.*)",
-        "gone",
+        r"pfc\.(?:detect_ms|recovery_ms|interval_ms|profiles\[[^]]+\]\.timers\[.*)",
+        "any",
         "PFC deadlock timers change under traffic",
     ),
     (r"ai_ecn\..*", "gone", "ECN marks RoCE traffic by another model or not at all"),
     (
         r"bgp\.asn",
         "gone",
-        "the AS number changes: BGP is deleted and built again; the switch may want two commits",
+        "the AS number changes: BGP is deleted and built again, with a commit in between",
     ),
     (r"bgp\.router_id", "any", "the router ID changes: every BGP session resets"),
     (r"bgp", "gone", "BGP is removed: every session goes down"),
-    (r"bgp\.peers\[(.+?)\]", "gone", "BGP peer {0} is removed: its session goes down"),
+    (r"bgp\.peers\[([^]]+)\]", "gone", "BGP peer {0} is removed: its session goes down"),
     (
-        r"bgp\.peers\[(.+?)\]\.(?:asn|group|active|keepalive_s|hold_s)",
+        r"bgp\.peers\[([^]]+)\]\.(?:asn|group|active|keepalive_s|hold_s)",
         "any",
         "the session with BGP peer {0} resets",
     ),
     (
-        r"bgp\.groups\[(.+?)\]\.(?:asn|external|active|keepalive_s|hold_s)",
+        r"bgp\.groups\[([^]]+)\]\.(?:asn|external|active|keepalive_s|hold_s)",
         "any",
         "the sessions of BGP group {0} reset",
     ),
-    (r"bgp\.groups\[(.+?)\]", "gone", "BGP group {0} is removed: its sessions go down"),
+    (r"bgp\.groups\[([^]]+)\]", "gone", "BGP group {0} is removed: its sessions go down"),
     (
-        r"bgp\.(?:groups|peers)\[(.+?)\]\.bfd.*",
+        r"bgp\.(?:groups|peers)\[([^]]+)\]\.bfd.*",
         "any",
         "BFD of {0} is negotiated again: failures may be seen late or falsely",
     ),
     (
-        r"bgp\.(?:groups|peers)\[(.+?)\]\.(?:import_policy|export_policy)",
+        r"bgp\.(?:groups|peers)\[([^]]+)\]\.(?:import_policy|export_policy)",
         "any",
         "routes with {0} are filtered differently",
     ),
-    (r"bgp\.networks\[(.+?)\]", "gone", "{0} is no longer announced"),
+    (r"bgp\.networks\[([^]]+)\]", "gone", "{0} is no longer announced"),
     (r"bgp\.maximum_paths", "gone", "traffic spreads over other paths (ECMP width)"),
     (r"bgp\.as_path_relax", "gone", "traffic spreads over other paths (ECMP width)"),
-    (r"(?:prefix_lists|route_policies)\[(.+?)\].*", "gone", "{0} filters routes differently"),
-    (r"vlans\[(.+?)\]", "gone", "VLAN {0} is removed"),
+    (
+        r"(?:prefix_lists|route_policies)\[([^]]+)\]\.\w+\[[^]]+\]\..*",
+        "any",
+        "{0} filters routes differently",
+    ),
+    (r"(?:prefix_lists|route_policies)\[([^]]+)\].*", "gone", "{0} filters routes differently"),
+    (r"(?:prefix_lists|route_policies)\[([^]]+)\].*", "deny", "{0} filters routes differently"),
+    (r"vlans\[([^]]+)\]", "gone", "VLAN {0} is removed"),
     (r"bfd", "gone", "BFD is switched off: link failures are seen late"),
     (r"ssh\.(?:stelnet|source_interface)", "gone", "management sessions may be cut off"),
-    (r"users\[(.+?)\]", "gone", "user {0} can no longer log in"),
+    (r"(?:ssh\.)?users\[([^]]+)\]", "gone", "user {0} can no longer log in"),
+    (r"(?:ssh\.)?users\[([^]]+)\]\..*", "gone", "user {0} may log in by other means than before"),
+    (r"vty\[([^]]+)\].*", "gone", "management sessions may be cut off"),
 )
+PRIMARY_FIRST = ".addresses"  # the one collection in which the order says something
 PUTS_INTO_SERVICE = frozenset({"routed", "link_type", "access_vlan"})
 
 
@@ -118,19 +162,23 @@ def _model_edits(path: str, old: Frozen, new: Frozen) -> Iterator[Edit]:
     prefix = f"{path}." if path else ""
     for name in type(old).model_fields:
         a, b = getattr(old, name), getattr(new, name)
-        if a != b:
-            default = type(old).model_fields[name].get_default(call_default_factory=True)
-            yield from _value_edits(prefix + name, a, b, default)
+        if a == b:
+            continue
+        if isinstance(a, tuple) and isinstance(b, tuple):
+            yield from _row_edits(prefix + name, a, b)
+        elif isinstance(a, Frozen) and isinstance(b, Frozen):
+            yield from _model_edits(prefix + name, a, b)
+        else:
+            before, after = (_said(type(old), name, value) for value in (a, b))
+            yield Edit(path=prefix + name, before=before, after=after)
 
 
-def _value_edits(path: str, a: object, b: object, default: object) -> Iterator[Edit]:
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        yield from _row_edits(path, a, b)
-    elif isinstance(a, Frozen) and isinstance(b, Frozen):
-        yield from _model_edits(path, a, b)
-    else:
-        before, after = (None if value == default else text_of(value) for value in (a, b))
-        yield Edit(path=path, before=before, after=after)
+def _said(model: type[Frozen], name: str, value: object) -> str | None:
+    """A value as the text says it; None if it says nothing."""
+    if name in ALWAYS_SAID.get(model, ()):
+        return "none" if value is None else text_of(value)
+    default = model.model_fields[name].get_default(call_default_factory=True)
+    return None if value == default else text_of(value)
 
 
 def _row_edits(path: str, old: Sequence[object], new: Sequence[object]) -> Iterator[Edit]:
@@ -145,8 +193,16 @@ def _row_edits(path: str, old: Sequence[object], new: Sequence[object]) -> Itera
                 before=None if a is None else text_of(a),
                 after=None if b is None else text_of(b),
             )
-    if len(was) == len(will) and list(was) != list(will) and set(was) == set(will):
+    if path.endswith(PRIMARY_FIRST) and _moved(list(was), list(will)):
         yield Edit(path=f"{path}.order", before=" ".join(was), after=" ".join(will))
+
+
+def _moved(was: list[str], will: list[str]) -> bool:
+    """Whether what stays changes its order, or one that stays becomes the first or ceases to be."""
+    stay = [key for key in was if key in will]
+    if stay != [key for key in will if key in was]:
+        return True
+    return bool(stay) and was[0] != will[0] and stay[0] in (was[0], will[0])
 
 
 def _key(row: object) -> str:
@@ -197,7 +253,7 @@ def _put_into_service(edits: Iterable[Edit]) -> frozenset[str]:
     """
     found: dict[str, list[tuple[str, Edit]]] = {}
     for edit in edits:
-        match = re.fullmatch(r"interfaces\[(.+?)\]\.(\w+).*", edit.path)
+        match = re.fullmatch(r"interfaces\[([^]]+)\]\.(\w+).*", edit.path)
         if match:
             found.setdefault(match[1], []).append((match[2], edit))
     return frozenset(
@@ -211,12 +267,18 @@ def _put_into_service(edits: Iterable[Edit]) -> frozenset[str]:
 def _reasons(edit: Edit, fresh: frozenset[str]) -> Iterator[str]:
     for pattern, when, reason in AFFECTING:
         match = re.fullmatch(pattern, edit.path)
-        if not match or (when == "gone" and edit.before is None):
+        if not match or not _counts(edit, when):
             continue
         name = match[1] if match.groups() else ""
         if not (edit.path.startswith("interfaces[") and name in fresh):
             yield reason.format(name)
             return
+
+
+def _counts(edit: Edit, when: str) -> bool:
+    if when == "deny":
+        return "action=deny" in (edit.after or "")
+    return when == "any" or edit.before is not None
 
 
 def change_of(  # noqa: PLR0913, PLR0917 - two texts, what each means, and how they are written

@@ -125,8 +125,10 @@ class TypedLine:
             raise self.failure(trace, len(tokens))
         row, reading = found
         self.check_values(row, reading)
+        self.check_needs(config, row, reading)
         config = self.store(config, row, reading)
         config = self.follow(config, row.on_set, reading)
+        self.check_mode(config)
         return config, (*self.view, reading.text) if row.opens else self.view
 
     def check_values(self, row: Row, reading: Reading) -> None:
@@ -137,6 +139,25 @@ class TypedLine:
                 raise self.refuse(6, WRONG)
         if row.kind == "pairs" and not reading.value:
             raise self.refuse(BEHIND, INCOMPLETE)
+
+    def check_needs(self, config: Lines, row: Row, reading: Reading) -> None:
+        """A setting needs the line that makes what it sets."""
+        needs = tuple(f"{_filled(text, _params(reading))} " for text in row.needs)
+        views = (self.view[:depth] for depth in range(len(self.view), -1, -1))
+        stand = (line.text for view in views for line in children_at(config, view))
+        if needs and not any(text.startswith(needs) for text in stand):
+            # Own wording: no source shows what the switch prints here.
+            raise self.refuse(1, f"Error: {reading.saved[1]} does not exist.")
+
+    def check_mode(self, config: Lines) -> None:
+        """A port changes its mode only without lines of the other (V300R023C00, `portswitch`)."""
+        if self.kind != "interface":
+            return
+        for line in children_at(config, self.view):
+            row = identify(self.kind, line.text, self.family).row
+            if row is not None and row.layer and not _fits_interface(row, config, self.view):
+                # Own wording: no source shows what the switch prints here.
+                raise self.refuse(0, f"Error: The interface still has '{line.text}'.")
 
     def store(self, config: Lines, row: Row, reading: Reading) -> Lines:
         """Put the line where its key says."""
@@ -232,6 +253,7 @@ class TypedLine:
         if row.default and row.default == " ".join(reading.key):
             config = self.put(config, f"undo {row.default}")
         config = self.follow(config, row.on_undo, reading)
+        self.check_mode(config)
         patterns = [_filled(drop, _params(reading)) for drop in row.drops]
         return drop_lines(config, self.view, [text for text in patterns if "{" not in text])
 

@@ -122,9 +122,9 @@ def _replay(
             if len(inner) > len(view) and config == before and line.text.startswith("interface "):
                 config = put(config, view, line, SYSTEM, family)  # a port is there, also empty
             continue
-        if view_kind(inner, family) == OPAQUE_VIEW or inner == view:
-            config = put(config, view, line, SYSTEM, family)
-        else:
+        if view_kind(inner, family) == OPAQUE_VIEW:
+            config = put(config, view, line, view_kind(view, family), family)
+        else:  # below a line that opens no view, blanks mean nothing: lines of this view
             config = _replay(config, inner, line.children, family, refusals)
     return config
 

@@ -147,7 +147,7 @@ class _Reader:
                 where=self.file,
                 how="give the text of `display current-configuration`",
             )
-        self._drop_incomplete()
+        self._drop_meaningless()
         device = self._device()
         lines = {"": self.log.first["name"]}
         for path, number in self.log.marks:
@@ -159,9 +159,10 @@ class _Reader:
         )
         return Parsed(device, lines, kept, len(self.seen))
 
-    def _drop_incomplete(self) -> None:
-        """Keep lines unmodelled that speak of a row which no line brings into being."""
+    def _drop_meaningless(self) -> None:
+        """Keep lines unmodelled that other lines, by being there or not, rob of their meaning."""
         dropped = {rows.pop(key).path for rows, key in list(_incomplete(self.root))}
+        dropped |= set(_take_overruled(self.root))
         if dropped:
             self.unmodelled |= self.log.lines_in(dropped)
 
@@ -187,6 +188,21 @@ def _incomplete(device: Part) -> Iterator[tuple[Rows, Hashable]]:
     if bgp := device.parts.get("bgp"):
         yield from _lacking(bgp.rows.get("groups", {}), "external")
         yield from _lacking(bgp.rows.get("peers", {}), "asn", "group")
+
+
+def _take_overruled(device: Part) -> Iterator[str]:
+    """Take out what a line elsewhere overrules, and yield its paths: the Device cannot say that.
+
+    An address in a VPN instance is none of the global table, and PFC of a port is off while PFC of
+    the switch is.
+    """
+    for port in device.rows.get("interfaces", {}).values():
+        if interface.ELSEWHERE in port.facts and "addresses" in port.values:
+            del port.values["addresses"]
+            yield port.below("addresses")
+        if lossless.PFC_OFF in device.facts and "pfc" in port.parts:
+            del port.parts["pfc"]
+            yield port.below("pfc")
 
 
 def _lacking(rows: Rows, *names: str) -> Iterator[tuple[Rows, Hashable]]:

@@ -6,6 +6,7 @@ overwrites, how it undoes and in which order it may be told is in `rulebook/`.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from rocefort.dialects.vrp.parsing.arguments import KBYTES
 from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
 from rocefort.models.hardware import SyntaxFamily
 
@@ -27,6 +29,8 @@ HARDWARE: dict[SyntaxFamily, tuple[str, str]] = {
     SyntaxFamily.V300_G1: ("Huawei CE8850", "VRP V300R023C00"),
     SyntaxFamily.V300_G2: ("Huawei CE8850", "VRP V300R023C00"),
 }
+SIZED = ("qos buffer ", "dcb pfc buffer ")
+MBYTES = re.compile(r"\b(\d+) mbytes\b", re.ASCII)
 _LOCK = threading.Lock()
 
 Make = Callable[["OrderedDict[str, Any]", "OrderedDict[str, Any]"], "PatchTree"]
@@ -45,13 +49,15 @@ def make_patch(running: str, intended: str, family: SyntaxFamily) -> Patch:
 
     Lines are in apply order, as typed from the system view; a view is entered by its line and left
     by `quit`, indented only for the reader. No `commit`, no `return`. Both texts should come from
-    one renderer: a line that only one of them writes is a difference.
+    one renderer: a line that only one of them writes is a difference, but for buffer sizes, which
+    are equal in kbytes and in mbytes.
     """
     old, new = (parse_tree(text) for text in (running, intended))
     if old == new:
         return Patch((), ())
     make = _engine(family)
-    was, will = (_rows(tree) for tree in (old, new))
+    was = _rows(old)
+    will = _spelled_as(was, _rows(new))
     return Patch(tuple(_lines(make(was, will))), tuple(_lines(make(will, was))))
 
 
@@ -63,6 +69,25 @@ def _rows(lines: Iterable[ConfigLine]) -> OrderedDict[str, Any]:
         if line.text.startswith("bgp "):
             _say_inactive(rows[line.text])
     return rows
+
+
+def _spelled_as(now: OrderedDict[str, Any], rows: OrderedDict[str, Any]) -> OrderedDict[str, Any]:
+    """The rows, each as the switch spells it now where both name one buffer size.
+
+    Vendor examples save `size 4 mbytes` as it was typed, so 4096 kbytes need not be said again.
+    """
+    spelled = {_in_kbytes(text): text for text in now}
+    alike: OrderedDict[str, Any] = OrderedDict()
+    for text, below in rows.items():
+        row = spelled.get(_in_kbytes(text), text)
+        alike[row] = _spelled_as(now.get(row, OrderedDict()), below)
+    return alike
+
+
+def _in_kbytes(text: str) -> str:
+    if not text.startswith(SIZED):
+        return text
+    return MBYTES.sub(lambda size: f"{int(size[1]) * KBYTES['mbytes']} kbytes", text)
 
 
 def _say_inactive(bgp: OrderedDict[str, Any]) -> None:

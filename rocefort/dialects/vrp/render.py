@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFo
 from rocefort.dialects.vrp.names import interface_name, is_address
 from rocefort.errors import BadInput, Problem
 from rocefort.models.base import Frozen
-from rocefort.models.device import Device, Interface
+from rocefort.models.device import NO_DOMAIN, Device, Interface
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.paths import TEMPLATES
 
@@ -250,8 +250,8 @@ def _reserved_words(device: Device) -> Unsayable:
     for group in groups:
         if is_address(group.name):
             yield f"bgp.groups[{group.name}]", "reads as a peer's address", "use another name"
+    if any(domain.name == NO_DOMAIN for domain in device.domains):
+        yield f"domains[{NO_DOMAIN}]", f"`trust upstream {NO_DOMAIN}` names no domain", "rename it"
     for interface in device.interfaces:
-        if interface.domain == "none":
-            yield f"interfaces[{interface.name}].domain", "`none` is no domain", "rename it"
         if interface.pfc is not None and interface.pfc.profile == "mode":
             yield f"interfaces[{interface.name}].pfc", "`mode` is a keyword", "rename the profile"

@@ -33,6 +33,7 @@ class Row:
     a trailing `*` removes every line whose key begins so. `on_set` and `on_undo` are commands that
     the switch carries out by itself (`view: command`); `drops` are lines that go with an undo, in
     all views below. `default` is what holds without a line; `layer` 2 or 3 limits a port's mode.
+    `needs` are beginnings of lines of this view or one around it, one of which must stand.
     """
 
     view: str
@@ -50,6 +51,7 @@ class Row:
     on_undo: tuple[str, ...] = ()
     drops: tuple[str, ...] = ()
     guard: str = ""  # a line of the same view that must go first
+    needs: tuple[str, ...] = ()
     rank: int = 0
     block: int = 0  # rows of one block are sorted by their second word first (BGP peers)
 

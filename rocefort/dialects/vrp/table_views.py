@@ -10,6 +10,12 @@ UNIT = "{ kbytes | mbytes }"
 AI_MODELS = "{ ai_ecn_centralizedstorage | ai_ecn_hpc | ai_ecn_distributedfilestorage }"
 AF4 = "ipv4-family unicast"
 
+
+def setting(text: str, **fields: object) -> Row:
+    """A setting of a BGP peer or group: there must be one (its AS number or group makes it)."""
+    return command(text, needs=("peer {peer} as-number", "group {peer}"), **fields)
+
+
 GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         "vlan",
@@ -320,18 +326,18 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             ),
             on_undo=(f"{AF4}: undo peer {{ip}} group {{name}}",),
         ),
-        command("peer <peer> description ( <text:80> )", undo=("peer <peer> description",)),
-        command(
+        setting("peer <peer> description ( <text:80> )", undo=("peer <peer> description",)),
+        setting(
             "peer <peer> connect-interface ( <text> )", undo=("peer <peer> connect-interface",)
         ),
-        command("peer <peer> ebgp-max-hop ( [ <1-255> ] )", undo=("peer <peer> ebgp-max-hop",)),
-        command("peer <peer> valid-ttl-hops ( [ <1-255> ] )", undo=("peer <peer> valid-ttl-hops",)),
-        command("peer <peer> timer keepalive ( <0-21845> ) hold ( <0-65535> )"),
-        command(
+        setting("peer <peer> ebgp-max-hop ( [ <1-255> ] )", undo=("peer <peer> ebgp-max-hop",)),
+        setting("peer <peer> valid-ttl-hops ( [ <1-255> ] )", undo=("peer <peer> valid-ttl-hops",)),
+        setting("peer <peer> timer keepalive ( <0-21845> ) hold ( <0-65535> )"),
+        setting(
             "peer <peer> password ( { cipher | simple } <other> )", undo=("peer <peer> password",)
         ),
-        command("peer <peer> keychain ( <name> )", undo=("peer <peer> keychain",)),
-        command(
+        setting("peer <peer> keychain ( <name> )", undo=("peer <peer> keychain",)),
+        setting(
             "peer <peer> bfd ( [ min-tx-interval <3-1000> ] [ min-rx-interval <3-1000> ] "
             "[ detect-multiplier <3-50> ] )",
             kind="pairs",
@@ -339,7 +345,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
                 "peer <peer> bfd ( [ min-tx-interval ] [ min-rx-interval ] [ detect-multiplier ] )",
             ),
         ),
-        command(
+        setting(
             "peer <peer> bfd enable ( [ single-hop-prefer ] )", undo=("peer <peer> bfd enable",)
         ),
         together=True,
@@ -375,14 +381,14 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         "bgp-af",
         "CR BGP_Configuration_Commands (BGP-IPv4 unicast address family view), peers",
-        command("peer <peer> enable"),
+        setting("peer <peer> enable"),
         command("peer <ip> group ( <name> )", undo=("peer <ip> group ( <name> )",)),
-        command(
+        setting(
             "peer <peer> route-policy ( <name> ) { import | export }",
             undo=("peer <peer> route-policy ( <name> ) { import | export }",),
         ),
-        command("peer <peer> advertise-community"),
-        command("peer <peer> route-limit ( <text> )", undo=("peer <peer> route-limit",)),
+        setting("peer <peer> advertise-community"),
+        setting("peer <peer> route-limit ( <text> )", undo=("peer <peer> route-limit",)),
         together=True,
     ),
     group(

@@ -80,12 +80,13 @@ def tree_text(lines: Iterable[ConfigLine]) -> str:
         )
         if not together:
             out.append("#")
-        out.extend(_indented(line, 0))
+        out.extend(indented(line, 0))
         previous = line
     return "\n".join([*out, "#", "return", ""])
 
 
-def _indented(line: ConfigLine, depth: int) -> Iterator[str]:
+def indented(line: ConfigLine, depth: int) -> Iterator[str]:
+    """The line and all below it, each level one blank further in."""
     yield " " * depth + line.text
     for child in line.children:
-        yield from _indented(child, depth + 1)
+        yield from indented(child, depth + 1)

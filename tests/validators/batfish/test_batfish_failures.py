@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,7 +18,15 @@ import pytest
 
 from rocefort.errors import ServiceFailed
 from rocefort.models.network import Network
-from rocefort.validators.batfish import Answers, ask, interpret, reachable, server_version
+from rocefort.validators.batfish import (
+    Answers,
+    RouteRow,
+    SessionRow,
+    ask,
+    interpret,
+    reachable,
+    server_version,
+)
 
 HOST = "127.0.0.1"
 Clos = Callable[..., Network]
@@ -174,3 +183,19 @@ def test_answers_that_leave_a_peer_out_are_not_taken_for_an_answer(clos: Clos) -
     nothing = Answers(version="0", sessions=(), routes=(), hosts_up=(), traces=())
     with pytest.raises(ServiceFailed, match=r"Batfish says nothing of leaf1 peer 10\.0\.1\.0"):
         interpret(clos(), nothing)
+
+
+def test_a_route_on_a_host_that_runs_no_bgp_is_not_taken_for_an_answer(clos: Clos) -> None:
+    hop, prefix = IPv4Address("10.0.1.0"), IPv4Network("10.1.2.0/24")
+    routes = (RouteRow(node="server1", prefix=prefix, next_hop=hop),)
+    network = clos()
+    sessions = tuple(
+        SessionRow(node=n.name, peer=p.address, status="ESTABLISHED")
+        for n in network.nodes
+        if n.device.bgp
+        for p in n.device.bgp.peers
+    )
+    answers = Answers(version="0", sessions=sessions, routes=routes, hosts_up=(), traces=())
+    with pytest.raises(ServiceFailed) as caught:
+        interpret(network, answers)
+    assert str(caught.value) == "Batfish shows a BGP route on server1, which runs no BGP"

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from rocefort.errors import BadInput
-from rocefort.models.network import End, Link, Network
+from rocefort.errors import BadInput, Refused
+from rocefort.models.network import End, Link, Network, TextLine
 from rocefort.validators.batfish_snapshot import (
     snapshot_digest,
     snapshot_files,
@@ -148,8 +148,9 @@ def test_what_cannot_be_translated_is_told_for_all_switches_together(clos: Clos)
     def policy_gone(device: Any) -> Any:
         return device.model_copy(update={"route_policies": ()})
 
-    with pytest.raises(BadInput) as caught:
+    with pytest.raises(Refused) as caught:
         snapshot_files(clos(leaf1=policy_gone, leaf2=policy_gone))
+    assert caught.value.exit_code == 4  # as the embedded engine says it
     assert [(p.where, p.what) for p in caught.value.problems] == [
         (f"leaf{n} peer 10.0.{n}.{last}", "route-policy OUT does not exist")
         for n in (1, 2)
@@ -174,5 +175,24 @@ def test_a_cable_to_a_switch_without_text_is_refused(clos: Clos, copy_with: Copy
     assert network.links is not None
     end = End(device="spine9", interface="100GE1/0/1")
     links = (*network.links, Link(a=End(device="leaf1", interface="100GE1/0/9"), b=end))
-    with pytest.raises(BadInput, match="spine9: a cable ends on a switch that has no config"):
+    with pytest.raises(Refused, match="spine9: a cable ends on a switch that has no config"):
         snapshot_files(copy_with(network, links=links))
+
+
+def test_a_line_that_may_forward_and_is_not_understood_is_refused_not_left_out(
+    clos: Clos, copy_with: Copy
+) -> None:
+    """Batfish is shown the models only: what they leave out it would answer without."""
+    network = clos()
+    static = TextLine((), "ip route-static 10.1.2.0 24 NULL0", 34)
+    ntp = TextLine((), "ntp unicast-server 10.0.0.1 version 4", 35)
+    leaf1, *rest = network.nodes
+    nodes = (leaf1.model_copy(update={"unmodelled": (static, ntp)}), *rest)
+    with pytest.raises(Refused) as caught:
+        snapshot_files(copy_with(network, nodes=nodes))
+    assert str(caught.value) == (
+        "leaf1 line 34: `ip route-static 10.1.2.0 24 NULL0` may change forwarding and is not "
+        "modelled"
+    )
+    nodes = (leaf1.model_copy(update={"unmodelled": (ntp,)}), *rest)
+    assert snapshot_files(copy_with(network, nodes=nodes)) == snapshot_files(network)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.errors import BadInput, Refused
-from rocefort.models.device import BgpGroup, Device, Interface
+from rocefort.errors import Refused
+from rocefort.models.device import BgpGroup, Device, Interface, PrefixEntry, PrefixList
 from rocefort.models.network import End, Link, Network, Position, Role, Sources
 from rocefort.models.routing import RoutingState, SessionStatus
+from rocefort.validators.bgp_engine import denying
 from rocefort.validators.routing import analyse, solve
 from rocefort.validators.verification import verify
 
@@ -240,9 +241,47 @@ def test_network_needs_the_very_prefix_in_the_local_table(clos: Clos, edits: Edi
     } == set()
 
 
-def test_cables_follow_from_addresses_where_they_are_not_known(clos: Clos) -> None:
+@pytest.mark.parametrize(
+    "unknown", [{"links": None}, {"origin": "text"}, {"origin": "text", "links": ()}], ids=str
+)
+def test_cables_follow_from_addresses_where_nobody_laid_them_down(
+    clos: Clos, unknown: dict[str, object]
+) -> None:
     network = clos(2, 3, 2)
-    assert solve(network.model_copy(update={"links": None})) == solve(network)
+    assert solve(network.model_copy(update=unknown)) == solve(network)
+
+
+def test_a_policy_of_a_peer_that_is_down_must_be_defined_too(
+    clos: Clos, edits: Edits, sources: Sources
+) -> None:
+    """It is asked why leaf1 hides its prefixes: it must not be found missing only then."""
+    network = edits["peer"](clos(2, 2), "leaf1", "172.16.0.0", asn=65009, export_policy="GONE")
+    with pytest.raises(Refused) as caught:
+        solve(network, sources)
+    assert str(caught.value) == "leaf1 (leaf1.cfg:45): route-policy GONE is not defined"
+
+
+LENGTHS = st.none() | st.integers(0, 32)
+PREFIXES = st.sampled_from(
+    [IPv4Network(p) for p in ("0.0.0.0/0", "10.0.0.0/8", "10.1.0.0/16", "10.1.1.1/32")]
+)
+
+
+@given(PREFIXES, LENGTHS, LENGTHS, st.sampled_from(["permit", "deny"]), PREFIXES)
+def test_the_engine_reads_a_prefix_list_as_the_model_does(
+    clos: Clos,
+    edits: Edits,
+    prefix: IPv4Network,
+    low: int | None,
+    high: int | None,
+    action: Literal["permit", "deny"],
+    route: IPv4Network,
+) -> None:
+    """Bounds of 0 among them: `0.0.0.0 0 greater-equal 0` is every route."""
+    entry = PrefixEntry(index=10, action=action, prefix=prefix, greater_equal=low, less_equal=high)
+    listed = PrefixList(name="LOCAL", entries=(entry,))
+    device = edits["device"](clos(1, 1), "leaf1", prefix_lists=(listed,)).by_name["leaf1"].device
+    assert (denying(device, route, Sources()) is None) is listed.permits(route)
 
 
 def test_the_answers_are_valid_and_sorted(clos: Clos) -> None:
@@ -391,11 +430,11 @@ def test_heps_uses_both_spines_everywhere(heps: Derived) -> None:
     assert verify(heps.network, state).findings == ()
 
 
-def test_a_server_on_an_unknown_switch_is_bad_input(clos: Clos) -> None:
+def test_a_server_on_an_unknown_switch_is_refused(clos: Clos) -> None:
     network = clos(1, 2)
     servers = tuple(
         s.model_copy(update={"port": End(device="leaf9", interface="25GE1/0/1")})
         for s in network.servers or ()
     )
-    with pytest.raises(BadInput, match="server srv1-1 is on leaf9, which is not in the network"):
+    with pytest.raises(Refused, match="server srv1-1 is on leaf9, which is not in the network"):
         solve(network.model_copy(update={"servers": servers}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Network
+from ipaddress import IPv4Interface, IPv4Network
 from typing import TYPE_CHECKING
 
 import pytest
@@ -326,3 +326,29 @@ def test_a_duplicated_link_address_is_told(clos: Clos, edits: Edits) -> None:
         "BGP101 spine1: BGP session of spine1 with 172.16.0.5 is not compatible: "
         "no other switch has the address 172.16.0.5",
     ]
+
+
+@pytest.mark.parametrize("fault", [f for f, _ in FAULTS], ids=lambda f: f.__name__)
+def test_no_finding_hangs_on_the_order_of_the_nodes(
+    clos: Clos, edits: Edits, sources: Sources, fault: Fault
+) -> None:
+    network = fault(clos(2, 3), edits)
+    turned = network.model_copy(update={"nodes": network.nodes[::-1]})
+    assert verify(turned, solve(turned), sources) == verify(network, solve(network), sources)
+
+
+def test_an_address_on_two_switches_is_told_in_the_same_words_in_any_order(
+    clos: Clos, edits: Edits
+) -> None:
+    """leaf2 and leaf3 both have, on ports that are shut down, what spine1's peer should have."""
+    network = edits["port"](clos(2, 3), "leaf1", "100GE1/0/1", addresses=())
+    wrong = (IPv4Interface("172.16.0.1/31"),)
+    for leaf in ("leaf2", "leaf3"):
+        network = edits["port"](network, leaf, "100GE1/0/2", addresses=wrong, enabled=False)
+    turned = network.model_copy(update={"nodes": network.nodes[::-1]})
+    found = [line(f) for f in verify(turned, solve(turned)).findings]
+    assert found == [line(f) for f in verify(network, solve(network)).findings]
+    assert any(
+        "BGP session of spine1" in sentence and "leaf2 100GE1/0/2 is shut down" in sentence
+        for sentence in found
+    )

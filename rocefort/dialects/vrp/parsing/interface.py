@@ -45,15 +45,20 @@ def _address(port: Part, match: Match) -> View | None:
     return None
 
 
+ELSEWHERE = "vpn-instance"  # fact of a port whose addresses lie in a routing table of its own
+
+
+@command("interface", r"ip binding vpn-instance (\S+)")
+def _vpn_instance(port: Part, _match: Match) -> View:
+    """Remember that the port's addresses, wherever they stand, are not in the global table."""
+    port.facts.add(ELSEWHERE)
+    return UNMODELLED
+
+
 @command("interface", r"port trunk allow-pass vlan (\d+(?: to \d+)?(?: \d+(?: to \d+)?)*)")
 def _trunk(port: Part, match: Match) -> None:
     for vlan in arguments.vlans(match[1]):
         port.add("trunk_vlans", vlan)
 
 
-@command("interface", r"trust upstream (\S+)")
-def _domain(port: Part, match: Match) -> View | None:
-    if match[1] == "none":  # no priority map at all, which a Device cannot say
-        return UNMODELLED
-    port.set("domain", match[1])
-    return None
+setting("interface", r"trust upstream (\S+)", "domain")

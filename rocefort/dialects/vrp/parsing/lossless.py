@@ -59,6 +59,15 @@ def _profile(device: Part, match: Match) -> View:
     return View("pfc-profile", profile)
 
 
+PFC_OFF = "pfc off"  # fact of a switch on which no port pauses, whatever its lines say
+
+
+@command("system", "dcb pfc global disable")
+def _pfc_off(device: Part, _match: Match) -> View:
+    device.facts.add(PFC_OFF)
+    return UNMODELLED
+
+
 @command("pfc-profile", r"priority (\d+(?: \d+)*)")
 def _priority(profile: Part, match: Match) -> None:
     for queue in match[1].split():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Set
+from collections.abc import Hashable, Iterator, Set
 from dataclasses import dataclass, field
 
 
@@ -27,13 +27,18 @@ class Log:
         self.marks.append((path, self.number))
         self.first.setdefault(path, self.number)
 
-    def lines_in(self, rows: Set[str]) -> set[int]:
-        """All lines that touched one of the rows, given by path, or anything in it."""
+    def lines_in(self, places: Set[str]) -> set[int]:
+        """All lines that touched one of the places, given by path, or anything in it."""
         return {
             number
             for path, number in self.marks
-            if any(path[: end + 1] in rows for end, sign in enumerate(path) if sign == "]")
+            if any(path[:end] in places for end in (*_ends(path), len(path)))
         }
+
+
+def _ends(path: str) -> Iterator[int]:
+    """Where the enclosing paths of a path end."""
+    return (at for at, sign in enumerate(path) if sign in ".[")
 
 
 @dataclass(slots=True)
@@ -46,6 +51,7 @@ class Part:
     parts: dict[str, Part] = field(default_factory=dict)
     rows: dict[str, dict[Hashable, Part]] = field(default_factory=dict)
     values: dict[str, dict[object, None]] = field(default_factory=dict)  # sets, in order read
+    facts: set[str] = field(default_factory=set)  # no field holds them; others mean less by them
 
     def below(self, name: str) -> str:
         """Path of a field of this part."""

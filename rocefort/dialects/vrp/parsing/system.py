@@ -56,7 +56,7 @@ def _user_level(device: Part, match: Match) -> None:
 # -- SSH -----------------------------------------------------------------------------------------
 
 
-@command("system", "stelnet server enable")
+@command("system", "stelnet (?:ipv4 )?server enable")  # newer releases name the family
 def _stelnet(device: Part, _match: Match) -> None:
     device.part("ssh").set("stelnet", value=True)
 

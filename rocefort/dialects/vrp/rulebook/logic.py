@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from ipaddress import IPv4Address
 from typing import Any
 
 from annet.annlib.types import Op
 from annet.rulebook import common
+
+from rocefort.dialects.vrp.names import is_address
+from rocefort.dialects.vrp.parsing.arguments import KBYTES
 
 Rows = dict[str, list[dict[str, Any]]]
 Told = Iterator[tuple[bool, str, Any]]
@@ -33,7 +35,6 @@ UNDONE_BY_NAME = frozenset(
 # What a group member cannot change without being made anew: the switch refuses another AS, and a
 # member without an AS of its own goes with its group.
 MAKES_A_PEER = frozenset({"as-number", "group"})
-POOL_UNITS = {"kbytes": 1, "mbytes": 1024}
 TWO_WORD_SETTINGS = frozenset({"privilege"})  # `local-user U privilege level 3`
 
 
@@ -64,8 +65,7 @@ def whole(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -
 def pool(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
     """The headroom pool grows before ports take from it, and shrinks (not direct: late) after."""
     sizes = [
-        int(row.split()[4]) * POOL_UNITS[row.split()[5]]
-        for row in texts(diff, Op.REMOVED, Op.ADDED)
+        int(row.split()[4]) * KBYTES[row.split()[5]] for row in texts(diff, Op.REMOVED, Op.ADDED)
     ]
     shrinks = len(sizes) == 2 and sizes[1] < sizes[0]
     for direct, row, below in whole(rule, key, diff):
@@ -321,12 +321,3 @@ def _family(item: common.DiffItem, gone: set[str], anew: set[str]) -> common.Dif
         again = child.op != Op.REMOVED and name in anew
         children.append(child._replace(op=Op.ADDED) if again else child)
     return item._replace(children=children)
-
-
-def is_address(name: str) -> bool:
-    """Tell a peer's address from a group's name."""
-    try:
-        IPv4Address(name)
-    except ValueError:
-        return False
-    return True

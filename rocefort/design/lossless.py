@@ -1,0 +1,154 @@
+"""Lossless parts of a Device: priority map, PFC with its deadlock timers, AI-ECN, thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rocefort.design.context import Context
+from rocefort.models.device import (
+    FRAME_OVERHEAD_BYTES,
+    JUMBO_FRAME_BYTES,
+    AiEcn,
+    AiEcnQueue,
+    DiffservDomain,
+    DscpMap,
+    InterfacePfc,
+    Pfc,
+    PfcProfile,
+    PfcThreshold,
+    PfcTimer,
+)
+from rocefort.models.fabric import Deadlock, Switch
+from rocefort.models.hardware import Family
+from rocefort.models.network import LosslessIntent
+from rocefort.models.qos import DSCPS, QUEUE_PHB, default_queue
+
+
+def intent(context: Context) -> LosslessIntent:
+    """What no text says: what RoCE is meant to get."""
+    fabric = context.fabric
+    lossless = fabric.lossless
+    for name in ("queue", "roce_dscp", "cnp_dscp"):
+        context.note("", f"lossless.{name}", "lossless", name)
+    for name in ("detect_ms", "recovery_ms"):
+        context.note("", f"lossless.{name}", "lossless", "deadlock", name)
+    return LosslessIntent(
+        queue=lossless.queue,
+        roce_dscp=lossless.roce_dscp,
+        cnp_dscp=lossless.cnp_dscp,
+        detect_ms=lossless.deadlock.detect_ms,
+        recovery_ms=lossless.deadlock.recovery_ms,
+        headroom_mtu=max(JUMBO_FRAME_BYTES, fabric.mtu + FRAME_OVERHEAD_BYTES),
+    )
+
+
+def domain(context: Context, device: str) -> DiffservDomain:
+    """Only what differs from the default map: a switch saves nothing else."""
+    lossless = context.fabric.lossless
+    wanted = dict.fromkeys((d for d in DSCPS if default_queue(d) == lossless.queue), 0)
+    wanted[lossless.roce_dscp] = lossless.queue
+    rows = [
+        DscpMap(value=dscp, phb=QUEUE_PHB[queue])
+        for dscp, queue in wanted.items()
+        if queue != default_queue(dscp)
+    ]
+    context.note(device, f"domains[{lossless.domain}]", "lossless", "roce_dscp")
+    dot1p = DscpMap(value=lossless.queue, phb=QUEUE_PHB[0])
+    return DiffservDomain(name=lossless.domain, dscp=tuple(rows), dot1p=(dot1p,))
+
+
+def ai_ecn(context: Context, device: str) -> AiEcn:
+    """AI-ECN on the lossless queue."""
+    lossless = context.fabric.lossless
+    context.note(device, "ai_ecn", "lossless", "ai_ecn_model")
+    queue = AiEcnQueue(queue=lossless.queue, model=lossless.ai_ecn_model)
+    return AiEcn(enabled=True, queues=(queue,))
+
+
+def port(context: Context, switch: Switch, name: str) -> dict[str, object]:
+    """Fields of an Interface that RoCE passes."""
+    lossless, family, at = context.fabric.lossless, context.family(switch), f"interfaces[{name}]"
+    context.note(switch.name, f"{at}.thresholds", "lossless", "xoff_kbytes")
+    context.note(switch.name, f"{at}.pfc", "lossless", "queue")
+    context.note(switch.name, f"{at}.domain", "lossless", "domain")
+    threshold = PfcThreshold(
+        queue=lossless.queue,
+        xoff_kbytes=lossless.xoff_kbytes,
+        xon_kbytes=lossless.xon_kbytes,
+        headroom_kbytes=lossless.headroom_kbytes if family.headroom_kbytes else None,
+    )
+    return {"pfc": InterfacePfc(), "thresholds": (threshold,)}
+
+
+def pfc(context: Context, switch: Switch) -> Pfc:
+    """PFC of the whole switch, with the timers in the form that its family has."""
+    lossless, family = context.fabric.lossless, context.family(switch)
+    given = lossless.deadlock.by_family.get(family.name)
+    place = ("lossless", "deadlock", *(("by_family", family.name.value) if given else ()))
+    for part in ("detect_ms", "recovery_ms", "interval_ms", "profiles[default].timers"):
+        context.note(switch.name, f"pfc.{part}", *place)
+    context.note(switch.name, "pfc.profiles[default]", "lossless", "queue")
+    profile = PfcProfile(queues=(lossless.queue,))
+    common = Pfc(
+        profiles=(profile,),
+        dscp_mapping=family.headroom_kbytes is not None,
+        headroom_pool_kbytes=lossless.headroom_pool_kbytes if family.headroom_pool_kbytes else None,
+    )
+    if family.deadlock_detect_time is None:
+        detect_ms, recovery_ms = times_ms(lossless.deadlock, family)
+        return common.model_copy(update={"detect_ms": detect_ms, "recovery_ms": recovery_ms})
+    found = multiples(lossless.deadlock, family)
+    if found is None:  # check_intent refuses it
+        raise LookupError(family.name)
+    timer = PfcTimer(queue=lossless.queue, detect_time=found.detect, recovery_time=found.recovery)
+    profiles = (profile.model_copy(update={"timers": (timer,)}),)
+    return common.model_copy(update={"profiles": profiles, "interval_ms": found.interval_ms})
+
+
+@dataclass(frozen=True, slots=True)
+class Multiples:
+    """Deadlock timers of a family that counts; without an interval its default holds."""
+
+    interval_ms: int | None
+    detect: int
+    recovery: int | None
+
+
+def times_ms(deadlock: Deadlock, family: Family) -> tuple[int, int]:
+    """(detection, recovery) in milliseconds: the family's own where given, else the common."""
+    given = deadlock.by_family.get(family.name)
+    detect_ms, recovery_ms = (given.detect_ms, given.recovery_ms) if given else (None, None)
+    return (
+        deadlock.detect_ms if detect_ms is None else detect_ms,
+        deadlock.recovery_ms if recovery_ms is None else recovery_ms,
+    )
+
+
+def multiples(deadlock: Deadlock, family: Family) -> Multiples | None:
+    """Timers as a family counts them: as given, or in the smallest interval that says both times.
+
+    Where no interval says both, they are counted in the smallest: one is then outside its range,
+    and rule PFC004 reports it. None: the unit is not known, or the times are no multiples of it.
+    """
+    given = deadlock.by_family.get(family.name)
+    if given is not None and given.detect_time is not None:
+        return Multiples(None, given.detect_time, given.recovery_time)
+    intervals = family.deadlock_intervals_ms.values if family.deadlock_intervals_ms else ()
+    detect_ms, recovery_ms = times_ms(deadlock, family)
+    exact = [
+        Multiples(interval, detect_ms // interval, recovery_ms // interval)
+        for interval in intervals
+        if detect_ms % interval == 0 and recovery_ms % interval == 0
+    ]
+    return next((found for found in exact if _settable(found, family)), next(iter(exact), None))
+
+
+def _settable(found: Multiples, family: Family) -> bool:
+    detect, recovery = family.deadlock_detect_time, family.deadlock_recovery_time
+    return (
+        detect is not None
+        and found.detect in detect
+        and recovery is not None
+        and found.recovery is not None
+        and found.recovery in recovery
+    )

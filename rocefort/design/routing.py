@@ -1,0 +1,100 @@
+"""Routing parts of a Device: BGP with its group and peers, and what a switch announces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv4Network
+
+from rocefort.design import allocate
+from rocefort.design.context import Context
+from rocefort.design.links import Joint
+from rocefort.documents.read import YamlPath
+from rocefort.models.device import (
+    Bgp,
+    BgpGroup,
+    BgpPeer,
+    PolicyNode,
+    PrefixEntry,
+    PrefixList,
+    RoutePolicy,
+)
+from rocefort.models.fabric import Leaf, Switch
+
+LOCAL = "LOCAL"  # prefix list: what a leaf announces
+FABRIC = "FABRIC"  # prefix list: what a spine announces, by pool so that it does not grow
+EXPORT = "EXPORT"
+# Indexes of prefix list entries; a segment's is its VLAN, 2 to 4094.
+OWN, SPINES, LEAVES = 1, 1, 4095
+
+
+def bgp(context: Context, path: YamlPath, switch: Switch, joints: Sequence[Joint]) -> Bgp:
+    """The BGP process: one group towards the other role, one peer a link."""
+    routing = context.fabric.routing
+    group = "SPINE" if isinstance(switch, Leaf) else "LEAF"
+    context.note(switch.name, "bgp", *path, "id")
+    context.note(switch.name, "bgp.maximum_paths", "routing", "maximum_paths")
+    context.note(switch.name, f"bgp.groups[{group}]", "routing")
+    loopback = allocate.loopback(context.fabric, switch)
+    return Bgp(
+        asn=allocate.asn(context.fabric, switch),
+        router_id=loopback,
+        groups=(
+            BgpGroup(
+                name=group,
+                bfd_enabled=routing.bfd is not None,
+                bfd=routing.bfd,
+                keepalive_s=routing.keepalive_s,
+                hold_s=routing.hold_s,
+                active=True,
+                export_policy=EXPORT,
+            ),
+        ),
+        peers=tuple(_peer(context, switch, joint, group) for joint in joints),
+        networks=(IPv4Network(loopback), *(g.network for _, g in context.gateways(switch))),
+        maximum_paths=routing.maximum_paths,
+    )
+
+
+def _peer(context: Context, switch: Switch, joint: Joint, group: str) -> BgpPeer:
+    _, far = joint.ends(switch)
+    context.note(switch.name, f"bgp.peers[{far.address.ip}]", *joint.path)
+    return BgpPeer(
+        address=far.address.ip,
+        asn=allocate.asn(context.fabric, far.switch),
+        group=group,
+        description=far.switch.name,
+        active=True,
+    )
+
+
+def announced(context: Context, switch: Switch) -> PrefixList:
+    """What may leave a switch: a leaf's own prefixes; on a spine whole pools."""
+    context.note(switch.name, "prefix_lists", "pools")
+    if isinstance(switch, Leaf):
+        own = IPv4Network(allocate.loopback(context.fabric, switch))
+        rows = [PrefixEntry(index=OWN, prefix=own)]
+        for segment, gateway in context.gateways(switch):
+            rows.append(PrefixEntry(index=segment.vlan or 0, prefix=gateway.network))
+        return PrefixList(name=LOCAL, entries=tuple(rows))
+    pools = context.fabric.pools
+    entries = [
+        PrefixEntry(index=index, prefix=pool, greater_equal=32, less_equal=32)
+        for index, pool in ((SPINES, pools.spine_loopbacks), (LEAVES, pools.leaf_loopbacks))
+    ]
+    entries += [
+        PrefixEntry(
+            index=segment.vlan,
+            prefix=segment.prefix,
+            greater_equal=segment.leaf_prefix_length,
+            less_equal=segment.leaf_prefix_length,
+        )
+        for segment in context.fabric.segments
+        if segment.vlan
+    ]
+    return PrefixList(name=FABRIC, entries=tuple(entries))
+
+
+def export_policy(switch: Switch) -> RoutePolicy:
+    """The route-policy of the group: the switch's one prefix list."""
+    listed = LOCAL if isinstance(switch, Leaf) else FABRIC
+    return RoutePolicy(name=EXPORT, nodes=(PolicyNode(node=10, match_prefix_list=listed),))

@@ -1,0 +1,34 @@
+"""What tests of patches share: the meaning of a configuration, told by the interpreter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from rocefort.dialects.vrp.interpret import apply_lines, canonical
+from rocefort.dialects.vrp.tree import parse_tree
+from rocefort.models.hardware import SyntaxFamily
+
+# Views that a switch has whether or not a line says so.
+ALWAYS_THERE = re.compile(r"dcb pfc|aaa|user-interface .*|interface (\d+GE|MEth).*")
+
+Meaning = frozenset[tuple[str, ...]]
+MeaningOf = Callable[[str, Sequence[str], SyntaxFamily], Meaning]
+
+
+@pytest.fixture(scope="session")
+def meaning() -> MeaningOf:
+    """A text, after some commands, as the set of its lines, each with the views it stands in."""
+
+    def meaning_of(text: str, commands: Sequence[str], family: SyntaxFamily) -> Meaning:
+        config = apply_lines(canonical(parse_tree(text), family), commands, family)
+        return frozenset(
+            (*path, line.text)
+            for top in canonical(config, family)
+            for path, line in top.walk()
+            if line.children or not ALWAYS_THERE.fullmatch(line.text)
+        )
+
+    return meaning_of

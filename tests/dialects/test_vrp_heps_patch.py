@@ -1,0 +1,31 @@
+"""Law 4 on HEPS: any switch can be made into any other of its syntax family, and back."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from rocefort.design.derive import Derived
+from rocefort.dialects.vrp.interpret import apply_lines, canonical
+from rocefort.dialects.vrp.patch import make_patch
+from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.vrp.tree import parse_tree
+
+
+def test_a_patch_makes_any_switch_of_heps_into_any_other_of_its_family(heps: Derived) -> None:
+    texts = render_all(heps.network)
+    families = {node.name: node.syntax for node in heps.network.nodes if node.syntax}
+    trees = {name: canonical(parse_tree(texts[name]), families[name]) for name in texts}
+    judged = 0
+    for one, other in combinations(texts, 2):
+        family = families[one]
+        if family is not families[other]:
+            continue
+        patch = make_patch(texts[one], texts[other], family)
+        for start, commands, end in (
+            (one, patch.commands, other),
+            (other, patch.reverse, one),
+        ):
+            made = apply_lines(trees[start], commands, family)
+            assert canonical(made, family) == trees[end], f"{start} to {end}"
+            judged += 1
+    assert judged == 42

@@ -1,0 +1,151 @@
+"""What a switch does not save: values that hold anyway on its family, and only those."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocefort.design.derive import Derived
+from rocefort.design.load import load_catalogue
+from rocefort.dialects.vrp.interpret import canonical, replay
+from rocefort.dialects.vrp.parse import parse
+from rocefort.dialects.vrp.render import render
+from rocefort.dialects.vrp.tree import parse_tree, tree_text
+from rocefort.models.device import Device, Interface, Pfc, PfcProfile, PfcTimer
+from rocefort.models.hardware import Family, SyntaxFamily
+from rocefort.models.network import Node
+from rocefort.models.saved_form import saved_form
+
+FAMILIES = load_catalogue().families
+G1, G2, V200 = (FAMILIES[SyntaxFamily(name)] for name in ("v300-g1", "v300-g2", "v200"))
+
+
+def device(mtu: int | None = None, timer: PfcTimer | None = None, **pfc: Any) -> Device:
+    profile = PfcProfile(queues=(4,), timers=(timer,) if timer else ())
+    ports = (
+        Interface(name="100GE1/0/1", routed=True, mtu=mtu),
+        Interface(name="Vlanif10", mtu=mtu),
+    )
+    return Device(name="leaf01", interfaces=ports, pfc=Pfc(profiles=(profile,), **pfc))
+
+
+TABLE: list[tuple[Family, Device, Device]] = [
+    # The MTU of every family is 1500 without a line; 1501 is a line.
+    (G1, device(mtu=1500), device()),
+    (V200, device(mtu=1500), device()),
+    (G2, device(mtu=1501), device(mtu=1501)),
+    (G2, device(mtu=9000), device(mtu=9000)),
+    # G1: milliseconds, 100 of both by default, each on its own.
+    (G1, device(detect_ms=100, recovery_ms=100), device()),
+    (G1, device(detect_ms=100, recovery_ms=101), device(recovery_ms=101)),
+    (G1, device(detect_ms=10), device(detect_ms=10)),
+    # G2: multiples, 10 of both by default, of an interval of 10 ms by default.
+    (G2, device(interval_ms=10), device()),
+    (G2, device(interval_ms=100), device(interval_ms=100)),
+    (G2, device(timer=PfcTimer(queue=4, detect_time=10, recovery_time=10)), device()),
+    (
+        G2,
+        device(timer=PfcTimer(queue=4, detect_time=10, recovery_time=9)),
+        device(timer=PfcTimer(queue=4, recovery_time=9)),
+    ),
+    (
+        G2,
+        device(interval_ms=100, timer=PfcTimer(queue=4, detect_time=1, recovery_time=10)),
+        device(interval_ms=100, timer=PfcTimer(queue=4, detect_time=1)),
+    ),
+    # V200: no default is confirmed, so nothing is left unsaid.
+    (
+        V200,
+        device(timer=PfcTimer(queue=4, detect_time=10, recovery_time=10)),
+        device(timer=PfcTimer(queue=4, detect_time=10, recovery_time=10)),
+    ),
+    # The paused queues are said although `priority 4` alone would leave queue 3 on.
+    (G1, device(), device()),
+]
+
+
+@pytest.mark.parametrize(("family", "intended", "saved"), TABLE)
+def test_what_holds_anyway_is_not_said(family: Family, intended: Device, saved: Device) -> None:
+    assert saved_form(intended, family) == saved
+
+
+small = st.none() | st.integers(1, 15)
+times = st.none() | st.sampled_from([10, 99, 100, 101, 1500])
+
+
+@given(
+    st.sampled_from([G1, G2, V200]),
+    st.none() | st.sampled_from([1500, 9000]),
+    st.builds(PfcTimer, queue=st.just(4), detect_time=small, recovery_time=small),
+    times,
+    times,
+    st.none() | st.sampled_from([10, 100]),
+)
+def test_the_saved_form_has_no_further_saved_form(
+    family: Family,
+    mtu: int | None,
+    timer: PfcTimer,
+    detect_ms: int | None,
+    recovery_ms: int | None,
+    interval_ms: int | None,
+) -> None:
+    intended = device(
+        mtu, timer, detect_ms=detect_ms, recovery_ms=recovery_ms, interval_ms=interval_ms
+    )
+    once = saved_form(intended, family)
+    assert saved_form(once, family) == once
+    assert Device.model_validate(once.model_dump()) == once
+
+
+def test_what_heps_derives_is_in_saved_form(heps: Derived) -> None:
+    for node in heps.network.nodes:
+        assert node.family
+        assert saved_form(node.device, node.family) == node.device
+
+
+def said_aloud(node: Node) -> Device:
+    """The Device with every default of its family written out, as a person might type it."""
+    family, device = node.family, node.device
+    assert family
+    ms, interval, time = (
+        fact.value if fact else None
+        for fact in (
+            family.deadlock_default_ms,
+            family.deadlock_interval_ms,
+            family.deadlock_default_time,
+        )
+    )
+    timers = (PfcTimer(queue=4, detect_time=time, recovery_time=time),) if time else None
+    profiles = tuple(
+        p.model_copy(update={"timers": timers or p.timers}) for p in device.pfc.profiles
+    )
+    update = {"detect_ms": ms, "recovery_ms": ms, "interval_ms": interval, "profiles": profiles}
+    ports = tuple(
+        i.model_copy(update={"mtu": 1500})
+        if i.layer3 and i.mtu is None and i.kind == "ethernet"
+        else i
+        for i in device.interfaces
+    )
+    pfc = device.pfc.model_copy(update=update)
+    return device.model_copy(update={"pfc": pfc, "interfaces": ports})
+
+
+def test_a_switch_saves_exactly_the_saved_form(heps: Derived) -> None:
+    """The interpreter of the VRP text forgets what the saved form leaves out, and nothing else."""
+    seen = set()
+    for node in heps.network.nodes:
+        assert node.family
+        assert node.hardware
+        syntax, template = node.family.name, node.hardware.template
+        seen.add(syntax)
+        text = render(said_aloud(node), syntax, template)
+        loaded, refusals = replay(parse_tree(text), syntax)
+        assert refusals == ()
+        for saved in (canonical(parse_tree(text), syntax), loaded):
+            parsed = parse(tree_text(saved), f"{node.name}.cfg")
+            assert parsed.unmodelled == ()
+            assert parsed.device == saved_form(said_aloud(node), node.family) == node.device
+    assert seen == {SyntaxFamily.V200, SyntaxFamily.V300_G1}

@@ -1,0 +1,124 @@
+"""What a rollout says while it runs, for every way in which a wave can end."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocefort.models.change import Gate, GatePair, Plan, Wave
+from rocefort.models.rollout import Applied, Event, Phase
+from rocefort.reports.changes import WaveLines, WaveSummary, applied_text, plan_text
+
+INTENT, DONE, FAILED = Phase.INTENT, Phase.DONE, Phase.FAILED
+PAIR = GatePair(
+    client="a", server="b", server_address="192.0.2.1", client_rate_gbps=100, server_rate_gbps=100
+)
+
+
+def act(name: str, *ends: tuple[str, Phase, str]) -> list[Event]:
+    """Intents of all devices, then how the act ended on each."""
+    wave = "leaves 1 of 2"
+    return [
+        *(Event(wave, device, name, INTENT) for device, _, _ in ends),
+        *(Event(wave, device, name, phase, detail) for device, phase, detail in ends),
+    ]
+
+
+GOOD = [
+    *act("load", ("leaf01", DONE, ""), ("leaf02", DONE, "")),
+    *act("gate", ("", DONE, "1 pair measured")),
+    *act("confirm", ("leaf01", DONE, ""), ("leaf02", DONE, "")),
+]
+BAD_LOAD = [
+    *act("load", ("leaf01", FAILED, "line 2 refused"), ("leaf02", DONE, "")),
+    *act("abort", ("leaf01", DONE, ""), ("leaf02", DONE, "")),
+]
+HALF_CONFIRMED = [
+    *act("confirm", ("leaf01", DONE, ""), ("leaf02", FAILED, "the trial expired")),
+    *act("abort", ("leaf01", DONE, "was confirmed"), ("leaf02", DONE, "")),
+]
+LOST = act("abort", ("leaf01", FAILED, "no session"))
+
+
+@pytest.mark.parametrize(
+    ("events", "lines"),
+    [
+        (
+            GOOD,
+            [
+                "leaves 1 of 2  load     ok",
+                "leaves 1 of 2  gate     1 pair measured",
+                "leaves 1 of 2  confirm  ok",
+            ],
+        ),
+        (BAD_LOAD, ["leaves 1 of 2  load     FAILED line 2 refused", "leaves 1 of 2  abort    ok"]),
+        (LOST, ["leaves 1 of 2  abort    FAILED no session"]),
+    ],
+)
+def test_each_act_of_a_wave_is_one_line(events: list[Event], lines: list[str]) -> None:
+    said: list[str] = []
+    listener = WaveLines(said.append)
+    for event in events:
+        listener(event)
+    assert said == lines
+
+
+@pytest.mark.parametrize(
+    ("events", "sentences"),
+    [
+        (GOOD, ["leaf01, leaf02: trial, read back, 1 pair measured, confirmed"]),
+        (BAD_LOAD, ["leaf01, leaf02 rolled back; load: line 2 refused"]),
+        (LOST, ["leaf01 in an unknown state; abort: no session"]),
+    ],
+)
+def test_each_wave_is_one_sentence(events: list[Event], sentences: list[str]) -> None:
+    said: list[tuple[str, str]] = []
+    listener = WaveSummary(lambda kind, text: said.append((kind, text)))
+    for event in events:
+        listener(event)
+    assert said == [("leaves", sentence) for sentence in sentences]
+
+
+def test_a_switch_that_had_taken_its_confirmation_is_not_called_rolled_back() -> None:
+    said: list[str] = []
+    listener = WaveSummary(lambda _, text: said.append(text))
+    for event in HALF_CONFIRMED:
+        listener(event)
+    (sentence,) = said
+    assert sentence == "leaf01 confirmed; leaf02 rolled back; confirm: the trial expired"
+
+
+def test_a_plan_names_what_its_gates_do_not_measure() -> None:
+    gate = Gate(
+        pairs=(PAIR,),
+        traffic_class=138,
+        line_rate_fraction=0.92,
+        latency_us=3.72,
+        latency_tolerance=0.25,
+        speed_judged=True,
+        unmeasured=("leaf02: no RoCE server",),
+    )
+    plan = Plan(
+        fabric="f",
+        source="f.yaml",
+        tool="t",
+        intent_digest="0",
+        trial_s=600,
+        changes=(),
+        waves=(Wave(name="leaves 1 of 1", devices=("leaf01", "leaf02"), gate=gate),),
+    ).seal()
+    assert plan_text(plan).splitlines()[2] == (
+        "leaves 1 of 1  leaf01, leaf02     a > b, not measured: leaf02: no RoCE server"
+    )
+
+
+def test_how_a_rollout_ended_is_said_for_every_switch() -> None:
+    applied = Applied(
+        confirmed=("a",), already=("b", "c"), rolled_back=("d",), unknown=("e",), failure="x: y"
+    )
+    assert list(applied_text(applied)) == [
+        "stopped: x: y",
+        "1 switch confirmed, read back and saved: a",
+        "2 switches ran as intended before: b, c",
+        "1 switch rolled back to what ran before: d",
+        "1 switch IN AN UNKNOWN STATE, look at them: e",
+    ]

@@ -1,0 +1,134 @@
+"""Lines of a text that no model takes: refused where they may change forwarding, else let be."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocefort.dialects.vrp.parse import parse, sources_of
+from rocefort.errors import Refused
+from rocefort.models.network import Network, Node, Sources
+from rocefort.validators.routing import solve
+from rocefort.validators.underlay import unmodelled_forwarding
+
+TEXT = """#
+sysname leaf01
+#
+{system}#
+interface 100GE1/0/1
+ undo portswitch
+ ip address 10.1.0.1 31
+{port}#
+interface Vlanif10
+ ip address 10.2.0.1 24
+{vlanif}#
+bgp 65101
+ peer 10.1.0.0 as-number 65000
+{bgp} #
+ ipv4-family unicast
+  peer 10.1.0.0 enable
+{family}#
+return
+"""
+
+
+def node(view: str, line: str) -> tuple[Node, Sources, int]:
+    """leaf01 with one more line in a view, and the line's number."""
+    indents = {"system": "", "port": " ", "vlanif": " ", "bgp": " ", "family": "  "}
+    parts = {name: f"{indents[name]}{line}\n" if name == view else "" for name in indents}
+    text = TEXT.format(**parts)
+    parsed = parse(text, "leaf01.cfg")
+    number = next(n for n, x in enumerate(text.splitlines(), 1) if x.strip() == line)
+    assert [at.line for at in parsed.unmodelled] == [number]  # else the models know it
+    device = Node(device=parsed.device, unmodelled=parsed.unmodelled)
+    return device, Sources(sources_of(parsed, "leaf01.cfg")), number
+
+
+@pytest.mark.parametrize(
+    ("view", "line"),
+    [
+        ("system", "ip route-static 0.0.0.0 0.0.0.0 10.9.9.9"),
+        ("system", "ospf 1"),
+        ("system", "isis 1"),
+        ("system", "dfs-group 1"),
+        ("system", "policy-based-route P permit node 5"),
+        ("system", "traffic-policy P global inbound"),
+        ("system", "traffic policy P"),
+        ("system", "route-policy P permit node 10 extra"),
+        ("port", "traffic-policy P inbound"),
+        ("port", "eth-trunk 10"),
+        ("port", "ospf enable 1 area 0"),
+        ("port", "isis enable 1"),
+        ("vlanif", "vrrp vrid 1 virtual-ip 10.2.0.254"),
+        ("vlanif", "ip address unnumbered interface LoopBack0"),
+        ("bgp", "peer 10.1.0.0 ignore"),
+        ("bgp", "peer 10.1.0.0 ebgp-max-hop 2"),
+        ("bgp", "default local-preference 200"),
+        ("family", "import-route direct"),
+        ("family", "peer 10.1.0.0 allow-as-loop"),
+        ("family", "preference 20 200 200"),
+    ],
+)
+def test_a_line_that_may_change_forwarding_is_refused_with_its_line(view: str, line: str) -> None:
+    leaf, sources, number = node(view, line)
+    with pytest.raises(Refused) as caught:
+        solve(Network(name="text", origin="text", nodes=(leaf,)), sources)
+    assert str(caught.value) == (
+        f"leaf01 (leaf01.cfg:{number}): `{line}` may change forwarding and is not modelled"
+    )
+    assert caught.value.exit_code == 4
+
+
+@pytest.mark.parametrize(
+    ("view", "line"),
+    [
+        ("system", "snmp-agent"),
+        ("system", "info-center loghost 10.255.0.6"),
+        ("system", "acl number 2000"),
+        ("system", "ip vpn-instance MGMT"),
+        ("system", "ip route-static vpn-instance MGMT 0.0.0.0 0 10.255.0.254"),
+        ("system", "ospfv3 1"),  # IPv6
+        ("system", "ripng 1"),
+        ("system", "ip community-filter basic C permit 65000:100"),
+        ("port", "stp disable"),
+        ("port", "device transceiver 100GBASE-FIBER"),
+        ("vlanif", "arp expire-time 300"),
+        ("vlanif", "dhcp select relay"),
+        ("bgp", "peer 10.1.0.0 valid-ttl-hops 1"),
+        ("bgp", "graceful-restart"),
+    ],
+)
+def test_a_line_that_does_not_is_let_be(view: str, line: str) -> None:
+    leaf, _, _ = node(view, line)
+    assert list(unmodelled_forwarding(leaf)) == []
+
+
+def test_a_password_of_a_peer_is_let_be_and_never_shown() -> None:
+    text = TEXT.format(
+        system="", port="", vlanif="", family="", bgp=" peer 10.1.0.0 password cipher S3cret\n"
+    )
+    parsed = parse(text, "leaf01.cfg")
+    (line,) = parsed.unmodelled
+    assert line.text == "peer 10.1.0.0 password cipher ****"
+    leaf = Node(device=parsed.device, unmodelled=parsed.unmodelled)
+    assert list(unmodelled_forwarding(leaf)) == []
+
+
+def test_a_port_in_a_vpn_instance_is_no_port_of_the_fabric() -> None:
+    text = TEXT.format(system="", port="", vlanif=" ip binding vpn-instance T\n", bgp="", family="")
+    parsed = parse(text, "leaf01.cfg")
+    leaf = Node(device=parsed.device, unmodelled=parsed.unmodelled)
+    assert "ip binding vpn-instance T" in {line.text for line, _ in unmodelled_forwarding(leaf)}
+
+
+def test_the_management_port_may_have_a_vpn_instance_of_its_own() -> None:
+    port = "interface MEth0/0/0\n ip binding vpn-instance MGMT\n ip address 10.255.0.11 24\n"
+    parsed = parse(f"sysname leaf01\n#\n{port}#\nreturn\n", "leaf01.cfg")
+    leaf = Node(device=parsed.device, unmodelled=parsed.unmodelled)
+    assert "ip binding vpn-instance MGMT" in {line.text for line in parsed.unmodelled}
+    assert list(unmodelled_forwarding(leaf)) == []
+
+
+def test_a_policy_in_a_vlan_filters_what_its_ports_carry() -> None:
+    parsed = parse("sysname leaf01\n#\nvlan 10\n traffic-policy P inbound\n#\nreturn\n", "x.cfg")
+    leaf = Node(device=parsed.device, unmodelled=parsed.unmodelled)
+    assert [line.text for line, _ in unmodelled_forwarding(leaf)] == ["traffic-policy P inbound"]
