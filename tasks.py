@@ -46,6 +46,24 @@ class Engine(StrEnum):
     BOTH = "both"
 
 
+class Table(StrEnum):
+    """The words of rocefort.reports.show.Kind."""
+
+    DEVICES = "devices"
+    LINKS = "links"
+    ADDRESSES = "addresses"
+    PORTS = "ports"
+    CABLING = "cabling"
+
+
+class TableFormat(StrEnum):
+    """The words of rocefort.reports.show.Form."""
+
+    TEXT = "text"
+    JSON = "json"
+    CSV = "csv"
+
+
 Fabric = Annotated[Path, typer.Argument(help="A fabric.yaml, its directory, or a name: heps.")]
 MaybeFabric = Annotated[
     Path | None, typer.Argument(help="A fabric.yaml, its directory, or a name: heps.")
@@ -139,6 +157,47 @@ def render(
         typer.echo(f"{len(paths)} configurations in {out}")
     else:
         typer.echo("".join(chosen.values()), nl=False)
+
+
+@cli.command()
+def show(
+    fabric: Fabric,
+    kind: Annotated[Table, typer.Argument(help="What to list.")],
+    form: Annotated[TableFormat, typer.Option("--format", help="How.")] = TableFormat.TEXT,
+) -> None:
+    """List what a fabric derives: devices, links, addresses, ports, cabling."""
+    from rocefort.design.derive import derive
+    from rocefort.reports import show as tables
+
+    network = derive(fabric).network
+    typer.echo(tables.show(network, tables.Kind(kind.value), tables.Form(form.value)), nl=False)
+
+
+@cli.command()
+def new(
+    name: str,
+    spines: Annotated[int, typer.Option(min=1)],
+    leaves: Annotated[int, typer.Option(min=1)],
+    servers_per_leaf: Annotated[int, typer.Option(min=0)] = 0,
+    leaf_hardware: str = "CE8851-32CQ8DQ-P",
+    spine_hardware: str = "CE9860-4C-EI",
+    directory: Annotated[Path | None, typer.Option(help="Instead of inventory/.")] = None,
+) -> None:
+    """Write the fabric.yaml of a new fabric that passes `check`."""
+    from rocefort.design.new import Size, new_fabric, write_new
+    from rocefort.paths import INVENTORY
+
+    size = Size(spines, leaves, servers_per_leaf)
+    text = new_fabric(name, size, leaf_hardware, spine_hardware)
+    typer.echo(write_new(name, text, directory or INVENTORY))
+
+
+@cli.command()
+def schema() -> None:
+    """Print the JSON Schema of a fabric.yaml, for editors."""
+    from rocefort.design.schema import fabric_schema
+
+    typer.echo(fabric_schema(), nl=False)
 
 
 @cli.command()

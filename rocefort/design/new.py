@@ -1,0 +1,321 @@
+"""A new fabric from a few numbers: YAML that passes `check` and says which values are assumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from ipaddress import IPv4Address, IPv4Network
+from itertools import chain
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from rocefort.design.allocate import FIRST_SERVER
+from rocefort.design.load import FABRIC_FILE, Catalogue, load_catalogue, shortest
+from rocefort.design.schema import MODELINE
+from rocefort.documents.nearest import nearest
+from rocefort.errors import BadInput, Problem, Refused, ServiceFailed
+from rocefort.models.base import check_name
+from rocefort.models.fabric import MOST_LEAVES, MOST_SPINES, Capacity
+from rocefort.models.hardware import Family, Hardware, port_speed_gbps
+from rocefort.paths import HARDWARE, INVENTORY, TEMPLATES
+
+RELEASES = ("V300R023C00", "V200R022C00")  # those that the references and HEPS know
+XOFF_KBYTES, XON_GAP_KBYTES = 600, 50  # HEPS: Network 2025, 5(4), 53
+XOFF_STEP_KBYTES = 50
+HEADROOM_KBYTES = 128  # more than 400 Gb/s over 50 m asks for, with frames of 9,238 bytes
+POOL_KBYTES = 2048  # the most that V300 G1 takes, V300R023C00 `qos buffer headroom-pool`
+DEADLOCK_MS, DEADLOCK_TIME = 100, 10  # V300R023C00 defaults
+# RFC 6996. Two-byte numbers while they last: every release writes them in one way only.
+ASN_2_BYTES, LAST_ASN_2_BYTES, ASN_4_BYTES = 64512, 65534, 4200000000
+SPARE_ADDRESSES = 32  # of the management network: its gateway, NTP and the like
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large a new fabric is; a capacity of None is as much as the hardware has ports for."""
+
+    spines: int
+    leaves: int
+    servers_per_leaf: int
+    capacity_spines: int | None = None
+    capacity_leaves: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """A switch model in its role."""
+
+    hardware: Hardware
+    software: str
+    family: Family
+
+    @property
+    def model(self) -> str:
+        return self.hardware.model
+
+
+def new_fabric(
+    name: str,
+    size: Size,
+    leaf_hardware: str,
+    spine_hardware: str,
+    catalogue: Catalogue | None = None,
+) -> str:
+    """YAML text of a fabric with ids from 1; BadInput with everything that does not fit.
+
+    leaf_hardware, spine_hardware: models of the catalogue, by default that of inventory/hardware.
+    """
+    catalogue = catalogue or load_catalogue()
+    _refuse(_name_problems(name), _model_problems(catalogue, leaf_hardware, spine_hardware))
+    leaf, spine = _model(catalogue, leaf_hardware), _model(catalogue, spine_hardware)
+    _refuse(
+        _size_problems(size, leaf.hardware, spine.hardware),
+        _server_problems(size, leaf.hardware),
+        _speed_problems(leaf.hardware, spine.hardware),
+    )
+    capacity = Capacity(
+        spines=_reserved(size.capacity_spines, leaf.hardware, "spines"),
+        leaves=_reserved(size.capacity_leaves, spine.hardware, "leaves"),
+    )
+    return _template().render(
+        name=name,
+        modeline=MODELINE,
+        size=size,
+        capacity=capacity,
+        leaf_hardware=leaf,
+        spine_hardware=spine,
+        **_addresses(capacity, leaf.hardware),
+        **_lossless((leaf, spine)),
+        **_members(size, capacity, leaf.hardware),
+    )
+
+
+def write_new(name: str, text: str, directory: Path = INVENTORY) -> Path:
+    """Write directory/NAME/fabric.yaml, whole or not at all; Refused where there is one."""
+    _refuse(_name_problems(name))
+    path = directory / name / FABRIC_FILE
+    part: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(prefix=f".{FABRIC_FILE}.", dir=path.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(part).chmod(0o644)
+        path.hardlink_to(part)  # unlike a rename, it fails where the name is taken
+    except FileExistsError:
+        raise Refused(
+            "is there already",
+            where=str(shortest(path)),
+            how="choose another name, or remove it first",
+        ) from None
+    except OSError as error:
+        raise ServiceFailed(
+            f"cannot be written: {error.strerror}", where=str(shortest(path))
+        ) from None
+    finally:
+        if part is not None:
+            Path(part).unlink(missing_ok=True)
+    return shortest(path)
+
+
+def _refuse(*parts: Iterable[Problem]) -> None:
+    if problems := list(chain.from_iterable(parts)):
+        raise BadInput(problems=problems)
+
+
+def _name_problems(name: str) -> Iterator[Problem]:
+    try:
+        check_name(name)
+    except ValueError as error:
+        what, _, how = str(error).partition("; ")
+        yield Problem("", what, how)
+    if name == HARDWARE.name:
+        what = f"a fabric named {name!r} would be mixed with the hardware facts of that directory"
+        yield Problem("", what, "choose another name")
+
+
+def _model_problems(catalogue: Catalogue, *names: str) -> Iterator[Problem]:
+    for name in dict.fromkeys(names):
+        if name not in catalogue.hardware:
+            what = f"no hardware {name!r} in inventory/hardware"
+            yield Problem("", what, nearest(name, catalogue.hardware))
+
+
+def _model(catalogue: Catalogue, name: str) -> _Model:
+    """The model with the newest release that is known for it."""
+    hardware = catalogue.hardware[name]
+    release = hardware.releases[-1]
+    known = (software for software in RELEASES if software.startswith(release.prefix))
+    return _Model(hardware, next(known, release.prefix), catalogue.families[release.family])
+
+
+def _reserved(wanted: int | None, hardware: Hardware, peers: str) -> int:
+    """Capacity for the peers of a model: as wanted, or as many as it has ports for."""
+    most = MOST_SPINES if peers == "spines" else MOST_LEAVES
+    return min(len(hardware.fabric_port_names()), most) if wanted is None else wanted
+
+
+def _size_problems(size: Size, leaf: Hardware, spine: Hardware) -> Iterator[Problem]:
+    rows = (
+        (leaf, "leaf", "spines", size.spines, size.capacity_spines),
+        (spine, "spine", "leaves", size.leaves, size.capacity_leaves),
+    )
+    for hardware, role, peers, count, capacity in rows:
+        ports = _reserved(None, hardware, peers)
+        if count < 1:
+            yield Problem("", f"{count} {peers}", "a fabric has one or more")
+        elif max(count, capacity or 0) > ports:
+            yield Problem(
+                "",
+                f"{hardware.model} as a {role} has {ports} ports for {peers}, not "
+                f"{max(count, capacity or 0)}",
+                f"ask for at most {ports} {peers}, or choose another {role} hardware",
+            )
+        elif capacity is not None and capacity < count:
+            yield Problem(
+                "",
+                f"a capacity of {capacity} {peers} is less than the {count} {peers} asked for",
+                f"reserve {count} or more",
+            )
+
+
+def _server_problems(size: Size, leaf: Hardware) -> Iterator[Problem]:
+    free, wanted = len(_server_ports(leaf)), size.servers_per_leaf
+    if wanted < 0:
+        yield Problem("", f"{wanted} servers per leaf", "ask for none or more")
+    elif wanted > free:
+        yield Problem(
+            "",
+            f"{leaf.model} as a leaf has {free} ports for servers, not {wanted}",
+            f"ask for at most {free} servers per leaf, or choose another leaf hardware",
+        )
+
+
+def _speed_problems(leaf: Hardware, spine: Hardware) -> Iterator[Problem]:
+    speeds = {
+        port_speed_gbps(port): f"{hardware.model} {port}"
+        for hardware in (leaf, spine)
+        for port in hardware.fabric_port_names()
+    }
+    if len(speeds) > 1:
+        yield Problem(
+            "",
+            f"leaf-spine links would join ports that differ in speed: {', '.join(speeds.values())}",
+            "choose hardware whose fabric ports have one speed",
+        )
+
+
+def _server_ports(leaf: Hardware) -> tuple[str, ...]:
+    """Ports of a leaf for servers, all of one speed: the one that most of its free ports have."""
+    kept = set(leaf.fabric_port_names())
+    free = [port for port in leaf.port_names() if port not in kept]
+    speeds = Counter(map(port_speed_gbps, free)).most_common(1)
+    return tuple(port for port in free if port_speed_gbps(port) == speeds[0][0])
+
+
+def _network(base: str, addresses: int, longest: int = 30) -> IPv4Network:
+    """The smallest network at an address that holds so many addresses."""
+    length = min(32 - (addresses - 1).bit_length(), longest)
+    return IPv4Network((int(IPv4Address(base)), length))
+
+
+def _addresses(capacity: Capacity, leaf: Hardware) -> dict[str, object]:
+    """Pools for a capacity; their bases are so far apart that the largest do not overlap."""
+    highest = FIRST_SERVER + len(leaf.port_names())
+    part = _network("0.0.0.0", highest + 1, longest=24)  # noqa: S104 - only its length counts
+    management = _network("10.255.0.0", capacity.spines + capacity.leaves + SPARE_ADDRESSES, 24)
+    two_bytes = ASN_2_BYTES + capacity.leaves <= LAST_ASN_2_BYTES
+    return {
+        "pools": {
+            "spine_loopbacks": _network("10.0.0.0", capacity.spines + 1),
+            "leaf_loopbacks": _network("10.1.0.0", capacity.leaves + 1),
+            "links": _network("10.2.0.0", capacity.spines * capacity.leaves * 2),
+        },
+        "asn": ASN_2_BYTES if two_bytes else ASN_4_BYTES,
+        "compute": _network("10.64.0.0", capacity.leaves * part.num_addresses),
+        "leaf_prefix_length": part.prefixlen,
+        "management": management,
+        "ntp_example": management.broadcast_address - 1,
+    }
+
+
+def _lossless(models: Sequence[_Model]) -> dict[str, object]:
+    """Thresholds that fit the buffers, and what each syntax family needs to be told."""
+    sizes = {model.model: size for model in models if (size := _fitting_xoff(model.hardware))}
+    tight = min(sizes, key=lambda model: sizes[model], default=None)
+    xoff = XOFF_KBYTES if tight is None else min(XOFF_KBYTES, sizes[tight])
+    families = {model.family.name: model.family for model in models}
+    pools = [
+        family.headroom_pool_kbytes.high
+        for family in families.values()
+        if family.headroom_pool_kbytes
+    ]
+    return {
+        "xoff_kbytes": xoff,
+        "xon_kbytes": xoff - XON_GAP_KBYTES,
+        "xoff_reason": "assumed, as HEPS has it"
+        if xoff == XOFF_KBYTES
+        else f"fits the buffer of {tight} with every port lossless",
+        "pool_kbytes": min([POOL_KBYTES, *pools]) if pools else None,
+        "deadlock_ms": DEADLOCK_MS,
+        "deadlock_time": DEADLOCK_TIME,
+        "counting": [name.value for name, family in families.items() if _counts(family)],
+    }
+
+
+def _fitting_xoff(hardware: Hardware) -> int | None:
+    """Largest xoff, kbytes, with which all ports and their headroom fit; None: buffer unknown."""
+    if hardware.buffer_kbytes is None:
+        return None
+    share = hardware.buffer_kbytes.value // len(hardware.port_names()) - HEADROOM_KBYTES
+    return max(share // XOFF_STEP_KBYTES, 2) * XOFF_STEP_KBYTES
+
+
+def _counts(family: Family) -> bool:
+    """Whether a family must be given multiples, because its unit is not known."""
+    return family.deadlock_detect_time is not None and family.deadlock_interval_ms is None
+
+
+def _members(size: Size, capacity: Capacity, leaf: Hardware) -> dict[str, object]:
+    ports = _server_ports(leaf)[: size.servers_per_leaf]
+    leaves = _numbered("leaf", size.leaves, capacity.leaves)
+    return {
+        "spines": _numbered("spine", size.spines, capacity.spines),
+        "leaves": leaves,
+        "servers": [
+            {"name": f"{leaf['name']}-s{number:02}", "leaf": leaf["name"], "port": port}
+            for leaf in leaves
+            for number, port in enumerate(ports, 1)
+        ],
+    }
+
+
+def _numbered(word: str, count: int, capacity: int) -> list[dict[str, object]]:
+    """Switches with ids from 1; names wide enough for the capacity, so that they sort."""
+    width = max(len(str(capacity)), 2)
+    return [{"id": number, "name": f"{word}{number:0{width}}"} for number in range(1, count + 1)]
+
+
+def _word(text: str) -> str:
+    """A name as YAML text, quoted where YAML would read a number or a truth value."""
+    plain = text[0].isalpha() and text.lower() not in {"true", "false", "null"}
+    return text if plain else json.dumps(text)
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(  # noqa: S701 - YAML, not HTML; `word` guards what a user types
+        loader=FileSystemLoader(TEMPLATES / "fabric"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["word"] = _word
+    return environment.get_template("new.yaml.j2")

@@ -1,0 +1,58 @@
+"""Commands of the planner: new, show, schema."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from enum import StrEnum
+from pathlib import Path
+
+import pytest
+
+from rocefort import tasks
+from rocefort.design.schema import SCHEMA_FILE
+from rocefort.reports.show import Form, Kind
+
+COMMAND = Path(sys.executable).with_name("rocefort")
+
+
+def rocefort(*arguments: object) -> subprocess.CompletedProcess[str]:
+    words = [str(COMMAND), *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def test_a_new_fabric_passes_check_and_is_never_overwritten(tmp_path: Path) -> None:
+    words = ("new", "lab1", "--spines", 2, "--leaves", 4, "--servers-per-leaf", 3)
+    done = rocefort(*words, "--directory", tmp_path)
+    path = tmp_path / "lab1" / "fabric.yaml"
+    assert (done.returncode, done.stdout) == (0, f"{path}\n")
+    assert rocefort("check", path).returncode == 0
+    text = path.read_text()
+    again = rocefort(*words, "--directory", tmp_path)
+    assert again.returncode == 4
+    assert again.stderr.startswith(f"rocefort: {path}: ")
+    assert path.read_text() == text
+
+
+def test_show_lists_the_same_rows_in_every_form() -> None:
+    rows = json.loads(rocefort("show", "heps", "cabling", "--format", "json").stdout)["rows"]
+    table = list(
+        csv.DictReader(io.StringIO(rocefort("show", "heps", "cabling", "--format", "csv").stdout))
+    )
+    assert len(rows) == len(table) == 16 + 12
+    text = rocefort("show", "heps", "cabling").stdout
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_schema_is_the_shipped_file() -> None:
+    assert rocefort("schema").stdout == SCHEMA_FILE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(tasks.Table, Kind), (tasks.TableFormat, Form)])
+def test_the_words_of_the_command_line_are_those_of_the_table(
+    ours: type[StrEnum], theirs: type[StrEnum]
+) -> None:
+    assert [word.value for word in ours] == [word.value for word in theirs]

@@ -1,0 +1,179 @@
+"""The JSON Schema of a fabric explains every key and tells right from wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocefort.design.load import load_catalogue
+from rocefort.design.new import Size, new_fabric, write_new
+from rocefort.design.schema import MODELINE, SCHEMA_FILE, fabric_schema
+from rocefort.documents.read import read_document
+from rocefort.paths import INVENTORY
+
+SCHEMA: dict[str, Any] = json.loads(fabric_schema())
+FABRICS = sorted(INVENTORY.glob("*/fabric.yaml"))
+# What says nothing about whether data is right.
+NOTES = {"$defs", "$schema", "title", "description", "default", "examples", "format"}
+TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+
+
+def is_a(kind: str, data: object) -> bool:
+    """Python's true is a number, too; JSON's is not."""
+    return isinstance(data, TYPES[kind]) and (kind == "boolean" or not isinstance(data, bool))
+
+
+# In the order of the checks: the type first, which the others rely on.
+KEYWORDS: dict[str, Callable[[Any, Any], bool]] = {
+    "type": lambda data, kind: is_a(kind, data),
+    "enum": lambda data, words: data in words,
+    "const": lambda data, word: data == word,
+    "pattern": lambda data, pattern: re.search(pattern, data) is not None,
+    "maxLength": lambda data, most: len(data) <= most,
+    "minItems": lambda data, least: len(data) >= least,
+    "minimum": lambda data, least: data >= least,
+    "maximum": lambda data, most: data <= most,
+    "exclusiveMinimum": lambda data, bound: data > bound,
+    "required": lambda data, names: set(names) <= data.keys(),
+}
+
+
+def refused(schema: Any, data: Any, at: str = "") -> Iterator[str]:
+    """Paths of what the schema refuses; a word that is not known here raises ValueError."""
+    if "$ref" in schema:
+        yield from refused(SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[1]], data, at)
+    if "anyOf" in schema and all(list(refused(one, data)) for one in schema["anyOf"]):
+        yield f"{at} anyOf"
+    structure = {"$ref", "anyOf", "items", "properties", "patternProperties"} | {
+        "propertyNames",
+        "additionalProperties",
+    }
+    for word in sorted(schema.keys() - NOTES - structure, key=list(KEYWORDS).index):
+        if not KEYWORDS[word](data, schema[word]):
+            yield f"{at} {word}"
+            return
+    if isinstance(data, list):
+        for place, item in enumerate(data):
+            yield from refused(schema.get("items", {}), item, f"{at}[{place}]")
+    if isinstance(data, dict):
+        yield from _refused_keys(schema, data, at)
+
+
+def _refused_keys(schema: Any, data: dict[str, Any], at: str) -> Iterator[str]:
+    for key, value in data.items():
+        here = f"{at}.{key}".lstrip(".")
+        if "propertyNames" in schema:
+            yield from refused(schema["propertyNames"], key, here)
+        own = schema.get("properties", {}).get(key)
+        matched = [
+            part
+            for pattern, part in schema.get("patternProperties", {}).items()
+            if re.search(pattern, key)
+        ]
+        if own is None and not matched:
+            other = schema.get("additionalProperties", {})
+            own = {"enum": []} if other is False else other
+        for part in [*matched, *([own] if own is not None else [])]:
+            yield from refused(part, value, here)
+
+
+def objects(node: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        if node.get("type") == "object":
+            yield node
+        node = list(node.values())
+    if isinstance(node, list):
+        for child in node:
+            yield from objects(child)
+
+
+def test_it_says_which_draft_it_is_and_what_for() -> None:
+    assert SCHEMA["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert SCHEMA["title"] == "Rocefort fabric"
+
+
+@pytest.mark.parametrize("path", FABRICS, ids=lambda path: str(path.parent.name))
+def test_a_shipped_fabric_fits_and_names_the_schema(path: Path) -> None:
+    assert list(refused(SCHEMA, read_document(path).data)) == []
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    assert first == MODELINE
+    assert (path.parent / first.partition("$schema=")[2]).resolve() == SCHEMA_FILE
+
+
+def test_every_key_is_explained() -> None:
+    silent = []
+    for model in objects(SCHEMA):
+        for name, part in model.get("properties", {}).items():
+            target = SCHEMA["$defs"].get(part.get("$ref", "").rpartition("/")[2], {})
+            if not (part.get("description") or target.get("description")):
+                silent.append(f"{model.get('title')}.{name}")
+    assert silent == []
+
+
+def test_units_are_in_the_explanation() -> None:
+    words = {"_ms": r"\bms\b", "_s": r"\bs\b", "_us": r"\bus\b", "_m": r"\bm\b"}
+    words |= {"_kbytes": r"\bkbytes\b"}
+    for model in objects(SCHEMA):
+        for name, part in model.get("properties", {}).items():
+            unit = next((u for u in sorted(words, key=len) if name.endswith(u)), None)
+            if unit:
+                assert re.search(words[unit], part["description"]), name
+
+
+def test_no_object_takes_unknown_keys() -> None:
+    for model in objects(SCHEMA):
+        named = "propertyNames" in model and isinstance(model["additionalProperties"], dict)
+        assert named or model["additionalProperties"] is False, model.get("title")
+
+
+def edited(*path: str | int, value: object) -> Any:
+    data = json.loads(json.dumps(read_document(INVENTORY / "heps" / "fabric.yaml").data))
+    node = data
+    for part in path[:-1]:
+        node = node[part]
+    node[path[-1]] = value
+    return data
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        (("rooting",), 1, "rooting enum"),
+        (("leaves", 0, "pins"), {"gateways": {"a/b": "10.0.0.1/24"}}, "leaves[0].pins.gateways.a/b enum"),
+        (("leaves", 0, "name"), "../leaf", "leaves[0].name pattern"),
+        (("leaves", 0, "name"), "leaf..1", "leaves[0].name pattern"),
+        (("leaves", 0, "segments"), "compute", "leaves[0].segments type"),
+        (("leaves",), [], "leaves minItems"),
+        (("servers", 0, "port"), "Ethernet1", "servers[0].port pattern"),
+        (("servers", 0, "description"), "a | b", "servers[0].description anyOf"),
+        (("servers", 0, "roce"), "maybe", "servers[0].roce type"),
+        (("mtu",), "9000 bytes", "mtu type"),
+        (("mtu",), True, "mtu type"),
+        (("mtu",), 100, "mtu minimum"),
+        (("pools", "links"), "10.1.0.0", "pools.links pattern"),
+        (("pools", "link_prefix_length"), 29, "pools.link_prefix_length enum"),
+        (("lossless", "deadlock", "by_family", "v100"), {"reason": "x"}, "lossless.deadlock.by_family.v100 enum"),
+        (("cables", "fabric_m"), 0, "cables.fabric_m exclusiveMinimum"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_refused(path: tuple[str | int, ...], value: object, said: str) -> None:
+    assert list(refused(SCHEMA, edited(*path, value=value))) == [said]
+
+
+@pytest.mark.parametrize("model", sorted(load_catalogue().hardware))
+def test_a_new_fabric_fits(model: str, tmp_path: Path) -> None:
+    path = write_new("12", new_fabric("12", Size(1, 1, 0), model, model), tmp_path)
+    assert list(refused(SCHEMA, read_document(path).data)) == []
