@@ -62,4 +62,6 @@ def _connection_error(at: str, cause: BaseException | None) -> ConnectionExcepti
         )
     if isinstance(cause, TimeoutError):
         return ConnectTimeoutError(f"{at}: no connection in time")
-    return ConnectionException(f"{at}: no connection: {cause}")
+    # paramiko's own error for a refused connection begins with a number that it does not have
+    said = str(cause).removeprefix("[Errno None] ")
+    return ConnectionException(f"{at}: no connection: {said}")
