@@ -4,12 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench lock golden clean
+.PHONY: demo test lint bench lock golden system clean
 
 demo: $(READY)
 	@$(BIN)/rocefort demo heps
 
-test: lint
+test: lint system
 	@$(BIN)/python -m pytest --numprocesses 2 --quiet
 
 lint: $(READY)
@@ -18,8 +18,20 @@ lint: $(READY)
 	@$(BIN)/lint-imports --no-logo >/dev/null || $(BIN)/lint-imports
 	@$(BIN)/mypy --no-error-summary
 
+# Debian's packages that some tests need; without root those tests are skipped and say so.
+system:
+	@command -v chromium >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null \
+	  || { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; } \
+	  >/dev/null 2>&1 || echo "chromium could not be installed; its tests are skipped"
+
 bench: $(READY)
-	@$(BIN)/python tests/bench.py
+	@$(BIN)/python tests/bench/run.py
+
+# Flip comparisons of the rules one at a time: does a test notice? All of them: SAMPLE=100000.
+SAMPLE ?= 20
+SEED ?= 1
+mutate: $(READY)
+	@$(BIN)/python tests/mutate.py --sample $(SAMPLE) --seed $(SEED)
 
 # Write the golden files anew; review the difference like code.
 golden: $(READY)
@@ -30,7 +42,7 @@ lock:
 	uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file requirements.lock
 
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Rocefort needs Python 3.11 or later; name one: make PYTHON=python3.12"; exit 2; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || test "$$(id -u)" != 0 \

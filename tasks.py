@@ -9,11 +9,15 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rocefort.errors import BadInput, RocefortError
+from rocefort.garbage import collect_seldom
+
+if TYPE_CHECKING:
+    from rocefort.models.finding import Report
 
 cli = typer.Typer(
     no_args_is_help=True,
@@ -35,6 +39,9 @@ class Format(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+    SARIF = "sarif"
+    JUNIT = "junit"
+    MARKDOWN = "markdown"
 
 
 class Engine(StrEnum):
@@ -69,9 +76,12 @@ MaybeFabric = Annotated[
     Path | None, typer.Argument(help="A fabric.yaml, its directory, or a name: heps.")
 ]
 Configs = Annotated[Path | None, typer.Option(help="Judge a directory of configurations instead.")]
-Formatted = Annotated[Format, typer.Option("--format", help="text or json.")]
+Formatted = Annotated[Format, typer.Option("--format", help="How it is written.")]
 ConnectionsFile = Annotated[
     Path, typer.Option("--connections", help="YAML: how each switch and server is reached.")
+]
+MaybeConnections = Annotated[
+    Path | None, typer.Option("--connections", help="YAML: how each switch is reached.")
 ]
 BatfishService = Annotated[
     str, typer.Option("--batfish", envvar="ROCEFORT_BATFISH", help="Batfish service, HOST:PORT.")
@@ -80,6 +90,7 @@ BatfishService = Annotated[
 
 def app() -> None:
     """Run the command line; every error becomes one line and its exit code."""
+    collect_seldom()
     try:
         cli()
     except RocefortError as error:
@@ -105,15 +116,25 @@ def _keep_traceback() -> str:
 
 @cli.command()
 def check(
-    fabric: MaybeFabric = None, configs: Configs = None, form: Formatted = Format.TEXT
+    fabric: MaybeFabric = None,
+    configs: Configs = None,
+    form: Formatted = Format.TEXT,
+    select: Annotated[
+        list[str] | None, typer.Option(help="Only these rules or families: PFC,BUF001.")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="Not these rules or families: TXT,PFC004.")
+    ] = None,
 ) -> None:
-    """Judge a fabric, or a directory of configurations, by all rules."""
+    """Judge a fabric, or a directory of configurations, by all rules or by some."""
     from rocefort.steps.judging import subject_of
     from rocefort.validators import check as check_all
+    from rocefort.validators import rules as some_rules
 
+    chosen = some_rules(select or (), ignore or ())
     subject = subject_of(fabric, configs)
-    report = check_all(subject.network, subject.sources)
-    _show(report, form)
+    report = check_all(subject.network, subject.sources, run=chosen)
+    _show(report, form, fabric or configs)
     _end(failed=report.failed)
 
 
@@ -220,8 +241,21 @@ def verify(
         typer.echo(verified_text(done.state, done.engines, done.note))
     elif done.note:
         typer.echo(done.note, err=True)
-    _show(done.report, form)
+    _show(done.report, form, fabric or configs)
     _end(failed=done.report.failed)
+
+
+@cli.command()
+def report(
+    fabric: MaybeFabric = None,
+    configs: Configs = None,
+    out: Annotated[Path, typer.Option(help="Directory of the page.")] = Path("report"),
+) -> None:
+    """Write one page that shows a fabric: drawn, judged, verified, with every configuration."""
+    from rocefort.steps.judging import subject_of
+    from rocefort.steps.reporting import fabric_page, write_page
+
+    typer.echo(write_page(fabric_page(subject_of(fabric, configs)), out))
 
 
 @cli.command()
@@ -313,15 +347,44 @@ def demo(
     run_demo(fabric, engines.Engine(engine.value), service_of(batfish), typer.echo)
 
 
-def _show(report: object, form: Format) -> None:
-    from rocefort.models.finding import Report
-    from rocefort.reports.as_json import as_json
-    from rocefort.reports.terminal import as_text
-    from rocefort.validators import titles
+@cli.command()
+def day0(
+    fabric: Fabric,
+    device: Annotated[str, typer.Argument(help="The new switch.")],
+    connections: MaybeConnections = None,
+    password: Annotated[
+        list[str] | None, typer.Option(help="USER=env:NAME or USER=file:PATH, for each user.")
+    ] = None,
+    with_secrets: Annotated[bool, typer.Option(help="Print the passwords themselves.")] = False,
+) -> None:
+    """Print what to type on the console of a new switch, and how to enrol its host key."""
+    from rocefort.reports.instructions import instructions_text
+    from rocefort.steps.day0 import day0_steps, installation
 
-    if not isinstance(report, Report):
-        raise TypeError(report)
-    typer.echo(as_json(report) if form is Format.JSON else as_text(report, titles()), nl=False)
+    switch = installation(fabric, device, connections)
+    steps = day0_steps(switch, password or [], with_secrets=with_secrets)
+    typer.echo(instructions_text(f"day 0 of {switch.title}", steps), nl=False)
+
+
+@cli.command()
+def replace(
+    fabric: Fabric,
+    device: Annotated[str, typer.Argument(help="The failed switch.")],
+    connections: ConnectionsFile,
+) -> None:
+    """Print the steps that put a new switch in the place of a failed one."""
+    from rocefort.reports.instructions import instructions_text
+    from rocefort.steps.day0 import installation, replace_steps
+
+    switch = installation(fabric, device, connections)
+    steps = replace_steps(switch, connections)
+    typer.echo(instructions_text(f"a replacement of {switch.title}", steps), nl=False)
+
+
+def _show(report: Report, form: Format, subject: Path | None) -> None:
+    from rocefort.steps.reporting import written
+
+    typer.echo(written(report, form.value, str(subject)), nl=False)
 
 
 def _end(*, failed: bool) -> None:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, WithJsonSchema
 
+LONGEST_NAME = 63
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 DESCRIPTION_LIMIT = 242  # V300R023C00 command reference, `description`
 
@@ -19,7 +20,7 @@ DESCRIPTION_LIMIT = 242  # V300R023C00 command reference, `description`
 class Frozen(BaseModel):
     """A value: never changed in place, no unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Copy with other values; what was cached from the old ones stays behind."""
@@ -31,6 +32,8 @@ class Frozen(BaseModel):
 
 def check_name(value: str) -> str:
     """Accept a name that is one word on a command line and one component of a path."""
+    if len(value) > LONGEST_NAME:
+        raise ValueError(f"a name of {len(value)} characters; use 1 to {LONGEST_NAME}")
     if not NAME.fullmatch(value) or ".." in value:
         raise ValueError(
             f"{value!r} is not a name; use 1 to 63 letters, digits, '.', '_' or '-', "
@@ -45,9 +48,10 @@ def check_description(value: str) -> str:
         raise ValueError(f"a description of {len(value)} characters; use 1 to {DESCRIPTION_LIMIT}")
     bad = next((c for c in value if not " " <= c <= "~" or c in "|?"), None)
     if bad is not None:
+        # From U+00A0 on no terminal takes it for a key; what the switch stores of it is not known.
+        wrong = "is not ASCII" if bad >= "\xa0" else "would be read as a command or a key press"
         raise ValueError(
-            f"character {bad!r} in a description would be read as a command or a key press; "
-            "use printable ASCII without '|' and '?'"
+            f"character {bad!r} in a description {wrong}; use printable ASCII without '|' and '?'"
         )
     if value != " ".join(value.split()):
         raise ValueError(
@@ -66,3 +70,17 @@ DESCRIPTION_SCHEMA = {
 }
 Name = Annotated[str, AfterValidator(check_name), WithJsonSchema(NAME_SCHEMA)]
 Description = Annotated[str, AfterValidator(check_description), WithJsonSchema(DESCRIPTION_SCHEMA)]
+
+
+def check_reference(value: str) -> str:
+    """Accept `env:NAME` or `file:PATH`; never the secret itself."""
+    scheme, _, rest = value.partition(":")
+    if scheme not in ("env", "file") or not rest:
+        # The value is not repeated: someone may have written the password here.
+        raise ValueError("a credential that is not a reference; write env:NAME or file:PATH")
+    if scheme == "env" and not rest.isidentifier():
+        raise ValueError(f"{rest!r} is not the name of an environment variable; use env:NAME")
+    return value
+
+
+Reference = Annotated[str, AfterValidator(check_reference)]

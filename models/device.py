@@ -7,14 +7,15 @@ What text cannot say (cable lengths, roles, servers) lives in Network.
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cache, cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
-from itertools import pairwise
-from typing import Annotated, Literal, TypeVar
+from typing import Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from rocefort.models.base import Frozen
+from rocefort.models.keyed import Keyed
+from rocefort.models.management import Acl, Netconf, Snmp, Syslog
 from rocefort.models.qos import Colour, Phb
 
 ETHERNET_MTU = 1500  # default of a routed port, V300R023C00 `mtu`
@@ -24,38 +25,20 @@ LOGICAL = ("Vlanif", "LoopBack", "MEth")  # layer 3 without `undo portswitch`
 DEFAULT_DOMAIN = "default"  # diffserv domain of a port that names none
 NO_DOMAIN = "none"  # `trust upstream none`: the port maps no priority at all
 
-T = TypeVar("T")
 
+class DrrQueue(Frozen):
+    """A queue that a port serves by weight; one without a row has strict priority, the default.
 
-def natural(name: str) -> tuple[tuple[int, int | str], ...]:
-    """Sort key that puts 100GE1/0/2 before 100GE1/0/10."""
-    parts = re.findall(r"\d+|\D+", name)
-    return tuple((0, int(part)) if part.isdecimal() else (1, part) for part in parts)
+    Weight 1 to 100, 1 by default (V300R023C00, `qos queue drr`).
+    """
 
+    queue: int
+    weight: int = 1
 
-def _sort_key(item: object) -> tuple[tuple[int, int | str], ...]:
-    key = getattr(item, "key", item)
-    if not isinstance(key, str):
-        return ((0, _number(key)),)
-    return (*natural(key), (-1, ""), (1, key))  # the name itself tells LEAF1 from LEAF01
-
-
-def _number(key: object) -> int | str:
-    if isinstance(key, IPv4Network):
-        return int(key.network_address) * 64 + key.prefixlen
-    return int(key) if isinstance(key, (int, IPv4Address)) else str(key)
-
-
-def _sorted_unique(values: tuple[T, ...]) -> tuple[T, ...]:
-    ordered = tuple(sorted(values, key=_sort_key))
-    keys = [getattr(value, "key", value) for value in ordered]
-    twice = next((a for a, b in pairwise(keys) if a == b), None)
-    if twice is not None:
-        raise ValueError(f"{str(twice)!r} is there twice")
-    return ordered
-
-
-Keyed = Annotated[tuple[T, ...], AfterValidator(_sorted_unique)]
+    @property
+    def key(self) -> int:
+        """One row a queue."""
+        return self.queue
 
 
 class PfcThreshold(Frozen):
@@ -161,6 +144,17 @@ class DiffservDomain(Frozen):
         return self.name
 
 
+Kind = Literal["ethernet", "vlanif", "loopback", "management", "other"]
+KINDS: dict[str, Kind] = {"Vlanif": "vlanif", "LoopBack": "loopback", "MEth": "management"}
+
+
+@cache  # the rules ask for each interface again and again, and names repeat from switch to switch
+def kind_of(name: str) -> Kind:
+    """What the name of an interface says that it is."""
+    named = (kind for prefix, kind in KINDS.items() if name.startswith(prefix))
+    return next(named, "ethernet" if re.match(r"\d+GE\d", name) else "other")
+
+
 class Interface(Frozen):
     """One interface, physical or logical; its kind is its name's first word."""
 
@@ -174,8 +168,10 @@ class Interface(Frozen):
     access_vlan: int | None = None
     trunk_vlans: Keyed[int] = ()
     edge: bool = False  # `stp edged-port enable`
+    flow_control: bool = False  # 802.3x: must be off where PFC is; off is the default
     trust_dscp: bool = False
     domain: str | None = None  # `trust upstream`
+    drr: Keyed[DrrQueue] = ()
     pfc: InterfacePfc | None = None
     thresholds: Keyed[PfcThreshold] = ()
 
@@ -198,13 +194,9 @@ class Interface(Frozen):
         return self.name.startswith(LOGICAL)
 
     @property
-    def kind(self) -> Literal["ethernet", "vlanif", "loopback", "management", "other"]:
+    def kind(self) -> Kind:
         """What the name says the interface is."""
-        prefixes = {"Vlanif": "vlanif", "LoopBack": "loopback", "MEth": "management"}
-        for prefix, kind in prefixes.items():
-            if self.name.startswith(prefix):
-                return kind  # type: ignore[return-value]  # the table holds only these words
-        return "ethernet" if re.match(r"\d+GE\d", self.name) else "other"
+        return kind_of(self.name)
 
     @property
     def layer3(self) -> bool:
@@ -399,7 +391,9 @@ class Vty(Frozen):
     first: int
     last: int
     authentication: str | None = None
+    acl: int | None = None  # who may open a session: `acl N inbound`
     protocol: str | None = None
+    idle_timeout_s: int | None = None  # 0: never
 
     @property
     def key(self) -> int:
@@ -424,7 +418,11 @@ class Device(Frozen):
     ntp_servers: Keyed[IPv4Address] = ()
     users: Keyed[LocalUser] = ()
     ssh: Ssh = Ssh()
+    netconf: Netconf = Netconf()
+    acls: Keyed[Acl] = ()
     vty: Keyed[Vty] = ()
+    syslog: Syslog = Syslog()
+    snmp: Snmp = Snmp()
 
     @cached_property
     def by_interface(self) -> dict[str, Interface]:

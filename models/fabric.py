@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
-from rocefort.models.base import Description, Frozen, Name
+from rocefort.models.base import Description, Frozen, Name, Reference
 from rocefort.models.device import Bfd
+from rocefort.models.finding import Waiver
 from rocefort.models.hardware import SyntaxFamily
 
-MOST_SPINES, MOST_LEAVES = 64, 1024
+MOST_SPINES, MOST_LEAVES = 64, 2048
 
 Asn = Annotated[int, Field(ge=1, le=4294967294)]
 Dscp = Annotated[int, Field(ge=0, le=63)]
 Vlan = Annotated[int, Field(ge=2, le=4094)]
 Mtu = Annotated[int, Field(ge=1280, le=9600)]  # V300R023C00 `mtu` ends at 9600
 Id = Annotated[int, Field(ge=1)]
-InterfaceName = Annotated[str, Field(pattern=r"^\d+GE\d+/\d+/\d+(:\d+)?$")]
+PORT_NAME = r"\d+GE\d+/\d+/\d+(:\d+)?"
 Metres = Annotated[float, Field(gt=0, le=10000)]
 
 
@@ -29,6 +31,18 @@ def check_link_subnet(value: IPv4Network) -> IPv4Network:
     return value
 
 
+def check_port(value: str) -> str:
+    """Accept the name of a port in the form in which a switch saves it."""
+    if not re.fullmatch(PORT_NAME, value, re.ASCII):
+        raise ValueError(f"{value[:60]!r} is not a port; write it as the switch does: 100GE1/0/1")
+    return value
+
+
+InterfaceName = Annotated[
+    str,
+    AfterValidator(check_port),
+    WithJsonSchema({"type": "string", "pattern": f"^{PORT_NAME}$"}),
+]
 LinkSubnet = Annotated[IPv4Network, AfterValidator(check_link_subnet)]
 
 
@@ -100,6 +114,15 @@ class Deadlock(Frozen):
     )
 
 
+class QueueWeight(Frozen):
+    """One queue that is served by weight."""
+
+    queue: int = Field(ge=0, le=7, description="The queue.")
+    weight: int = Field(  # range of `qos queue drr`, V300R023C00
+        ge=1, le=100, description="Its share against the other weighted queues.", examples=[65]
+    )
+
+
 class Lossless(Frozen):
     """The lossless profile: sizes in kbytes of 1024 bytes."""
 
@@ -119,6 +142,11 @@ class Lossless(Frozen):
     )
     headroom_pool_kbytes: int | None = Field(
         default=None, description="Headroom that all ports share, kbytes; V300 G1 and G2."
+    )
+    scheduling: tuple[QueueWeight, ...] = Field(
+        default=(),
+        description="Queues of RoCE ports served by weight (DRR); the others, that of CNP among "
+        "them, have strict priority.",
     )
     deadlock: Deadlock = Field(description="When a paused queue counts as deadlocked.")
     ai_ecn_model: Literal[
@@ -195,6 +223,12 @@ class ServerIntent(Frozen):
         description="Its port on the leaf, none of those kept for spines.",
         examples=["100GE1/0/1"],
     )
+    speed_gbps: int | None = Field(
+        default=None,
+        ge=1,
+        description="Speed of its NIC, Gb/s, which must be its port's; otherwise not checked.",
+        examples=[100],
+    )
     segment: Name = Field(description="Name of a segment that the leaf has a gateway for.")
     description: Description | None = Field(
         default=None, description="Description of the leaf's port; otherwise `to NAME`."
@@ -236,16 +270,50 @@ class User(Frozen):
     level: int = Field(ge=0, le=3, description="Privilege level: 3 is everything, 1 monitoring.")
 
 
+class ManagementAccess(Frozen):
+    """A network from which one may log in; `id` is permanent and never given to another."""
+
+    id: Id = Field(le=800_000_000, description="Permanent number; its ACL rule follows from it.")
+    prefix: IPv4Network = Field(description="Its addresses.", examples=["10.255.0.0/24"])
+
+
 class Security(Frozen):
-    """Who may log in."""
+    """Who may log in, and from where."""
 
     users: tuple[User, ...] = Field(default=(), description="Local users of every switch.")
+    management_access: tuple[ManagementAccess, ...] = Field(
+        default=(), description="Networks from which one may log in; none: from everywhere."
+    )
+    idle_timeout_min: int | None = Field(  # range of `idle-timeout`, V300R023C00
+        default=None, ge=1, le=35791, description="A session idle for so long is closed, minutes."
+    )
+
+
+class SnmpUserIntent(Frozen):
+    """A user of SNMPv3, authenticated and encrypted; its keys are set once on each switch."""
+
+    name: Name = Field(max_length=32, description="User name.", examples=["monitor"])
+    authentication: Reference = Field(
+        description="Where its authentication key is: never the key itself.",
+        examples=["env:SNMP_AUTHENTICATION"],
+    )
+    privacy: Reference = Field(
+        description="Where its privacy key is: never the key itself.",
+        examples=["env:SNMP_PRIVACY"],
+    )
 
 
 class Services(Frozen):
-    """What the switches use."""
+    """What the switches use, and what they offer for management."""
 
     ntp: tuple[IPv4Address, ...] = Field(default=(), description="Addresses of NTP servers.")
+    syslog: tuple[IPv4Address, ...] = Field(default=(), description="Addresses of syslog servers.")
+    netconf: bool = Field(
+        default=False, description="Whether NETCONF is served, on port 830, to all users."
+    )
+    snmp: tuple[SnmpUserIntent, ...] = Field(
+        default=(), description="Users of SNMPv3, who may read everything; none: no SNMP."
+    )
 
 
 class Rdma(Frozen):
@@ -272,6 +340,18 @@ class Rollout(Frozen):
     )
 
 
+class Policy(Frozen):
+    """What the site asks of any fabric; what is not given is not judged."""
+
+    oversubscription: float | None = Field(
+        default=None,
+        gt=0,
+        le=1000,
+        description="Most Gb/s of servers for each Gb/s of uplinks, on every leaf.",
+        examples=[3],
+    )
+
+
 class Fabric(Frozen):
     """One fabric, as its author writes it."""
 
@@ -295,3 +375,7 @@ class Fabric(Frozen):
     services: Services = Field(default=Services(), description="What the switches use.")
     rdma: Rdma = Field(description="What an RDMA measurement is expected to give.")
     rollout: Rollout = Field(description="How a change reaches the switches.")
+    policy: Policy = Field(default=Policy(), description="What the site asks of any fabric.")
+    waivers: tuple[Waiver, ...] = Field(
+        default=(), description="Findings that somebody answers for, until a day."
+    )

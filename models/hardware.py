@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import cache
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
@@ -115,6 +116,12 @@ def expand_ports(value: str) -> tuple[str, ...]:
     return tuple(f"{match['head']}{n}" for n in range(first, last + 1))
 
 
+@cache
+def expand_all(ranges: tuple[str, ...]) -> tuple[str, ...]:
+    """All port names of several ranges, in order; a fabric has few kinds of switch."""
+    return tuple(name for ports in ranges for name in expand_ports(ports))
+
+
 PortRange = Annotated[str, AfterValidator(check_ports)]
 
 
@@ -140,11 +147,11 @@ class Hardware(Frozen):
 
     def port_names(self) -> tuple[str, ...]:
         """All front-panel ports in the hardware's order."""
-        return tuple(name for ports in self.ports for name in expand_ports(ports))
+        return expand_all(self.ports)
 
     def fabric_port_names(self) -> tuple[str, ...]:
         """Ports that take leaf-spine links, in the order of the peers' ids."""
-        return tuple(name for ports in self.fabric_ports for name in expand_ports(ports))
+        return expand_all(self.fabric_ports)
 
     def family_of(self, software: str) -> SyntaxFamily | None:
         """Syntax family of a release such as V300R023C00; None when the data knows none."""
@@ -152,6 +159,7 @@ class Hardware(Frozen):
         return found[0] if found else None
 
 
+@cache
 def port_speed_gbps(interface: str) -> int | None:
     """Speed that an interface name promises: 100 for 100GE1/0/1; None for a logical one."""
     match = re.match(r"(\d+)GE\d", interface)

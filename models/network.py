@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from ipaddress import IPv4Interface, IPv4Network
+from itertools import chain
 from typing import Literal
 
 from rocefort.models.base import Frozen
-from rocefort.models.device import Device, Interface, natural
-from rocefort.models.finding import Where
-from rocefort.models.hardware import Family, Hardware, SyntaxFamily
+from rocefort.models.device import Device, Interface
+from rocefort.models.finding import Waiver, Where
+from rocefort.models.hardware import Family, Hardware, SyntaxFamily, port_speed_gbps
+from rocefort.models.keyed import natural
 
 
 class Role(StrEnum):
@@ -111,6 +114,24 @@ class LosslessIntent(Frozen):
     headroom_mtu: int  # largest frame on any port, bytes
 
 
+class Reserved(Frozen):
+    """How many switches of each role there may ever be; ports are kept for them."""
+
+    spines: int
+    leaves: int
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """One switch port on a RoCE path. cable_m in metres, speed in Gb/s; None: not known."""
+
+    end: End
+    node: Node
+    interface: Interface
+    cable_m: float | None
+    speed_gbps: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class Position:
     """A place in a file, 1-based."""
@@ -185,6 +206,9 @@ class Network(Frozen):
     segments: tuple[Segment, ...] | None = None
     lossless: LosslessIntent | None = None
     spines: int | None = None  # how many each leaf should see
+    reserved: Reserved | None = None
+    oversubscription: float | None = None  # highest that policy allows: servers to uplinks
+    waivers: tuple[Waiver, ...] = ()  # `waivers[INDEX]` of no device in Sources
 
     @property
     def cabling(self) -> tuple[Link, ...] | None:
@@ -208,10 +232,37 @@ class Network(Frozen):
         """Nodes by name."""
         return {node.name: node for node in self.nodes}
 
+    @cached_property
+    def roce_ports(self) -> tuple[Port, ...]:
+        """Both ends of every link, then the ports of RoCE servers: half of all rules go over them.
+
+        A port that its device does not have is left out: TOP003 reports it.
+        """
+        ends = [(end, link.cable_m, None) for link in self.links or () for end in (link.a, link.b)]
+        servers = (server for server in self.servers or () if server.roce)
+        wanted = chain(ends, ((s.port, s.cable_m, s.speed_gbps) for s in servers))
+        return tuple(
+            Port(
+                end,
+                self.by_name[end.device],
+                interface,
+                cable_m,
+                speed_gbps or port_speed_gbps(end.interface),
+            )
+            for end, cable_m, speed_gbps in wanted
+            if (interface := self.interface(end)) is not None
+        )
+
     def role(self, role: Role) -> tuple[Node, ...]:
         """Nodes of one role, in order of id, then of name, whatever the order of `nodes`."""
-        found = (node for node in self.nodes if node.role is role)
-        return tuple(sorted(found, key=lambda n: (n.id is None, n.id or 0, natural(n.name))))
+        return self._by_role.get(role, ())
+
+    @cached_property
+    def _by_role(self) -> dict[Role | None, tuple[Node, ...]]:
+        found: dict[Role | None, list[Node]] = defaultdict(list)
+        for node in sorted(self.nodes, key=lambda n: (n.id is None, n.id or 0, natural(n.name))):
+            found[node.role].append(node)
+        return {role: tuple(nodes) for role, nodes in found.items()}
 
     def interface(self, end: End) -> Interface | None:
         """The interface at a link end, if its device has it."""

@@ -64,7 +64,10 @@ class Loader:
             raise RefusedError(line, "'quit' would leave the system view; not sent")
         before = self._view
         self._send(line, line.text)
-        if nested and line.text != "quit" and self._view != before:
+        if line.text == "quit":
+            if self._opened and self._opened[-1][1] == self._view:
+                self._opened.pop()  # closed by the text itself
+        elif nested and self._view != before:
             self._opened.append((line.indent, before))
 
     def _close(self, line: Line, down_to: int) -> None:

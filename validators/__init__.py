@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from rocefort.models.device import natural
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+
 from rocefort.models.finding import Finding, NotJudged, Report, Severity
+from rocefort.models.keyed import natural
 from rocefort.models.network import Network, Sources
-from rocefort.validators import addressing, bgp, buffers, ecn, pfc, qos, text, topology
+from rocefort.validators import (
+    addressing,
+    bgp,
+    buffers,
+    deadlock,
+    ecn,
+    growth,
+    pfc,
+    qos,
+    security,
+    text,
+    topology,
+)
 from rocefort.validators.rules import Rule, ordered
+from rocefort.validators.selection import selected
 from rocefort.validators.verification import TITLES as VERIFICATION_TITLES
+from rocefort.validators.waivers import check_waivers, sort_out
 
-AREAS = (topology, addressing, bgp, pfc, buffers, qos, ecn, text)  # importing them registers
+# Importing them registers their rules.
+AREAS = (topology, growth, addressing, bgp, pfc, ecn, buffers, qos, deadlock, security, text)
 
 
-def rules() -> tuple[Rule, ...]:
-    """All rules in the order of reports."""
-    return ordered()
+def rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:
+    """Rules in the order of reports: all, or by id and family as `selected` takes them."""
+    return selected(ordered(), select, ignore)
 
 
 def titles() -> dict[str, str]:
@@ -22,22 +40,37 @@ def titles() -> dict[str, str]:
     return {rule.id: rule.title for rule in rules()} | VERIFICATION_TITLES
 
 
-def check(network: Network, sources: Sources | None = None) -> Report:
-    """Run every rule on a network; what cannot be judged is in the report too."""
+def check(
+    network: Network,
+    sources: Sources | None = None,
+    *,
+    run: Sequence[Rule] | None = None,
+    today: date | None = None,
+) -> Report:
+    """Run rules on a network; what cannot be judged, and what is waived, is in the report too.
+
+    run: these rules only (default: all). today: the day that waivers are held against (default:
+    today in UTC). Raises BadInput for a waiver of a rule that does not exist.
+    """
+    known, ran = sources or Sources(), rules() if run is None else tuple(run)
+    check_waivers(network, known, ordered())
     findings: list[Finding] = []
     not_judged: list[NotJudged] = []
-    for rule in rules():
-        for verdict in rule.run(network, sources or Sources()):
+    for rule in ran:
+        for verdict in rule.run(network, known):
             if isinstance(verdict, Finding):
                 findings.append(verdict)
             else:
                 not_judged.append(verdict)
-    order = {rule.id: index for index, rule in enumerate(rules())}
+    order = {rule.id: index for index, rule in enumerate(ran)}
+    findings.sort(key=lambda f: (order[f.rule], *_severity_place(f)))
+    found = sort_out(findings, network, known, ran, today or datetime.now(UTC).date())
     return Report(
         network=network.name,
         rules=tuple(order),
-        findings=tuple(sorted(findings, key=lambda f: (order[f.rule], *_severity_place(f)))),
+        findings=tuple(sorted(found.findings, key=lambda f: (order[f.rule], *_severity_place(f)))),
         not_judged=tuple(sorted(not_judged, key=lambda n: (order[n.rule], *_place(n), n.reason))),
+        waived=found.waived,
     )
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from ipaddress import IPv4Address
 
-from rocefort.models.device import natural
 from rocefort.models.finding import Severity
+from rocefort.models.keyed import natural
 from rocefort.models.network import End, Link, Network, Node, Role
 from rocefort.validators.ports import is_fabric_link
 from rocefort.validators.rules import Need, Place, Subject, Verdict, rule
@@ -169,3 +169,30 @@ def _switched(subject: Subject, link: Link) -> Iterator[Verdict]:
         yield subject.not_judged(
             link.a, "no address at either end, and without roles it may be meant as a switched link"
         )
+
+
+@rule(
+    "ADR004",
+    severity=Severity.ERROR,
+    source="RFC 4343 (host names are the same in upper and lower case); V300R023C00 command "
+    "reference, `sysname`",
+    wants=(Need.SERVERS,),
+)
+def unique_names(subject: Subject) -> Iterator[Verdict]:
+    """No two switches or servers have the same name.
+
+    Name servers, inventories and the files of configurations tell hosts apart by name alone, and
+    most of them not by upper and lower case. Rename one of the two.
+    """
+    hosts: dict[str, list[tuple[str, Place]]] = defaultdict(list)
+    for node in sorted(subject.network.nodes, key=lambda node: natural(node.name)):
+        hosts[node.name.casefold()].append((f"switch {node.name}", node))
+    for server in sorted(subject.servers, key=lambda server: natural(server.name)):
+        hosts[server.name.casefold()].append((f"server {server.name}", server.port))
+    for (first, _), *others in hosts.values():
+        for label, place in others:
+            yield subject.finding(
+                place,
+                f"{label} has the name of {first}; hosts are told apart by name, in any case",
+                "rename one of them",
+            )

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import IPv4Address
 
-from rocefort.models.device import Bfd, Bgp, BgpPeer, BgpSettings, natural
+from rocefort.models.device import Bfd, Bgp, BgpPeer, BgpSettings
 from rocefort.models.finding import Severity
+from rocefort.models.keyed import natural
 from rocefort.models.network import End, Link, Network, Node, Role
 from rocefort.validators.ports import ends_of, is_fabric_link
 from rocefort.validators.rules import Need, Subject, Verdict, rule
@@ -31,6 +32,11 @@ class Speaker:
             for a in interface.addresses
         }
         self._lengths = sorted({length for length, _ in self._subnets}, reverse=True)
+
+    @cached_property
+    def sides(self) -> dict[IPv4Address, Side]:
+        """Each peer seen from here, so that its settings are worked out once for both ends."""
+        return {peer.address: Side(self, peer) for peer in self.bgp.peers}
 
     def local(self, peer: IPv4Address) -> tuple[IPv4Address, str] | None:
         """Own address and interface in a peer's subnet, the longest first."""
@@ -99,9 +105,8 @@ def ends_agree(subject: Subject) -> Iterator[Verdict]:
         if node.name not in speakers:
             yield from _no_process(subject, node)
     for speaker in speakers.values():
-        for peer in speaker.bgp.peers:
-            side = Side(speaker, peer)
-            far = _far(side, owners.get(peer.address, []), speakers)
+        for address, side in speaker.sides.items():
+            far = _far(side, owners.get(address, []), speakers)
             yield from _own_side(subject, side)
             if far is None:
                 yield from _nobody(subject, side, cabled)
@@ -217,8 +222,8 @@ def _pair(subject: Subject, side: Side, local: IPv4Address, speaker: Speaker) ->
             f"set the peer's as-number to {asn}, or correct the AS of {far}",
             path=side.path,
         )
-    back = speaker.peers.get(local)
-    if back is None:
+    other = speaker.sides.get(local)
+    if other is None:
         yield subject.finding(
             side.node,
             f"peer {peer} does not peer back: {far} has no peer {local}",
@@ -226,7 +231,6 @@ def _pair(subject: Subject, side: Side, local: IPv4Address, speaker: Speaker) ->
             path=side.path,
         )
         return
-    other = Side(speaker, back)
     if other.settings.bfd_enabled and not side.settings.bfd_enabled:
         yield subject.finding(
             side.node,

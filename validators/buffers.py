@@ -4,46 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cache
-from math import ceil
 
 from rocefort.models.finding import Severity
 from rocefort.models.hardware import Family, Hardware
-from rocefort.models.network import Node
-from rocefort.validators.ports import Port, ports_by_device
+from rocefort.models.network import Node, Port
+from rocefort.validators.headroom import RESPONSE_QUANTA, headroom_bytes
+from rocefort.validators.ports import ports_by_device
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 from rocefort.validators.wording import KBYTE, counted, kbytes
 
 FORMULA = "IEEE 802.1Qbb annex O and 802.3 31B.3.7 (headroom terms)"
-GAP_BYTES = 20  # preamble 8, inter-frame gap 12
-PFC_FRAME_BYTES = 64 + GAP_BYTES
-DELAY_NS_PER_M = 5  # one way
-QUANTUM_BYTES = 512 // 8
-# Quanta of 512 bit times that a peer may go on for after a PAUSE arrived (802.3, 31B.3.7).
-RESPONSE_QUANTA = {10: 67, 25: 80, 40: 118, 50: 147, 100: 394, 200: 453, 400: 905, 800: 905}
-
-
-def cable_bytes(rate_gbps: int, cable_m: float) -> Fraction:
-    """What is in flight on a cable, out and back, at a rate in Gb/s."""
-    return Fraction(2 * DELAY_NS_PER_M * rate_gbps, 8) * Fraction(str(cable_m))
-
-
-def response_bytes(rate_gbps: int) -> int:
-    """What a peer may send between a PAUSE and its stop; KeyError for an unknown rate."""
-    return RESPONSE_QUANTA[rate_gbps] * QUANTUM_BYTES
-
-
-@cache
-def headroom_bytes(port_mtu: int, lossless_mtu: int, rate_gbps: int, cable_m: float) -> int:
-    """Buffer that one lossless queue of a port needs beyond xoff, bytes, rounded up.
-
-    A frame of any class just begun here, one of the lossless class just begun at the peer, the
-    PFC frame, the cable both ways and the peer's response; frames in bytes, without the ASIC's
-    own pipeline. Source: the terms of IEEE 802.1Qbb annex O. KeyError for an unknown rate.
-    """
-    frames = (port_mtu + GAP_BYTES) + (lossless_mtu + GAP_BYTES) + PFC_FRAME_BYTES
-    return ceil(frames + cable_bytes(rate_gbps, cable_m) + response_bytes(rate_gbps))
 
 
 @dataclass(frozen=True, slots=True)

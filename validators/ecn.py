@@ -1,4 +1,4 @@
-"""ECN: AI-ECN marks on the lossless queue."""
+"""ECN: AI-ECN marks on the lossless queue, and marks come before pauses."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from rocefort.models.finding import Severity
 from rocefort.models.network import Node
+from rocefort.validators.ecn_before_pfc import strict_kmin_limit
 from rocefort.validators.ports import lossless_queue, paused_queues
 from rocefort.validators.rules import Subject, Verdict, rule
-from rocefort.validators.wording import listing
+from rocefort.validators.wording import counted, listing
 
 QUEUES_AT_MOST = 2
 
@@ -68,3 +69,49 @@ def _switch(subject: Subject, node: Node, queue: int) -> Iterator[Verdict]:
             f"pause queue {other} in the PFC profile, or remove its `assign queue`",
             path=f"ai_ecn.queues[{other}]",
         )
+
+
+@rule(
+    "ECN002",
+    severity=Severity.WARNING,
+    source="DCQCN, SIGCOMM 2015, section 4 (ECN before PFC); V300R023C00 command reference, AI ECN "
+    "(the model chooses the thresholds)",
+)
+def marks_before_pauses(subject: Subject) -> Iterator[Verdict]:
+    """ECN marks before PFC pauses.
+
+    Senders should slow down before they are stopped. Traffic of one ingress may spread over all
+    egresses of a switch, and each may hold just under Kmin unmarked, so only Kmin below xoff
+    divided by the lossless ports makes it certain for any traffic. AI-ECN chooses its thresholds
+    while it runs: compare `display ai-ecn` on the switch with the limit that is told here.
+    """
+    queue = lossless_queue(subject.network)
+    if queue is None:
+        yield subject.not_judged(
+            None, "which queue is lossless is not known: the switches pause no single common queue"
+        )
+        return
+    for node in subject.network.nodes:
+        ai_ecn = node.device.ai_ecn
+        assigned = next((row for row in ai_ecn.queues if row.queue == queue), None)
+        if ai_ecn.enabled and assigned is not None:  # else ECN001 reports it
+            yield subject.not_judged(
+                node,
+                f"AI-ECN ({assigned.model or 'its default model'}) chooses Kmin and Kmax"
+                f"{_limit(node, queue)}",
+                path="ai_ecn",
+            )
+
+
+def _limit(node: Node, queue: int) -> str:
+    """The Kmin that a person can compare with what the switch shows; none without static xoff."""
+    ports = [interface for interface in node.device.interfaces if interface.pfc]
+    rows = (row for port in ports for row in port.thresholds if row.queue == queue)
+    xoff = min((row.xoff_kbytes for row in rows), default=None)
+    if xoff is None:
+        return ""
+    limit = float(strict_kmin_limit(xoff, len(ports)))
+    return (
+        f"; marks come first for any traffic only while Kmin is below {limit:.4g} KB "
+        f"(xoff {xoff} KB over {counted(len(ports), 'lossless port')})"
+    )

@@ -9,7 +9,7 @@ from rocefort.models.device import PfcProfile, PfcThreshold, PfcTimer
 from rocefort.models.finding import Severity
 from rocefort.models.hardware import Fact, Family, Range
 from rocefort.models.network import End, Node
-from rocefort.validators.ports import lossless_queue, roce_ports
+from rocefort.validators.ports import lossless_queue
 from rocefort.validators.rules import Need, Place, Subject, Verdict, rule
 from rocefort.validators.wording import KBYTE, listing
 
@@ -102,7 +102,7 @@ def only_lossless_queue(subject: Subject) -> Iterator[Verdict]:
             None, "which queue is lossless is not known: the switches pause no single common queue"
         )
         return
-    for port in roce_ports(subject.network):
+    for port in subject.network.roce_ports:
         if port.interface.pfc is None:
             yield subject.finding(
                 port.end,
@@ -189,6 +189,29 @@ def manual_mode(subject: Subject) -> Iterator[Verdict]:
                 )
 
 
+@rule(
+    "PFC005",
+    severity=Severity.ERROR,
+    source="IEEE 802.1Q, 36 (PFC and 802.3x PAUSE exclude each other on a link); "
+    f"{DCB}, `dcb pfc enable` and `flow-control`",
+)
+def no_link_pause(subject: Subject) -> Iterator[Verdict]:
+    """802.3x flow control is off on every port that has PFC.
+
+    An 802.3x pause stops the whole link, CNP and management traffic included, where PFC stops one
+    priority. Remove `flow-control` from the port; it is off by default.
+    """
+    for node in subject.network.nodes:
+        for interface in node.device.interfaces:
+            if interface.pfc is not None and interface.flow_control:
+                yield subject.finding(
+                    End(device=node.name, interface=interface.name),
+                    "802.3x flow control is on beside PFC; its pauses stop all priorities",
+                    "enter `undo flow-control` on the port",
+                    path="flow_control",
+                )
+
+
 @dataclass(frozen=True, slots=True)
 class Deadlock:
     """One deadlock timer of a switch: its time (None: not known) and what may be set.
@@ -202,11 +225,6 @@ class Deadlock:
     settable: Range | None
     intent_ms: int | None
     path: str
-
-    @property
-    def time_ms(self) -> int | None:
-        """Effective time, where it is set and its unit known."""
-        return None if self.raw is None or self.unit_ms is None else self.raw * self.unit_ms
 
     @property
     def limits(self) -> str:
@@ -328,23 +346,24 @@ def _judge_timer(
             path=timer.path,
         )
         return
-    if timer.time_ms is None or timer.raw is None:
+    if timer.raw is None:
         yield from _unset(subject, node, family, timer)
         return
+    time_ms = timer.raw * timer.unit_ms
     if timer.raw not in settable:
-        yield from _unsettable(subject, node, family, timer, timer.time_ms)
+        yield from _unsettable(subject, node, family, timer, time_ms)
         return
-    if timer.intent_ms not in (None, timer.time_ms):
+    if timer.intent_ms not in (None, time_ms):
         yield subject.finding(
             node,
-            f"deadlock {name} time is {timer.time_ms} ms on {family.name}; "
+            f"deadlock {name} time is {time_ms} ms on {family.name}; "
             f"the intent says {timer.intent_ms} ms",
             "nothing, if this family was given its own value on purpose",
             path=timer.path,
             severity=Severity.INFO,
         )
-    if timer.time_ms > LONG_MS and timer.time_ms != timer.intent_ms:  # else told once, above
-        yield _too_long(subject, node, f"deadlock {name} time", timer.time_ms, timer.path)
+    if time_ms > LONG_MS and time_ms != timer.intent_ms:  # else told once, above
+        yield _too_long(subject, node, f"deadlock {name} time", time_ms, timer.path)
 
 
 def _unset(subject: Subject, node: Node, family: Family, timer: Deadlock) -> Iterator[Verdict]:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from rocefort.models.device import DEFAULT_DOMAIN, NO_DOMAIN, Device, DiffservDomain, Interface
 from rocefort.models.finding import Severity
 from rocefort.models.hardware import SyntaxFamily
-from rocefort.models.network import Network, Node
+from rocefort.models.network import Network, Node, Port
 from rocefort.models.qos import DSCPS, PHB_QUEUE, QUEUES, default_queue, host_priority
-from rocefort.validators.ports import Port, paused_queues, roce_ports
+from rocefort.validators.ports import paused_queues
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 from rocefort.validators.wording import ranges
 
@@ -42,7 +42,7 @@ def roce_reaches_its_queue(subject: Subject) -> Iterator[Verdict]:
             "or set dscp2prio on every NIC",
             path="lossless.roce_dscp",
         )
-    for port in roce_ports(subject.network):
+    for port in subject.network.roce_ports:
         yield from _trust(subject, port)
     for node, name, domain in _domains(subject.network):
         queue = queue_of_dscp(domain, intent.roce_dscp)
@@ -169,6 +169,43 @@ def cnp_never_paused(subject: Subject) -> Iterator[Verdict]:
         )
 
 
+@rule(
+    "QOS004",
+    severity=Severity.ERROR,
+    source="V300R023C00 command reference, QoS, `qos drr` and `qos pq` (strict by default); "
+    "DCQCN, SIGCOMM 2015 (CNPs go at high priority)",
+    needs=(Need.LOSSLESS,),
+    wants=(Need.LINKS, Need.SERVERS),
+)
+def scheduling(subject: Subject) -> Iterator[Verdict]:
+    """CNPs are served first, and RoCE does not starve the rest.
+
+    The CNP queue needs strict priority, so that a congestion notification never waits for data.
+    A strict lossless queue that is full leaves nothing to the weighted ones, the storage and
+    management traffic in them included: serve it by weight where any queue is.
+    """
+    intent = subject.lossless
+    for port in subject.network.roce_ports:
+        weights = {row.queue: row.weight for row in port.interface.drr}
+        domain = _domain_of(port.node.device, port.interface)
+        cnp = queue_of_dscp(domain, intent.cnp_dscp) if domain else None
+        if cnp in weights:
+            yield subject.finding(
+                port.end,
+                f"queue {cnp}, which CNP uses, is served by weight; it must have strict priority",
+                f"take queue {cnp} off `qos drr` (lossless.scheduling)",
+                path=f"drr[{cnp}]",
+            )
+        if weights and intent.queue not in weights:
+            yield subject.finding(
+                port.end,
+                f"lossless queue {intent.queue} has strict priority over the weighted queues "
+                f"{ranges(weights)}, and can starve them",
+                f"give queue {intent.queue} a weight (lossless.scheduling)",
+                path="drr",
+            )
+
+
 def queue_of_dscp(domain: DiffservDomain, dscp: int) -> int:
     """Queue of a DSCP in a domain; what it does not name has the default's queue."""
     entry = next((row for row in domain.dscp if row.value == dscp), None)
@@ -192,7 +229,7 @@ def _domain_of(device: Device, interface: Interface) -> DiffservDomain | None:
 def _domains(network: Network) -> Iterator[tuple[Node, str, DiffservDomain]]:
     """Each domain that RoCE ports of a switch use, once."""
     seen: set[tuple[str, str]] = set()
-    for port in roce_ports(network):
+    for port in network.roce_ports:
         domain = _domain_of(port.node.device, port.interface)
         if domain is not None and (port.node.name, domain.name) not in seen:
             seen.add((port.node.name, domain.name))

@@ -10,7 +10,19 @@ from enum import StrEnum
 from rocefort.models.finding import Finding, NotJudged, Severity, Where
 from rocefort.models.network import End, Link, LosslessIntent, Network, Node, Server, Sources
 
-FAMILIES = ("TOP", "ADR", "BGP", "PFC", "BUF", "QOS", "ECN", "TXT")  # the order of reports
+FAMILIES = {  # in the order of reports
+    "TOP": "topology and cabling",
+    "ADR": "addresses, AS numbers and names",
+    "BGP": "routing",
+    "PFC": "priority flow control",
+    "ECN": "congestion marks",
+    "BUF": "headroom and buffer",
+    "QOS": "priorities and scheduling",
+    "DLK": "deadlock",
+    "SEC": "management access",
+    "HST": "servers",
+    "TXT": "the text itself",
+}
 
 Verdict = Finding | NotJudged
 Place = Node | End | None  # a device, a port of one, or the whole network
@@ -26,6 +38,8 @@ class Need(StrEnum):
     ROLE = "role"
     HARDWARE = "hardware"
     FAMILY = "family"
+    RESERVED = "reserved"
+    OVERSUBSCRIPTION = "oversubscription"
 
 
 UNKNOWN = {
@@ -37,6 +51,9 @@ UNKNOWN = {
     Need.ROLE: "whether this switch is a spine or a leaf is not known",
     Need.HARDWARE: "the hardware model is not known",
     Need.FAMILY: "the syntax family is not known, so its ranges are not either",
+    Need.RESERVED: "how far the fabric may grow is not known",
+    Need.OVERSUBSCRIPTION: "no policy says how much oversubscription is allowed "
+    "(policy.oversubscription)",
 }
 LOOSE_END = "the addresses do not tell what is at the port's other end"
 
@@ -57,6 +74,11 @@ class Rule:
     needs: tuple[Need, ...]
     wants: tuple[Need, ...]
     judge: Callable[[Subject], Iterator[Verdict]]
+
+    @property
+    def family(self) -> str:
+        """The area that it belongs to, by the first three letters of its id."""
+        return self.id[:3]
 
     def run(self, network: Network, sources: Sources) -> Iterator[Verdict]:
         """Judge a network: first what is not known, then what is."""
@@ -182,4 +204,5 @@ def rule(
 
 def ordered() -> tuple[Rule, ...]:
     """All registered rules, by family and number."""
-    return tuple(sorted(REGISTRY.values(), key=lambda r: (FAMILIES.index(r.id[:3]), r.id)))
+    families = list(FAMILIES)
+    return tuple(sorted(REGISTRY.values(), key=lambda r: (families.index(r.family), r.id)))

@@ -14,11 +14,16 @@ USES: dict[str, Callable[[Device], bool]] = {
     "ai-service": lambda d: d.ai_ecn.enabled or bool(d.ai_ecn.queues),
     "dcb pfc buffer": lambda d: any(i.thresholds for i in d.interfaces),
     "dcb pfc enable": lambda d: any(i.pfc for i in d.interfaces),
+    "idle-timeout": lambda d: any(v.idle_timeout_s is not None for v in d.vty),
+    "info-center loghost source": lambda d: d.syslog.source_interface is not None,
+    "netconf": lambda d: d.netconf.port_830,
+    "snmp-agent": lambda d: d.snmp.enabled,
     "diffserv domain": lambda d: bool(d.domains),
     "ip address with a 31-bit mask": lambda d: any(
         a.network.prefixlen == 31 for i in d.interfaces for a in i.addresses
     ),
     "priority Q deadlock-detect": lambda d: any(p.timers for p in d.pfc.profiles),
+    "qos drr": lambda d: any(i.drr for i in d.interfaces),
     "qos buffer headroom-pool": lambda d: d.pfc.headroom_pool_kbytes is not None,
     "undo priority": lambda d: any(3 not in p.queues for p in d.pfc.profiles),
 }

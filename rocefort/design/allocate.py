@@ -36,7 +36,7 @@ def management(fabric: Fabric, switch: Switch, segment: SegmentIntent) -> IPv4In
     """Spines take the first addresses of the out-of-band network, leaves follow the capacity."""
     number = switch.id + (fabric.capacity.spines if isinstance(switch, Leaf) else 0)
     address = switch.pins.management or segment.prefix.network_address + number
-    return IPv4Interface(f"{address}/{segment.prefix.prefixlen}")
+    return IPv4Interface((int(address), segment.prefix.prefixlen))
 
 
 def link_subnet(fabric: Fabric, spine: Switch, leaf: Leaf) -> IPv4Network:
@@ -73,6 +73,6 @@ def server_address(
     """Host number by the port's place on the leaf, so it stays when servers come and go."""
     network = gateway_address.network
     if server.address is not None:
-        return IPv4Interface(f"{server.address}/{network.prefixlen}")
+        return IPv4Interface((int(server.address), network.prefixlen))
     place = hardware.port_names().index(server.port)
-    return IPv4Interface(f"{network.network_address + FIRST_SERVER + place}/{network.prefixlen}")
+    return IPv4Interface((int(network.network_address) + FIRST_SERVER + place, network.prefixlen))

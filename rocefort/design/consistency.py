@@ -12,14 +12,26 @@ from rocefort.documents.nearest import nearest
 from rocefort.documents.read import YamlPath
 from rocefort.errors import BadInput, Problem
 from rocefort.models.fabric import Leaf, ServerIntent, Switch
-from rocefort.models.hardware import Family, Hardware, SyntaxFamily
+from rocefort.models.hardware import Family, Hardware, SyntaxFamily, port_speed_gbps
+from rocefort.models.qos import default_queue
 
 LAST_ASN = 4294967294  # RFC 7300
 
 
 def check_intent(context: Context) -> None:
     """Raise BadInput with every inconsistency of this stage."""
-    parts = (_switches, _timers, _pools, _segments, _servers, _links, _access, _rollout)
+    parts = (
+        _switches,
+        _timers,
+        _scheduling,
+        _pools,
+        _segments,
+        _servers,
+        _links,
+        _access,
+        _rollout,
+        _waivers,
+    )
     problems = list(chain.from_iterable(part(context) for part in parts))
     if problems:
         raise BadInput(problems=sorted(problems, key=lambda problem: problem.line))
@@ -134,6 +146,22 @@ def _family_timers(context: Context, family: Family, switch: Switch) -> Iterator
         )
 
 
+def _scheduling(context: Context) -> Iterator[Problem]:
+    lossless = context.fabric.lossless
+    named = [
+        (("lossless", "scheduling", i), str(q.queue)) for i, q in enumerate(lossless.scheduling)
+    ]
+    yield from _repeated(context, named, "queue", "queue")
+    cnp = default_queue(lossless.cnp_dscp)
+    for index, row in enumerate(lossless.scheduling):
+        if row.queue == cnp:
+            yield context.problem(
+                ("lossless", "scheduling", index, "queue"),
+                f"queue {cnp} carries CNP (DSCP {lossless.cnp_dscp}) and must have strict priority",
+                "take it off the list",
+            )
+
+
 def _pools(context: Context) -> Iterator[Problem]:
     fabric = context.fabric
     pools: list[tuple[YamlPath, IPv4Network]] = [
@@ -243,6 +271,13 @@ def _server_port(
             f"{server.leaf} {server.port} is reserved for spines",
             f"fabric ports of {hardware.model}: {', '.join(hardware.fabric_ports)}",
         )
+    elif server.speed_gbps not in (None, port_speed_gbps(server.port)):
+        yield context.problem(
+            (*path, "port"),
+            f"{server.name} has a NIC of {server.speed_gbps} Gb/s, {server.leaf} {server.port} is "
+            f"a port of {port_speed_gbps(server.port)} Gb/s",
+            "use a port of the NIC's speed, or mend speed_gbps",
+        )
 
 
 def _links(context: Context) -> Iterator[Problem]:
@@ -282,6 +317,22 @@ def _access(context: Context) -> Iterator[Problem]:
         if server in ntp[:index]:
             path = ("services", "ntp", index)
             yield context.problem(path, f"NTP server {server} is given twice", "remove one")
+    syslog = context.fabric.services.syslog
+    for index, host in enumerate(syslog):
+        if host in syslog[:index]:
+            path = ("services", "syslog", index)
+            yield context.problem(path, f"syslog server {host} is given twice", "remove one")
+    readers = enumerate(context.fabric.services.snmp)
+    yield from _repeated(
+        context, [(("services", "snmp", i), u.name) for i, u in readers], "name", "SNMP user"
+    )
+    networks = enumerate(context.fabric.security.management_access)
+    yield from _repeated(
+        context,
+        [(("security", "management_access", i), str(n.id)) for i, n in networks],
+        "id",
+        "id",
+    )
 
 
 def _rollout(context: Context) -> Iterator[Problem]:
@@ -289,3 +340,14 @@ def _rollout(context: Context) -> Iterator[Problem]:
     leaves = [leaf.name for leaf in context.fabric.leaves]
     if canary not in leaves:
         yield context.problem(("rollout", "canary"), f"no leaf {canary!r}", nearest(canary, leaves))
+
+
+def _waivers(context: Context) -> Iterator[Problem]:
+    """A waiver's device is a switch; rules know whether there is such a rule."""
+    names = [switch.name for _, switch in context.switches()]
+    for index, waiver in enumerate(context.fabric.waivers):
+        if waiver.device is not None and waiver.device not in names:
+            path = ("waivers", index, "device")
+            yield context.problem(
+                path, f"no switch {waiver.device!r}", nearest(waiver.device, names)
+            )

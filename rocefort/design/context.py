@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from ipaddress import IPv4Interface
 
 from rocefort.design import allocate
 from rocefort.design.load import Catalogue, Loaded
 from rocefort.documents.read import YamlPath
 from rocefort.errors import Problem
-from rocefort.models.fabric import Fabric, Leaf, SegmentIntent, Switch
-from rocefort.models.hardware import Family, Hardware
+from rocefort.models.fabric import Fabric, Leaf, SegmentIntent, ServerIntent, Switch
+from rocefort.models.hardware import Family, Hardware, SyntaxFamily
 from rocefort.models.network import Position
 
 Placed = tuple[YamlPath, Switch]
@@ -19,11 +21,13 @@ Placed = tuple[YamlPath, Switch]
 
 @dataclass(frozen=True)
 class Context:
-    """A consistent fabric with its hardware; `table` is filled while Devices are derived."""
+    """A consistent fabric with its hardware; the tables are filled while Devices are derived."""
 
     loaded: Loaded
     catalogue: Catalogue
     table: dict[str, Position] = field(default_factory=dict)
+    # What all lossless ports of a family share: frozen, so the same few objects serve them all.
+    port_fields: dict[SyntaxFamily, dict[str, object]] = field(default_factory=dict)
 
     @property
     def fabric(self) -> Fabric:
@@ -43,6 +47,14 @@ class Context:
         for group, members in (("spines", self.fabric.spines), ("leaves", self.fabric.leaves)):
             for index, switch in enumerate(members):
                 yield (group, index), switch
+
+    @cached_property
+    def servers_of(self) -> Mapping[str, Sequence[tuple[int, ServerIntent]]]:
+        """Servers of each leaf that has any, with their index in the fabric."""
+        found: dict[str, list[tuple[int, ServerIntent]]] = defaultdict(list)
+        for index, server in enumerate(self.fabric.servers):
+            found[server.leaf].append((index, server))
+        return dict(found)
 
     def hardware(self, switch: Switch) -> Hardware:
         """Facts of a switch's model."""

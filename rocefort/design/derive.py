@@ -7,16 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.design import lossless, ports, routing
+from rocefort.design import lossless, management, ports, routing
 from rocefort.design.consistency import check_intent
 from rocefort.design.context import Context
 from rocefort.design.fitting import check_fit
 from rocefort.design.links import Joint, joints
 from rocefort.design.load import Catalogue, Loaded, load_catalogue, load_fabric
 from rocefort.documents.read import Document, YamlPath
-from rocefort.models.device import Device, LocalUser, Ssh, SshUser, Vty
+from rocefort.models.device import Device
 from rocefort.models.fabric import Fabric, Leaf, Switch
-from rocefort.models.network import Network, Node, Role, Segment, Sources
+from rocefort.models.finding import Waiver
+from rocefort.models.network import Network, Node, Reserved, Role, Segment, Sources
 from rocefort.models.saved_form import saved_form
 
 
@@ -60,7 +61,16 @@ def _network(context: Context, found: Sequence[Joint]) -> Network:
         segments=tuple(_segments(context)),
         lossless=lossless.intent(context),
         spines=len(fabric.spines),
+        reserved=Reserved(spines=fabric.capacity.spines, leaves=fabric.capacity.leaves),
+        oversubscription=fabric.policy.oversubscription,
+        waivers=_waivers(context),
     )
+
+
+def _waivers(context: Context) -> tuple[Waiver, ...]:
+    for index, _ in enumerate(context.fabric.waivers):
+        context.note("", f"waivers[{index}]", "waivers", index)
+    return context.fabric.waivers
 
 
 def _segments(context: Context) -> Iterator[Segment]:
@@ -89,9 +99,6 @@ def _device(context: Context, path: YamlPath, switch: Switch, found: Sequence[Jo
     fabric, name = context.fabric, switch.name
     context.note(name, "", *path, "name")
     context.note(name, "ntp_servers", "services", "ntp")
-    context.note(name, "users", "security", "users")
-    context.note(name, "ssh", "security", "users")
-    users = fabric.security.users
     return Device(
         name=name,
         vlans=tuple(s.vlan for s, _ in context.gateways(switch) if s.vlan),
@@ -105,14 +112,11 @@ def _device(context: Context, path: YamlPath, switch: Switch, found: Sequence[Jo
         prefix_lists=(routing.announced(context, switch),),
         route_policies=(routing.export_policy(switch),),
         ntp_servers=fabric.services.ntp,
-        users=tuple(LocalUser(name=u.name, service_types=("ssh",), level=u.level) for u in users),
-        ssh=Ssh(
-            stelnet=True,
-            source_interface=ports.MANAGEMENT,
-            users=tuple(
-                SshUser(name=u.name, authentication="password", service_types=("stelnet",))
-                for u in users
-            ),
-        ),
-        vty=(Vty(first=0, last=4, authentication="aaa", protocol="ssh"),),
+        users=management.users(context, name),
+        ssh=management.ssh(context, name),
+        netconf=management.netconf(context, name),
+        acls=management.acls(context, name),
+        vty=(management.vty(context, name),),
+        syslog=management.syslog(context, name),
+        snmp=management.snmp(context, name),
     )

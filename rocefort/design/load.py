@@ -71,10 +71,13 @@ def load_fabric(name: Path) -> Loaded:
 def load_catalogue(directory: Path = HARDWARE) -> Catalogue:
     """Read hardware facts and syntax families; a site adds a switch by adding a file."""
     file = directory / FAMILY_FILE
-    families = {f.name: f for f in validate(FamilyFile, read_document(file)).families}
+    families = {f.name: f for f in validate(FamilyFile, read_document(file, "families:")).families}
     hardware = {}
     for path in sorted(directory.glob("*.yaml")):
         if path.name != FAMILY_FILE:
-            one = validate(Hardware, read_document(path))
+            one = validate(Hardware, read_document(path, "model: NAME"))
+            if one.model in hardware:
+                what = f"model {one.model!r} stands in another file of this directory, too"
+                raise BadInput(what, where=f"{path}: model", how="keep one file a model")
             hardware[one.model] = one
     return Catalogue(hardware, families)

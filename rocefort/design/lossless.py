@@ -11,6 +11,7 @@ from rocefort.models.device import (
     AiEcn,
     AiEcnQueue,
     DiffservDomain,
+    DrrQueue,
     DscpMap,
     InterfacePfc,
     Pfc,
@@ -18,7 +19,7 @@ from rocefort.models.device import (
     PfcThreshold,
     PfcTimer,
 )
-from rocefort.models.fabric import Deadlock, Switch
+from rocefort.models.fabric import Deadlock, Lossless, Switch
 from rocefort.models.hardware import Family
 from rocefort.models.network import LosslessIntent
 from rocefort.models.qos import DSCPS, QUEUE_PHB, default_queue
@@ -71,13 +72,21 @@ def port(context: Context, switch: Switch, name: str) -> dict[str, object]:
     context.note(switch.name, f"{at}.thresholds", "lossless", "xoff_kbytes")
     context.note(switch.name, f"{at}.pfc", "lossless", "queue")
     context.note(switch.name, f"{at}.domain", "lossless", "domain")
+    context.note(switch.name, f"{at}.drr", "lossless", "scheduling")
+    if family.name not in context.port_fields:
+        context.port_fields[family.name] = _port_fields(lossless, family)
+    return context.port_fields[family.name]
+
+
+def _port_fields(lossless: Lossless, family: Family) -> dict[str, object]:
     threshold = PfcThreshold(
         queue=lossless.queue,
         xoff_kbytes=lossless.xoff_kbytes,
         xon_kbytes=lossless.xon_kbytes,
         headroom_kbytes=lossless.headroom_kbytes if family.headroom_kbytes else None,
     )
-    return {"pfc": InterfacePfc(), "thresholds": (threshold,)}
+    drr = tuple(DrrQueue(queue=row.queue, weight=row.weight) for row in lossless.scheduling)
+    return {"pfc": InterfacePfc(), "thresholds": (threshold,), "drr": drr}
 
 
 def pfc(context: Context, switch: Switch) -> Pfc:

@@ -68,9 +68,7 @@ def _vlanifs(context: Context, path: YamlPath, leaf: Leaf) -> Iterator[Interface
 
 def _server_ports(context: Context, leaf: Leaf) -> Iterator[Interface]:
     vlans = {s.name: s.vlan for s in context.fabric.segments}
-    for index, server in enumerate(context.fabric.servers):
-        if server.leaf != leaf.name:
-            continue
+    for index, server in context.servers_of.get(leaf.name, ()):
         context.note(leaf.name, f"interfaces[{server.port}]", "servers", index)
         roce = lossless.port(context, leaf, server.port) if server.roce else {}
         yield Interface(

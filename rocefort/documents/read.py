@@ -18,13 +18,16 @@ from rocefort.models.network import Position
 
 YamlPath = tuple[str | int, ...]
 LARGEST_BYTES = 16 * 1024 * 1024  # a 5,000-switch fabric takes about 3 MB
+DEEPEST = 32  # a fabric nests 6 deep
+LONGEST_KEY = 60  # characters of a key that an error repeats
 
 # YAML 1.2 core schema; 1.1's `no`, `012`, `1:30` stay text.
 _WORDS: dict[str, object] = dict.fromkeys(("", "~", "null", "Null", "NULL"))
 _WORDS |= dict.fromkeys(("true", "True", "TRUE"), True)
 _WORDS |= dict.fromkeys(("false", "False", "FALSE"), False)
-_INTEGER = re.compile(r"[-+]?\d+|0x[0-9a-fA-F]+|0o[0-7]+")
-_FLOAT = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?")
+# (Numbers of absurd length stay text, too: Python refuses to read them.)
+_INTEGER = re.compile(r"[-+]?\d{1,40}|0x[0-9a-fA-F]{1,40}|0o[0-7]{1,40}")
+_FLOAT = re.compile(r"[-+]?(\.\d{1,40}|\d{1,40}(\.\d{0,40})?)([eE][-+]?\d{1,4})?")
 
 
 @dataclass(frozen=True)
@@ -49,12 +52,20 @@ class Document:
 
 def path_text(path: YamlPath) -> str:
     """("leaves", 0, "name") -> `leaves[0].name`."""
-    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in path]
+    parts = [f"[{part}]" if isinstance(part, int) else f".{_plain_key(part)}" for part in path]
     return "".join(parts).removeprefix(".")
 
 
-def read_document(path: Path) -> Document:
-    """Read one YAML file; raises BadInput with every refusal that stands in it."""
+def _plain_key(key: str) -> str:
+    """A key as a person typed it, or quoted where it would break or paint the line."""
+    return key if key.isprintable() and len(key) <= LONGEST_KEY else f"{key[:LONGEST_KEY]!r}"
+
+
+def read_document(path: Path, first: str = "fabric: NAME") -> Document:
+    """Read one YAML file; raises BadInput with every refusal that stands in it.
+
+    first: the line that a file of this kind begins with, for who gives an empty one.
+    """
     text = _read(path)
     builder = _Builder(str(path))
     try:
@@ -64,28 +75,33 @@ def read_document(path: Path) -> Document:
         where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
         raise BadInput(f"not YAML: {error.problem}", where=where, how="mend the syntax") from None
     except yaml.reader.ReaderError as error:
-        raise BadInput(
-            f"character {error.character!r} is not allowed in YAML",
-            where=str(path),
-            how="remove it",
-        ) from None
+        raise _bad_character(path, text, chr(error.character)) from None
     if builder.problems:
         raise BadInput(problems=builder.problems)
     if not isinstance(data, dict):
         what = "the file is empty" if data is None else "the file is not a mapping"
-        raise BadInput(what, where=f"{path}:1:1", how="begin with `fabric: NAME`")
+        raise BadInput(what, where=f"{path}:1:1", how=f"begin with `{first}`")
     return Document(str(path), data, builder.values, builder.keys)
+
+
+def _bad_character(path: Path, text: str, character: str) -> BadInput:
+    before = text[: text.index(character)]
+    line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+    what = f"character {character!r} is not allowed in YAML"
+    return BadInput(what, where=f"{path}:{line}:{column}", how="remove it")
 
 
 def _read(path: Path) -> str:
     try:
-        if path.stat().st_size > LARGEST_BYTES:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_BYTES + 1)
+        if len(content) > LARGEST_BYTES:
             raise BadInput(
                 f"the file is larger than {LARGEST_BYTES // 1024 // 1024} MB",
                 where=str(path),
-                how="it is hardly a fabric; check the path",
+                how="nobody wrote that by hand; check the path",
             )
-        return path.read_text(encoding="utf-8")
+        return content.decode("utf-8")
     except FileNotFoundError:
         raise BadInput("no such file", where=str(path), how="check the path") from None
     except IsADirectoryError:
@@ -121,6 +137,9 @@ class _Builder:
 
     def _node(self, event: yaml.NodeEvent, events: Iterator[yaml.Event], path: YamlPath) -> object:
         self.values.setdefault(path, self._position(event))
+        if len(path) > DEEPEST:
+            where = str(self._position(event))
+            raise BadInput(f"nested more than {DEEPEST} deep", where=where, how="keep it flat")
         if isinstance(event, yaml.AliasEvent):
             self._refuse(event, path, f"alias *{event.anchor}", "write the value out")
             return None

@@ -73,7 +73,9 @@ def load_connections(path: Path) -> Connections:
 
     Relative paths in it (known_hosts, file: credentials) start at the file's own directory.
     """
-    return _anchored(validate(Connections, read_document(path)), path.resolve().parent)
+    return _anchored(
+        validate(Connections, read_document(path, "known_hosts: FILE")), path.resolve().parent
+    )
 
 
 def save_connections(connections: Connections, path: Path) -> None:

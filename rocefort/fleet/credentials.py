@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import Annotated, NoReturn
-
-from pydantic import AfterValidator
+from typing import NoReturn
 
 from rocefort.errors import BadInput, Refused
+from rocefort.models.base import Reference, check_reference
+
+__all__ = ["Reference", "Secret", "check_reference", "resolve"]
 
 MASK = "********"
 LARGEST_BYTES = 4096  # a password, not a key ring
@@ -38,20 +39,6 @@ class Secret:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Secret is not written anywhere")
-
-
-def check_reference(value: str) -> str:
-    """Accept `env:NAME` or `file:PATH`; never the secret itself."""
-    scheme, _, rest = value.partition(":")
-    if scheme not in ("env", "file") or not rest:
-        # The value is not repeated: someone may have written the password here.
-        raise ValueError("a credential that is not a reference; write env:NAME or file:PATH")
-    if scheme == "env" and not rest.isidentifier():
-        raise ValueError(f"{rest!r} is not the name of an environment variable; use env:NAME")
-    return value
-
-
-Reference = Annotated[str, AfterValidator(check_reference)]
 
 
 def resolve(reference: str) -> Secret:

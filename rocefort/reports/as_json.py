@@ -17,6 +17,7 @@ def as_json(report: Report) -> str:
         "summary": {
             **{s.value: sum(f.severity is s for f in report.findings) for s in Severity},
             "not_judged": len(report.not_judged),
+            "waived": len(report.waived),
         },
         **report.model_dump(mode="json"),
     }

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
-from rocefort.reports.wording import port_ranges
+from rocefort.models.finding import Report, Severity, Where
+from rocefort.reports.wording import device_ports, file_lines, grouped, name_ranges
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -17,10 +16,13 @@ if TYPE_CHECKING:
 WIDTH = 80
 INDENT = "    "
 MOST = 40  # places of one message that a terminal shows
-STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan", "not judged": "magenta"}
-
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V", Finding, NotJudged)
+STYLES = {
+    "error": "bold red",
+    "warning": "yellow",
+    "info": "cyan",
+    "waived": "dim",
+    "not judged": "magenta",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,30 +51,36 @@ def as_rich(report: Report, titles: Mapping[str, str] | None = None, *, width: i
 
 
 def _lines(report: Report, titles: Mapping[str, str], width: int) -> Iterator[Line]:
-    for (rule, severity), findings in _grouped(
+    for (rule, severity), findings in grouped(
         report.findings, lambda f: (f.rule, f.severity)
     ).items():
         yield from _heading(severity.value, rule, titles, width)
-        for (message, hint), alike in _grouped(findings, lambda f: (f.message, f.hint)).items():
+        for (message, hint), alike in grouped(findings, lambda f: (f.message, f.hint)).items():
             yield from _wrapped(message, width, INDENT)
-            yield from _places((f.where for f in alike), width)
+            yield from _places([f.where for f in alike], width)
             if hint:
                 yield from _wrapped(f"fix: {hint}", width, INDENT * 2, INDENT * 2 + "     ")
         yield Line("")
-    for rule, entries in _grouped(report.not_judged, lambda n: n.rule).items():
+    yield from _waived(report, titles, width)
+    for rule, entries in grouped(report.not_judged, lambda n: n.rule).items():
         yield from _heading("not judged", rule, titles, width)
-        for reason, same in _grouped(entries, lambda n: n.reason).items():
+        for reason, same in grouped(entries, lambda n: n.reason).items():
             yield from _wrapped(reason, width, INDENT)
-            yield from _places((n.where for n in same), width)
+            yield from _unjudged([n.where for n in same], width)
         yield Line("")
     yield from _summary(report, width)
 
 
-def _grouped(items: Iterable[V], key: Callable[[V], K]) -> dict[K, list[V]]:
-    groups: dict[K, list[V]] = defaultdict(list)
-    for item in items:
-        groups[key(item)].append(item)
-    return groups
+def _waived(report: Report, titles: Mapping[str, str], width: int) -> Iterator[Line]:
+    """What a waiver covers: still shown, with the reason and the day that it ends."""
+    for rule, entries in grouped(report.waived, lambda w: w.finding.rule).items():
+        yield from _heading("waived", rule, titles, width)
+        alike = grouped(entries, lambda w: (w.finding.message, w.why, w.until))
+        for (message, why, until), same in alike.items():
+            yield from _wrapped(message, width, INDENT)
+            yield from _places([w.finding.where for w in same], width)
+            yield from _listed(f"until {until}: ", why, width)
+        yield Line("")
 
 
 def _heading(kind: str, rule: str, titles: Mapping[str, str], width: int) -> Iterator[Line]:
@@ -93,20 +101,27 @@ def _wrapped(text: str, width: int, first: str, rest: str | None = None) -> Iter
         yield Line(line)
 
 
-def _places(wheres: Iterable[Where], width: int) -> Iterator[Line]:
+def _places(wheres: Sequence[Where], width: int) -> Iterator[Line]:
     """All places of one message: devices with their ports, then lines by file."""
-    devices: dict[str, list[str]] = defaultdict(list)
-    files: dict[str, list[int]] = defaultdict(list)
-    for where in wheres:
-        if where.device:
-            devices[where.device] += [where.interface] if where.interface else []
-        if where.file and where.line is not None and where.line not in files[where.file]:
-            files[where.file].append(where.line)
-    named = _some([" ".join((device, *port_ranges(ports))) for device, ports in devices.items()])
-    sources = [f"{file}:{_some(list(map(str, lines)))}" for file, lines in files.items()]
-    for prefix, text in (("at: ", named), ("in: ", "; ".join(sources))):
-        if text:
-            yield from _wrapped(prefix + text, width, INDENT * 2, INDENT * 2 + "    ")
+    sources = [f"{file}:{_some(list(map(str, at)))}" for file, at in file_lines(wheres).items()]
+    yield from _named(wheres, width)
+    if sources:
+        yield from _listed("in: ", "; ".join(sources), width)
+
+
+def _unjudged(wheres: Sequence[Where], width: int) -> Iterator[Line]:
+    """Places of what was not judged: what is missing concerns whole switches, not ten files."""
+    several = len(file_lines(wheres)) > 1
+    yield from _named(wheres, width) if several else _places(wheres, width)
+
+
+def _named(wheres: Sequence[Where], width: int) -> Iterator[Line]:
+    if named := _some(list(name_ranges(device_ports(wheres)))):
+        yield from _listed("at: ", named, width)
+
+
+def _listed(prefix: str, text: str, width: int) -> Iterator[Line]:
+    yield from _wrapped(prefix + text, width, INDENT * 2, INDENT * 2 + "    ")
 
 
 def _some(words: list[str]) -> str:
@@ -119,6 +134,8 @@ def _some(words: list[str]) -> str:
 def _summary(report: Report, width: int) -> Iterator[Line]:
     counts = [(sum(f.severity is s for f in report.findings), s.value) for s in Severity]
     words = [f"{n} {word}{'s' if n != 1 and word != 'info' else ''}" for n, word in counts]
+    if report.waived:
+        words.append(f"{len(report.waived)} waived")
     text = (
         f"{report.network}: {len(report.rules)} rules, {', '.join(words)}, "
         f"{len(report.not_judged)} not judged{' -- failed' if report.failed else ''}"

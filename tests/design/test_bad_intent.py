@@ -47,8 +47,8 @@ CASES = [
     pytest.param(
         [("xon_kbytes: 550  #", "xon_kbytes: 550 KB  #")],
         [
-            "fabric.yaml:<550 KB>:15: lossless.xon_kbytes: '550 KB' cannot be used; "
-            "input should be a valid integer, unable to parse string as an integer"
+            "fabric.yaml:<550 KB>:15: lossless.xon_kbytes: '550 KB' is not a "
+            "whole number; write the number alone, in kbytes"
         ],
         id="wrong type",
     ),
@@ -225,6 +225,46 @@ CASES = [
         id="a user and an NTP server given twice",
     ),
     pytest.param(
+        [
+            ("syslog: [10.255.0.251]", "syslog: [10.255.0.251, 10.255.0.251]"),
+            (
+                "{id: 1, prefix: 10.255.0.0/24}",
+                "{id: 1, prefix: 0.0.0.0/0}\n    - {id: 1, prefix: 192.0.2.0/24}",
+            ),
+            (
+                "      privacy: env:SNMP_PRIVACY\n",
+                "      privacy: env:B\n    - {name: monitor, authentication: env:A, privacy: env:B}\n",
+            ),
+        ],
+        [
+            "fabric.yaml:<prefix: 192.0.2>:12: security.management_access[1].id: id '1' is given "
+            "twice; the first is on line <prefix: 0.0.0.0>",
+            "fabric.yaml:<syslog:>:26: services.syslog[1]: syslog server 10.255.0.251 is given "
+            "twice; remove one",
+            "fabric.yaml:<name: monitor#2>:14: services.snmp[1].name: SNMP user 'monitor' is given "
+            "twice; the first is on line <name: monitor#1>",
+        ],
+        id="management given twice",
+    ),
+    pytest.param(
+        [("privacy: env:SNMP_PRIVACY", "privacy: Hunter2Hunter2")],
+        [
+            "fabric.yaml:<privacy: H>:16: services.snmp[0].privacy: a credential that is not a "
+            "reference; write env:NAME or file:PATH",
+        ],
+        id="a secret where its reference belongs",
+    ),
+    pytest.param(
+        [("{queue: 5, weight: 1}", "{queue: 6, weight: 1}\n    - {queue: 4, weight: 5}")],
+        [
+            "fabric.yaml:<{queue: 6>:15: lossless.scheduling[5].queue: queue 6 carries CNP "
+            "(DSCP 48) and must have strict priority; take it off the list",
+            "fabric.yaml:<{queue: 4#2>:15: lossless.scheduling[6].queue: queue '4' is given "
+            "twice; the first is on line <{queue: 4#1>",
+        ],
+        id="weights of the queue of CNP and of one queue twice",
+    ),
+    pytest.param(
         [("    name: leaf08\n", "    name: leaf08\n    pins: {gateways: {beam: 10.64.9.1/24}}\n")],
         [
             "fabric.yaml:<pins: {>:29: leaves[7].pins.gateways.beam: leaf08 does not serve segment "
@@ -284,7 +324,7 @@ CASES = [
     ),
     pytest.param(
         [
-            ("prefix: 10.255.0.0/24", "prefix: 10.255.0.0/28"),
+            ("prefix: 10.255.0.0/24\n", "prefix: 10.255.0.0/28\n"),
             ("    vlan: 110\n", "    vlan: 110\n    leaf_prefix_length: 28\n"),
             (
                 "    port: 25GE1/0/1\n    segment: beamline\n  - name: readout02",

@@ -18,6 +18,7 @@ from rocefort.models.device import (
     BgpPeer,
     Device,
     DiffservDomain,
+    DrrQueue,
     DscpMap,
     Interface,
     InterfacePfc,
@@ -35,6 +36,7 @@ from rocefort.models.device import (
     Vty,
 )
 from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.management import Acl, AclRule, Netconf, Snmp, Syslog
 
 PORT = "interfaces[100GE1/0/1]"
 UPLINK = Interface(
@@ -58,6 +60,7 @@ BGP = Bgp(
 )
 LOCAL, OTHER = IPv4Network("10.65.0.0/16"), IPv4Network("10.66.0.0/16")
 ENTRY = PrefixEntry(index=10, prefix=LOCAL)
+ACCESS = (AclRule(index=5, source=IPv4Network("10.255.0.0/24")),)
 LEAF = Device(
     name="leaf01",
     vlans=(10,),
@@ -71,6 +74,9 @@ LEAF = Device(
     users=(LocalUser(name="netops", service_types=("ssh",), level=3),),
     ssh=Ssh(users=(SshUser(name="netops"),)),
     vty=(Vty(first=0, last=4, authentication="aaa"),),
+    acls=(Acl(number=2000, rules=ACCESS),),
+    netconf=Netconf(server=True),
+    snmp=Snmp(enabled=True),
 )
 
 
@@ -103,6 +109,55 @@ TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], Kind, l
             "PFC thresholds of 100GE1/0/1 change under traffic; "
             "the port may refuse them while congested"
         ],
+    ),
+    (
+        "weights",
+        port(drr=(DrrQueue(queue=4, weight=65),)),
+        [(f"{PORT}.drr[4]", None, "queue=4, weight=65")],
+        Kind.ADDITIVE,
+        ["100GE1/0/1 shares its bandwidth among the queues in another way"],
+    ),
+    (
+        "a network less may log in",
+        but(acls=(Acl(number=2000),)),
+        [("acls[2000].rules[5]", "index=5, source=10.255.0.0/24", None)],
+        Kind.REMOVING,
+        ["ACL 2000 admits other addresses: management sessions may be cut off"],
+    ),
+    (
+        "a network more may log in",
+        but(acls=(Acl(number=2000, rules=(*ACCESS, AclRule(index=10))),)),
+        [("acls[2000].rules[10]", None, "index=10")],
+        Kind.ADDITIVE,
+        ["ACL 2000 admits other addresses: management sessions may be cut off"],
+    ),
+    (
+        "NETCONF off",
+        but(netconf=Netconf()),
+        [("netconf.server", "yes", None)],
+        Kind.REMOVING,
+        ["NETCONF sessions may be cut off"],
+    ),
+    (
+        "another log host",
+        but(syslog=Syslog(hosts=(IPv4Address("10.255.0.7"),))),
+        [("syslog.hosts[10.255.0.7]", None, "10.255.0.7")],
+        Kind.ADDITIVE,
+        [],
+    ),
+    (
+        "SNMP off",
+        but(snmp=Snmp()),
+        [("snmp.enabled", "yes", None)],
+        Kind.REMOVING,
+        ["monitoring by SNMP may lose the switch"],
+    ),
+    (
+        "flow control",
+        port(flow_control=True),
+        [(f"{PORT}.flow_control", None, "yes")],
+        Kind.ADDITIVE,
+        ["100GE1/0/1 begins or ceases to answer pauses of the whole link (802.3x)"],
     ),
     (
         "mtu",

@@ -57,6 +57,10 @@ def options(draw: st.DrawFn, hardware: list[str] | None = None) -> dict[str, Any
     lossless["xon_kbytes"] = draw(st.integers(1, 3000))
     lossless["xoff_kbytes"] = lossless["xon_kbytes"] + draw(st.integers(1, 3000))
     lossless["headroom_kbytes"] = draw(st.none() | st.integers(16, 30720))
+    weighted = draw(st.sets(st.integers(0, 5)))
+    lossless["scheduling"] = [
+        {"queue": queue, "weight": draw(st.sampled_from([1, 15, 65]))} for queue in weighted
+    ]
     lossless["headroom_pool_kbytes"] = draw(st.none() | st.integers(16, 2048))
     deadlock = dict(lossless["deadlock"])
     deadlock["detect_ms"], deadlock["recovery_ms"] = draw(st.sampled_from(DEADLOCK_MS))
@@ -71,12 +75,38 @@ def options(draw: st.DrawFn, hardware: list[str] | None = None) -> dict[str, Any
         "leaves": leaves,
         "mtu": draw(st.integers(1280, 9600)),
         "servers": draw(st.sampled_from([[], [server(leaf) for leaf in leaves]])),
-        "services": {"ntp": draw(st.sampled_from([[], ["192.0.2.1"], ["192.0.2.7", "192.0.2.1"]]))},
-        "security": {"users": draw(st.sampled_from([[], [{"name": "netops", "level": 2}]]))},
+        "services": draw(services()),
+        "security": draw(security()),
     }
     length = draw(st.sampled_from([30, 31]))
     data["pools"] = {**data["pools"], "link_prefix_length": length, "links": "10.1.0.0/21"}
     return data
+
+
+HOSTS = st.sampled_from([[], ["192.0.2.1"], ["192.0.2.7", "192.0.2.1"]])
+
+
+@st.composite
+def services(draw: st.DrawFn) -> dict[str, Any]:
+    reader = {"authentication": "env:A", "privacy": "file:/b"}
+    readers = draw(st.sets(st.sampled_from(["monitor", "probe"])))
+    return {
+        "ntp": draw(HOSTS),
+        "syslog": draw(HOSTS),
+        "netconf": draw(st.booleans()),
+        "snmp": [{"name": name, **reader} for name in sorted(readers)],
+    }
+
+
+@st.composite
+def security(draw: st.DrawFn) -> dict[str, Any]:
+    networks = st.sampled_from(["10.255.0.0/24", "192.0.2.9/32", "0.0.0.0/0"])
+    ids = draw(st.sets(st.integers(1, 3)))
+    return {
+        "users": draw(st.sampled_from([[], [{"name": "netops", "level": 2}]])),
+        "management_access": [{"id": i, "prefix": draw(networks)} for i in sorted(ids)],
+        "idle_timeout_min": draw(st.none() | st.integers(1, 60)),
+    }
 
 
 def server(leaf: dict[str, Any]) -> dict[str, Any]:

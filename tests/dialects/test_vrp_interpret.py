@@ -144,6 +144,26 @@ BGP = "bgp 65001\n group G external\n peer G as-number 65002\n peer 10.0.0.0 gro
             id="thresholds are keyed by queue",
         ),
         pytest.param(
+            "snmp-agent usm-user v3 u\nsnmp-agent usm-user v3 u group G\n"
+            "snmp-agent usm-user v3 u authentication-mode sha2-256 cipher x\n"
+            "snmp-agent usm-user v3 other\n",
+            "undo snmp-agent usm-user v3 u",
+            ["snmp-agent usm-user v3 other"],
+            id="a user of SNMP goes with its keys",
+        ),
+        pytest.param(
+            "netconf\n protocol inbound ssh port 830\n",
+            "netconf;undo protocol inbound ssh port 830",
+            [],
+            id="the view of NETCONF stands while it holds something",
+        ),
+        pytest.param(
+            "interface 100GE1/0/1\n qos drr 0 to 5\n qos queue 4 drr weight 65\n",
+            "interface 100GE1/0/1;qos queue 4 drr weight 1;undo qos drr 1 to 4",
+            ["interface 100GE1/0/1", " qos drr 0 5"],
+            id="a weight of 1 is the default; queues leave DRR by number",
+        ),
+        pytest.param(
             "interface 100GE1/0/1\n qos drr 0 to 5\n",
             "interface 100GE1/0/1;qos pq 5;qos pq 6 to 7",
             ["interface 100GE1/0/1", " qos drr 0 to 4", " qos pq 5 to 7"],

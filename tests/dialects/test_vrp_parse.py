@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, IPv4Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 import pytest
 from hypothesis import event, given, settings
@@ -18,6 +18,17 @@ from rocefort.models.device import (
     PfcProfile,
     PfcThreshold,
     PfcTimer,
+    Vty,
+)
+from rocefort.models.management import (
+    Acl,
+    AclRule,
+    Netconf,
+    Snmp,
+    SnmpGroup,
+    SnmpUser,
+    SnmpView,
+    Syslog,
 )
 from rocefort.models.network import TextLine
 
@@ -243,6 +254,98 @@ def test_stelnet_of_both_releases(line: str) -> None:
     assert device(f"{HEAD}{line}\n").ssh.stelnet
 
 
+@pytest.mark.parametrize(
+    ("line", "field", "value"),
+    [
+        ("snetconf server enable", "netconf", Netconf(server=True)),
+        ("snetconf ipv4 server enable", "netconf", Netconf(server=True)),
+        ("netconf\n protocol inbound ssh port 830", "netconf", Netconf(port_830=True)),
+        ("netconf\n protocol inbound ssh ipv4 port 830", "netconf", Netconf(port_830=True)),
+        (
+            "info-center loghost 10.255.0.6\ninfo-center loghost source meth 0/0/0",
+            "syslog",
+            Syslog(hosts=(IPv4Address("10.255.0.6"),), source_interface="MEth0/0/0"),
+        ),
+        (
+            "acl number 2000\n rule 5 permit source 10.255.0.0 0.0.0.255\n"
+            " rule 10 permit source 192.0.2.9 0\n rule 15 deny",
+            "acls",
+            (
+                Acl(
+                    number=2000,
+                    rules=(
+                        AclRule(index=5, source=IPv4Network("10.255.0.0/24")),
+                        AclRule(index=10, source=IPv4Network("192.0.2.9/32")),
+                        AclRule(index=15, action="deny"),
+                    ),
+                ),
+            ),
+        ),
+        (
+            "acl 2001\n rule 5 deny source any",
+            "acls",
+            (Acl(number=2001, rules=(AclRule(index=5, action="deny"),)),),
+        ),
+        (
+            "user-interface vty 0 4\n acl 2000 inbound\n idle-timeout 15",
+            "vty",
+            (Vty(first=0, last=4, acl=2000, idle_timeout_s=900),),
+        ),
+        (
+            "user-interface vty 0 4\n idle-timeout 0 30",
+            "vty",
+            (Vty(first=0, last=4, idle_timeout_s=30),),
+        ),
+        (
+            "snmp-agent\nsnmp-agent sys-info version v2c v3\n"
+            "snmp-agent mib-view included all iso\nsnmp-agent mib-view included all system\n"
+            "snmp-agent group v3 G privacy read-view all notify-view all\n"
+            "snmp-agent usm-user v3 u\nsnmp-agent usm-user v3 u group G",
+            "snmp",
+            Snmp(
+                enabled=True,
+                versions=("v2c", "v3"),
+                views=(SnmpView(name="all", subtrees=("iso", "system")),),
+                groups=(SnmpGroup(name="G", read_view="all", notify_view="all"),),
+                users=(SnmpUser(name="u", group="G"),),
+            ),
+        ),
+    ],
+)
+def test_management_beside_ssh(line: str, field: str, value: object) -> None:
+    parsed = parse(f"{HEAD}{line}\n", "a.cfg")
+    assert parsed.unmodelled == ()
+    assert parsed.device == Device(name="a").model_copy(update={field: value})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "snmp-agent usm-user v3 u authentication-mode sha2-256 cipher ****",
+        "snmp-agent usm-user v3 u privacy-mode aes256 cipher ****",
+        "snmp-agent usm-user v3 u",  # a user without a group
+        "snmp-agent mib-view excluded all system",
+        "snmp-agent group v3 G authentication read-view all",
+        "info-center loghost 10.255.0.6 facility local4",
+        "acl number 3000",
+        "acl name ADMIN basic",
+    ],
+)
+def test_a_line_of_management_that_no_device_holds_is_kept(line: str) -> None:
+    parsed = parse(f"{HEAD}{line}\n", "a.cfg")
+    assert parsed.unmodelled == (TextLine((), line, 2),)
+    assert parsed.device == Device(name="a")
+
+
+@pytest.mark.parametrize(
+    "rule", ["rule 5 permit source 10.0.0.0 0.255.0.255", "rule 5 permit time-range night"]
+)
+def test_a_rule_that_is_no_network_is_kept(rule: str) -> None:
+    parsed = parse(f"{HEAD}acl number 2000\n {rule}\n", "a.cfg")
+    assert parsed.unmodelled == (TextLine(("acl number 2000",), rule, 3),)
+    assert parsed.device.acls == (Acl(number=2000),)
+
+
 def test_vty_of_one_line() -> None:
     vty = device(f"{HEAD}user-interface vty 3\n").vty[0]
     assert (vty.first, vty.last) == (3, 3)
@@ -264,6 +367,20 @@ def test_a_view_may_be_entered_twice() -> None:
     assert device(text).interfaces == (Interface(name="100GE1/0/1", mtu=9000, enabled=False),)
 
 
+@pytest.mark.parametrize(
+    ("lines", "weights"),
+    [
+        (["qos drr 0 to 2", "qos queue 1 drr weight 15"], {0: 1, 1: 15, 2: 1}),
+        (["qos queue 4 drr weight 65", "qos drr 0 4 to 5"], {0: 1, 4: 65, 5: 1}),
+        (["qos drr 0", "qos drr 4"], {0: 1, 4: 1}),
+        (["qos pq 6 to 7 drr 0 to 1"], {0: 1, 1: 1}),
+        (["qos pq 0 to 7"], {}),  # the default
+    ],
+)
+def test_queues_served_by_weight(lines: list[str], weights: dict[int, int]) -> None:
+    assert {row.queue: row.weight for row in port(*lines).drr} == weights
+
+
 def test_a_port_that_maps_no_priority_says_so() -> None:
     (port,) = device(f"{PORT} trust upstream none\n").interfaces
     assert port.domain == NO_DOMAIN
@@ -275,7 +392,8 @@ def test_a_port_that_maps_no_priority_says_so() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "qos drr 0 to 5",
+        "qos lpq 0 to 5",
+        "qos queue 4 drr weight 65",  # a weight of a queue that has strict priority
         "ip address dhcp-alloc",
         "ip address unnumbered interface LoopBack0",
         "ip address 10.0.0.1 24 sub",  # no primary that it could stand beside
@@ -467,6 +585,13 @@ def test_secrets_are_masked_wherever_a_line_is_shown() -> None:
             "a.cfg:3: an xon offset of 6 kbytes below an xoff of 5 kbytes; lower the offset",
         ),
         (f"{HEAD}dcb pfc\n priority 9\n", "a.cfg:3: queue 9; it is 0 to 7"),
+        (f"{PORT} qos drr 5 to 8\n", "a.cfg:3: queue 8; it is 0 to 7"),
+        (f"{PORT} qos drr 5 to 2\n", "a.cfg:3: queues 5 to 2; write the lower one first"),
+        (
+            f"{PORT} qos pq 5\n qos drr 0 to 5\n",
+            "a.cfg:4: queue 5 is under both `qos pq` and `qos drr`; keep one of the two",
+        ),
+        (f"{PORT} qos queue 4 drr weight 101\n", "a.cfg:3: weight 101; it is 1 to 100"),
         ("sysname a\nsysname b\n", "a.cfg:2: name is b here and a on line 1"),
         ("hostname a\nmtu 9000\n", "a.cfg: no sysname, so this is no configuration"),
         ("", "a.cfg: an empty file; give the text of `display current-configuration`"),

@@ -27,6 +27,7 @@ from rocefort.models.device import (
     BgpPeer,
     Device,
     DiffservDomain,
+    DrrQueue,
     DscpMap,
     Interface,
     InterfacePfc,
@@ -44,6 +45,16 @@ from rocefort.models.device import (
     Vty,
 )
 from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.management import (
+    Acl,
+    AclRule,
+    Netconf,
+    Snmp,
+    SnmpGroup,
+    SnmpUser,
+    SnmpView,
+    Syslog,
+)
 
 CASES = Path(__file__).parent / "patches"
 
@@ -276,6 +287,11 @@ def ports(draw: st.DrawFn, number: int, family: SyntaxFamily) -> Interface:
             )
         ),
         "thresholds": draw(thresholds(family)),
+        "flow_control": draw(st.booleans()),
+        "drr": tuple(
+            DrrQueue(queue=queue, weight=draw(st.sampled_from([1, 15, 65])))
+            for queue in draw(st.sets(st.sampled_from([0, 1, 2, 4])))
+        ),
     }
     kind = draw(st.sampled_from(["routed", "access", "trunk", "bare"]))
     if kind == "routed":
@@ -430,8 +446,61 @@ def devices(draw: st.DrawFn, family: SyntaxFamily) -> Device:
                 for name in some(["netops", "reader"])
             ),
         ),
-        vty=(Vty(first=0, last=4, authentication="aaa", protocol=draw(optional(st.just("ssh")))),),
+        vty=(
+            Vty(
+                first=0,
+                last=4,
+                authentication="aaa",
+                protocol=draw(optional(st.just("ssh"))),
+                acl=draw(optional(st.sampled_from([2000, 2001]))),
+                idle_timeout_s=draw(optional(st.sampled_from([900, 905]))),
+            ),
+        ),
+        **draw(management()),
     )
+
+
+@st.composite
+def management(draw: st.DrawFn) -> dict[str, Any]:
+    def some(values: list[Any]) -> tuple[Any, ...]:
+        return tuple(sorted(draw(st.sets(st.sampled_from(values)))))
+
+    view = optional(st.sampled_from(["all", "some"]))
+    source = optional(st.sampled_from(PREFIXES))
+    action = st.sampled_from(["permit", "deny"])
+    return {
+        "acls": tuple(
+            Acl(
+                number=number,
+                rules=tuple(
+                    AclRule(index=index, action=draw(action), source=draw(source))
+                    for index in some([5, 10])
+                ),
+            )
+            for number in some([2000, 2001])
+        ),
+        "netconf": Netconf(server=draw(st.booleans()), port_830=draw(st.booleans())),
+        "syslog": Syslog(
+            hosts=tuple(IPv4Address(f"10.255.0.{n}") for n in some([7, 8])),
+            source_interface=draw(optional(st.sampled_from(["MEth0/0/0", "LoopBack0"]))),
+        ),
+        "snmp": Snmp(
+            enabled=draw(st.booleans()),
+            versions=some(["v2c", "v3"]),
+            views=tuple(
+                SnmpView(name=name, subtrees=draw(st.sampled_from([("iso",), ("iso", "system")])))
+                for name in some(["all", "some"])
+            ),
+            groups=tuple(
+                SnmpGroup(name=name, read_view=draw(view), notify_view=draw(view))
+                for name in some(["monitoring", "other"])
+            ),
+            users=tuple(
+                SnmpUser(name=name, group=draw(st.sampled_from(["monitoring", "other"])))
+                for name in some(["monitor", "probe"])
+            ),
+        ),
+    }
 
 
 PREFIXES = [IPv4Network("10.0.0.11/32"), IPv4Network("10.65.0.0/16")]

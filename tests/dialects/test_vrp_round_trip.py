@@ -23,6 +23,7 @@ from rocefort.models.device import (
     BgpPeer,
     Device,
     DiffservDomain,
+    DrrQueue,
     DscpMap,
     Interface,
     InterfacePfc,
@@ -40,6 +41,16 @@ from rocefort.models.device import (
     Vty,
 )
 from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.management import (
+    Acl,
+    AclRule,
+    Netconf,
+    Snmp,
+    SnmpGroup,
+    SnmpUser,
+    SnmpView,
+    Syslog,
+)
 from rocefort.models.network import Sources
 from rocefort.models.qos import Colour, Phb
 
@@ -148,6 +159,8 @@ def interfaces(draw: DrawFn, family: SyntaxFamily) -> Interface:
         edge=draw(st.booleans()),
         trust_dscp=draw(st.booleans()) and not plain.layer3,
         domain=draw(maybe(NAMES | st.just("default"))),
+        flow_control=draw(st.booleans()),
+        drr=draw(rows(st.builds(DrrQueue, queue=QUEUES, weight=st.integers(1, 100)), "queue", 6)),
         pfc=draw(
             maybe(
                 st.builds(
@@ -249,6 +262,36 @@ VTYS = st.builds(
     last=st.integers(0, 20),
     authentication=maybe(NAMES),
     protocol=maybe(NAMES),
+    acl=maybe(st.integers(2000, 2999)),
+    idle_timeout_s=maybe(st.integers(0, 35791 * 60 + 59)),
+)
+ACLS = st.builds(
+    Acl,
+    number=st.integers(2000, 2999),
+    rules=rows(
+        st.builds(
+            AclRule, index=st.integers(0, 4294967294), action=ACTIONS, source=maybe(PREFIXES)
+        ),
+        "index",
+    ),
+)
+SNMPS = st.builds(
+    Snmp,
+    enabled=st.booleans(),
+    versions=st.sets(st.sampled_from(["v1", "v2c", "v3"])).map(tuple),
+    views=rows(st.builds(SnmpView, name=NAMES, subtrees=words()), "name", 2),
+    groups=rows(
+        st.builds(
+            SnmpGroup,
+            name=NAMES,
+            read_view=maybe(NAMES),
+            write_view=maybe(NAMES),
+            notify_view=maybe(NAMES),
+        ),
+        "name",
+        2,
+    ),
+    users=rows(st.builds(SnmpUser, name=NAMES, group=NAMES), "name", 2),
 )
 
 
@@ -299,6 +342,16 @@ def devices(draw: DrawFn, family: SyntaxFamily) -> Device:
             )
         ),
         vty=draw(rows(VTYS, "first", 2)),
+        acls=draw(rows(ACLS, "number", 2)),
+        netconf=draw(st.builds(Netconf, server=st.booleans(), port_830=st.booleans())),
+        syslog=draw(
+            st.builds(
+                Syslog,
+                hosts=st.lists(ADDRESSES, max_size=2, unique=True).map(tuple),
+                source_interface=maybe(INTERFACE_NAMES),
+            )
+        ),
+        snmp=draw(SNMPS),
     )
 
 

@@ -116,3 +116,11 @@ def test_all_that_does_not_fit_the_fabric_is_said_together(heps: Derived, tmp_pa
         f"{tmp_path}/none: no such known_hosts file;"
         " write the host keys of all devices there, compared with the devices' own",
     ]
+
+
+def test_an_empty_file_is_told_how_to_begin(tmp_path: Path) -> None:
+    path = tmp_path / "connections.yaml"
+    path.touch()
+    with pytest.raises(BadInput) as caught:
+        load_connections(path)
+    assert str(caught.value) == f"{path}:1:1: the file is empty; begin with `known_hosts: FILE`"

@@ -224,6 +224,27 @@ def test_quits_of_the_text_are_not_doubled(play: Play, text: str) -> None:
     assert switch.heard == [line for line, _ in switch.steps]
 
 
+def test_quits_of_the_text_close_a_view_inside_a_view(play: Play) -> None:
+    switch = play(
+        [
+            ENTER,
+            ("ai-service", "[~HUAWEI-ai-service]"),
+            ("ai-ecn", "[~HUAWEI-ai-service-ai-ecn]"),
+            ("ai-ecn enable", "[*HUAWEI-ai-service-ai-ecn]"),
+            ("quit", "[*HUAWEI-ai-service]"),
+            ("quit", "[*HUAWEI]"),
+            ("bfd", "[*HUAWEI-bfd]"),
+            ("quit", "[*HUAWEI]"),
+            CLEAR,
+            ("return", "<HUAWEI>"),
+        ]
+    )
+    with switch.driver() as driver:
+        text = "ai-service\n ai-ecn\n  ai-ecn enable\n  quit\n quit\nbfd\n quit\n"
+        driver.load_merge_candidate(config=text)
+    assert switch.heard == [line for line, _ in switch.steps]
+
+
 def test_a_refused_line_is_named_and_the_candidate_discarded(play: Play) -> None:
     error = "           ^\r\nError: Wrong parameter found at '^' position.\r\n"
     switch = play(

@@ -22,7 +22,7 @@ def test_content() -> None:
     assert json.loads(as_json(REPORT)) == {
         "format": 1,
         "failed": False,
-        "summary": {"error": 0, "warning": 1, "info": 0, "not_judged": 1},
+        "summary": {"error": 0, "warning": 1, "info": 0, "not_judged": 1, "waived": 0},
         "network": "heps",
         "rules": ["PFC001", "BUF002"],
         "findings": [
@@ -46,6 +46,7 @@ def test_content() -> None:
                 "reason": "unknown",
             }
         ],
+        "waived": [],
     }
 
 

@@ -18,10 +18,13 @@ from rocefort.models.device import (
     DscpMap,
     Interface,
     InterfacePfc,
+    LocalUser,
     Pfc,
     PfcProfile,
     PfcThreshold,
     PfcTimer,
+    Ssh,
+    Vty,
 )
 from rocefort.models.finding import Finding, NotJudged
 from rocefort.models.hardware import Choice, Fact, Family, Hardware, Range, Release, SyntaxFamily
@@ -31,6 +34,7 @@ from rocefort.models.network import (
     LosslessIntent,
     Network,
     Node,
+    Reserved,
     Role,
     Segment,
     Server,
@@ -100,6 +104,14 @@ DOMAIN = DiffservDomain(
 )
 
 
+MANAGEMENT = {
+    "users": (LocalUser(name="netops", service_types=("ssh",), level=3),),
+    "ssh": Ssh(stelnet=True, source_interface="MEth0/0/0"),
+    "vty": (Vty(first=0, last=4, authentication="aaa", protocol="ssh"),),
+}
+METH = Interface(name="MEth0/0/0")
+
+
 def _lossless(headroom_kbytes: int | None) -> dict[str, Any]:
     row = PfcThreshold(queue=4, xoff_kbytes=600, xon_kbytes=550, headroom_kbytes=headroom_kbytes)
     return {"domain": "roce", "pfc": InterfacePfc(), "thresholds": (row,)}
@@ -138,7 +150,8 @@ def _spine(number: int) -> Node:
             headroom_pool_kbytes=4096,
         ),
         ai_ecn=AiEcn(enabled=True, queues=(AiEcnQueue(queue=4, model="ai_ecn_hpc"),)),
-        interfaces=(loopback, *ports),
+        interfaces=(METH, loopback, *ports),
+        **MANAGEMENT,
         bgp=_bgp(
             65000,
             f"10.0.0.{number}",
@@ -169,7 +182,8 @@ def _leaf(number: int) -> Node:
             headroom_pool_kbytes=2048,
         ),
         ai_ecn=AiEcn(enabled=True, queues=(AiEcnQueue(queue=4, model="ai_ecn_hpc"),)),
-        interfaces=(server_port, *uplinks, loopback, gateway),
+        interfaces=(METH, server_port, *uplinks, loopback, gateway),
+        **MANAGEMENT,
         bgp=_bgp(
             65100 + number, f"10.0.1.{number}", {f"10.1.{number}.{2 * n}": 65000 for n in (1, 2)}
         ),
@@ -216,6 +230,8 @@ def _network() -> Network:
             queue=4, roce_dscp=34, cnp_dscp=48, detect_ms=100, recovery_ms=100, headroom_mtu=9216
         ),
         spines=2,
+        reserved=Reserved(spines=2, leaves=2),
+        oversubscription=3.0,
     )
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocefort.models.hardware import Fact
-from rocefort.validators.buffers import (
+from rocefort.validators.headroom import (
     RESPONSE_QUANTA,
     cable_bytes,
     headroom_bytes,

@@ -249,6 +249,19 @@ PFC004: list[tuple[Change, list[str]]] = [
 ]
 
 
+PFC005: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (
+        lambda s: s.port("leaf01", "100GE1/0/31", flow_control=True),
+        [
+            "error leaf01 100GE1/0/31: 802.3x flow control is on beside PFC; its pauses stop all "
+            "priorities"
+        ],
+    ),
+    (lambda s: s.port("leaf01", "100GE1/0/31", flow_control=True, pfc=None), []),
+]
+
+
 @pytest.mark.parametrize(("change", "says"), PFC001)
 def test_pfc001_thresholds(small: Any, change: Change, says: list[str]) -> None:
     assert change(small).says("PFC001") == says
@@ -273,3 +286,8 @@ def test_pfc002_hint_names_the_commands(small: Any) -> None:
     report = check(small.pfc("leaf01", profiles=_profile(3, 5)).network)
     (hint,) = {f.hint for f in report.findings if f.rule == "PFC002"}
     assert hint == "enter `priority 4`, `undo priority 3` and `undo priority 5` in the profile"
+
+
+@pytest.mark.parametrize(("change", "says"), PFC005)
+def test_pfc005_no_link_pause(small: Any, change: Change, says: list[str]) -> None:
+    assert change(small).says("PFC005") == says

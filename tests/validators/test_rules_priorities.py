@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device import AiEcn, AiEcnQueue, DiffservDomain, DscpMap, PfcProfile
+from rocefort.models.device import AiEcn, AiEcnQueue, DiffservDomain, DrrQueue, DscpMap, PfcProfile
 from rocefort.models.hardware import Unconfirmed
 from rocefort.models.network import Position, Sources, TextLine
 
@@ -255,6 +255,44 @@ LINES = {
 }
 
 
+def _drr(small: Any, **weights: int) -> Any:
+    rows = tuple(DrrQueue(queue=int(name[1:]), weight=w) for name, w in weights.items())
+    return small.port("leaf01", "100GE1/0/31", drr=rows)
+
+
+QOS004: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),  # strict everywhere
+    (lambda s: _drr(s, q4=65, q0=5), []),
+    (
+        lambda s: _drr(s, q4=65, q0=5, q6=1),
+        [
+            "error leaf01 100GE1/0/31: queue 6, which CNP uses, is served by weight; it must have "
+            "strict priority"
+        ],
+    ),
+    (
+        lambda s: _drr(s, q0=5, q1=5, q3=5),
+        [
+            "error leaf01 100GE1/0/31: lossless queue 4 has strict priority over the weighted "
+            "queues 0-1, 3, and can starve them"
+        ],
+    ),
+    (lambda s: _drr(s, q4=1), []),
+    (  # the CNP queue is the one that the port's domain gives it
+        lambda s: _domain(_drr(s, q4=65, q5=1), DscpMap(value=48, phb="ef")),
+        [
+            "error leaf01 100GE1/0/31: queue 5, which CNP uses, is served by weight; it must have "
+            "strict priority"
+        ],
+    ),
+    (  # without a domain QOS001 speaks
+        lambda s: _drr(s, q4=65, q6=1).port("leaf01", "100GE1/0/31", domain="none"),
+        [],
+    ),
+    (lambda s: s.change(lossless=None), [NO_INTENT]),
+]
+
+
 @pytest.mark.parametrize(("change", "says"), TXT002)
 def test_txt002_unknown_lines(small: Any, change: Change, says: list[str]) -> None:
     assert replace(change(small), sources=Sources(LINES)).says("TXT002") == says
@@ -283,3 +321,8 @@ def test_ecn001_ai_ecn(small: Any, change: Change, says: list[str]) -> None:
 @pytest.mark.parametrize(("change", "says"), TXT001)
 def test_txt001_unconfirmed(small: Any, change: Change, says: list[str]) -> None:
     assert change(small).says("TXT001") == says
+
+
+@pytest.mark.parametrize(("change", "says"), QOS004)
+def test_qos004_scheduling(small: Any, change: Change, says: list[str]) -> None:
+    assert change(small).says("QOS004") == says

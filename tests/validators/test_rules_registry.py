@@ -45,9 +45,11 @@ def test_a_rule_without_source_does_not_load() -> None:
 
 def test_the_rules_and_their_order() -> None:
     assert [r.id for r in rules()] == [
-        *("TOP001", "TOP002", "TOP003", "TOP004", "ADR001", "ADR002", "ADR003"),
-        *("BGP001", "BGP002", "PFC001", "PFC002", "PFC003", "PFC004", "BUF001", "BUF002"),
-        *("QOS001", "QOS002", "QOS003", "ECN001", "TXT001", "TXT002"),
+        *("TOP001", "TOP002", "TOP003", "TOP004", "TOP005", "TOP006"),
+        *("ADR001", "ADR002", "ADR003", "ADR004", "BGP001", "BGP002"),
+        *("PFC001", "PFC002", "PFC003", "PFC004", "PFC005", "ECN001", "ECN002"),
+        *("BUF001", "BUF002", "QOS001", "QOS002", "QOS003", "QOS004", "DLK001"),
+        *("SEC001", "SEC002", "SEC003", "TXT001", "TXT002"),
     ]
 
 
@@ -63,7 +65,8 @@ def test_every_rule_explains_itself_and_is_tested(rule_id: str) -> None:
 
 def test_a_sound_fabric_is_silent(small: Any) -> None:
     report = check(small.network)
-    assert (report.findings, report.not_judged, report.failed) == ((), (), False)
+    assert (report.findings, report.failed) == ((), False)
+    assert {n.rule for n in report.not_judged} == {"ECN002"}  # AI-ECN keeps its thresholds
     assert report.rules == tuple(r.id for r in rules())
 
 
@@ -73,10 +76,19 @@ def test_a_network_that_is_only_text_is_never_silently_passed(small: Any) -> Non
         n.model_copy(update={"role": None, "hardware": None, "family": None})
         for n in small.network.nodes
     )
-    unknown = {"links": None, "servers": None, "segments": None, "lossless": None, "spines": None}
+    names = ("links", "servers", "segments", "lossless", "spines", "reserved", "oversubscription")
+    unknown = dict.fromkeys(names)
     report = check(small.change(nodes=nodes, origin="text", **unknown).network)
     assert report.findings == ()
-    text_alone = {"PFC003", "ECN001", "TXT002"}  # what these ask, text answers
+    text_alone = {
+        "PFC003",
+        "PFC005",
+        "ECN001",
+        "SEC001",
+        "SEC002",
+        "SEC003",
+        "TXT002",
+    }  # what these ask, text answers
     assert {n.rule for n in report.not_judged} == set(report.rules) - text_alone
 
 

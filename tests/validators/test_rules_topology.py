@@ -129,6 +129,18 @@ TOP003: list[tuple[Change, list[str]]] = [
 ]
 
 TOP004: list[tuple[Change, list[str]]] = [
+    (  # servers that need as much as RoCE are named as the reason
+        lambda s: (
+            s.server(0, mtu=4160)
+            .server(1, mtu=4160)
+            .port("spine01", "100GE1/0/1", mtu=4159)
+            .port("leaf01", "100GE1/0/31", mtu=4159)
+        ),
+        [
+            "error spine01 100GE1/0/1: MTU 4159 on the link to leaf01 100GE1/0/31; the servers "
+            "need at least 4160"
+        ],
+    ),
     (
         lambda s: s.port("leaf01", "100GE1/0/31", mtu=None),
         [

@@ -18,6 +18,7 @@ from rocefort.models.device import (
     Bfd,
     BgpGroup,
     Device,
+    DrrQueue,
     DscpMap,
     Interface,
     InterfacePfc,
@@ -25,6 +26,7 @@ from rocefort.models.device import (
     PrefixEntry,
 )
 from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.management import AclRule
 
 # Fields whose other value rewrites a line, or stops what was there without one: no Edit of them
 # only adds, so their defaults are said.
@@ -32,11 +34,13 @@ ALWAYS_SAID: dict[type[Frozen], frozenset[str]] = {
     Interface: frozenset({"enabled"}),
     DscpMap: frozenset({"colour"}),
     InterfacePfc: frozenset({"profile", "mode"}),
+    DrrQueue: frozenset({"weight"}),
     AiEcnQueue: frozenset({"model"}),
     Bfd: frozenset(Bfd.model_fields),
     BgpGroup: frozenset({"external"}),
     PrefixEntry: frozenset({"action", "greater_equal", "less_equal"}),
     PolicyNode: frozenset({"action"}),
+    AclRule: frozenset({"action", "source"}),
 }
 
 # (path, what to look for, reason). The interface's or the peer's name fills {0}. "gone" means that
@@ -72,6 +76,16 @@ AFFECTING: tuple[tuple[str, str, str], ...] = (
         r"interfaces\[([^]]+)\]\.(?:trust_dscp|domain)",
         "any",
         "{0} classifies traffic differently: RoCE may enter another queue",
+    ),
+    (
+        r"interfaces\[([^]]+)\]\.drr\[.*",
+        "any",
+        "{0} shares its bandwidth among the queues in another way",
+    ),
+    (
+        r"interfaces\[([^]]+)\]\.flow_control",
+        "any",
+        "{0} begins or ceases to answer pauses of the whole link (802.3x)",
     ),
     (r"interfaces\[([^]]+)\]", "gone", "{0} is removed"),
     (
@@ -147,7 +161,16 @@ AFFECTING: tuple[tuple[str, str, str], ...] = (
     (r"ssh\.(?:stelnet|source_interface)", "gone", "management sessions may be cut off"),
     (r"(?:ssh\.)?users\[([^]]+)\]", "gone", "user {0} can no longer log in"),
     (r"(?:ssh\.)?users\[([^]]+)\]\..*", "gone", "user {0} may log in by other means than before"),
+    (r"vty\[([^]]+)\]\.acl", "any", "management sessions may be cut off"),
     (r"vty\[([^]]+)\].*", "gone", "management sessions may be cut off"),
+    (
+        r"acls\[([^]]+)\].*",
+        "any",
+        "ACL {0} admits other addresses: management sessions may be cut off",
+    ),
+    (r"netconf\..*", "gone", "NETCONF sessions may be cut off"),
+    (r"netconf\.port_830", "any", "NETCONF sessions may be cut off"),
+    (r"snmp\..*", "gone", "monitoring by SNMP may lose the switch"),
 )
 PRIMARY_FIRST = ".addresses"  # the one collection in which the order says something
 PUTS_INTO_SERVICE = frozenset({"routed", "link_type", "access_vlan"})

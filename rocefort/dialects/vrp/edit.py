@@ -10,10 +10,11 @@ from typing import Any
 from rocefort.dialects.vrp.command import Tokens, Trace, read_all, words_of
 from rocefort.dialects.vrp.semantics import ROWS, Row
 from rocefort.dialects.vrp.tree import ConfigLine
-from rocefort.models.device import natural
 from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.keyed import natural
 
 Lines = tuple[ConfigLine, ...]
+TRANSIENT = ("vlan ", "netconf")  # views of the system view that stand while they hold something
 View = tuple[str, ...]  # the lines that opened the views one stands in; () is the system view
 
 
@@ -108,7 +109,7 @@ def insert(lines: Lines, line: ConfigLine, kind: str, family: SyntaxFamily) -> L
 
 
 def remove(config: Lines, view: tuple[str, ...], texts: Iterable[str]) -> Lines:
-    """Remove lines of a view by their text; a `vlan N` view goes with its last line."""
+    """Remove lines of a view by their text; `vlan N` and `netconf` go with their last line."""
     gone = frozenset(texts)
 
     def change(lines: Lines) -> Lines:
@@ -116,7 +117,7 @@ def remove(config: Lines, view: tuple[str, ...], texts: Iterable[str]) -> Lines:
         return lines if len(kept) == len(lines) else kept
 
     after = _at(config, view, change, lambda lines, _made: lines)
-    if len(view) == 1 and view[0].startswith("vlan ") and not children_at(after, view):
+    if len(view) == 1 and view[0].startswith(TRANSIENT) and not children_at(after, view):
         return tuple(line for line in after if line.text != view[0])
     return after
 

@@ -1,8 +1,9 @@
-"""How a CloudEngine writes interface names and addresses, whatever form an operator types."""
+"""How a CloudEngine writes interface names, addresses and ranges, whatever an operator types."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 # Interface Management, V300R023C00: a type, an optional blank, numbers; a split port ends in `:n`.
@@ -31,3 +32,14 @@ def interface_name(typed: str) -> str | None:
 def is_address(word: str) -> bool:
     """Whether a word has the form of an IPv4 address, right or wrong."""
     return ADDRESS.fullmatch(word) is not None
+
+
+def ranges(numbers: Iterable[int]) -> list[str]:
+    """Ascending numbers as words, each run without gaps as one: 0 1 2 4 -> `0 to 2`, `4`."""
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and found[-1][-1] + 1 == number:
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in found]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
-from rocefort.dialects.vrp.parsing import interface, lossless, routing, system
+from rocefort.dialects.vrp.parsing import interface, lossless, management, routing, system
 from rocefort.dialects.vrp.parsing.commands import UNMODELLED, View, read
 from rocefort.dialects.vrp.parsing.parts import BadArgumentError, Log, Part
 from rocefort.dialects.vrp.tree import is_noise
@@ -16,7 +16,7 @@ from rocefort.errors import BadInput, Problem
 from rocefort.models.device import Device
 from rocefort.models.network import Position, TextLine
 
-TABLES = (system, interface, lossless, routing)  # importing them fills the registry
+TABLES = (system, management, interface, lossless, routing)  # importing them fills the registry
 DEEPEST_VIEW = 16  # VRP nests 4 deep; what is deeper is no configuration and stays flat here
 
 MASK_AFTER = (
@@ -45,6 +45,8 @@ class Parsed:
         prefix_lists[LOCAL].entries[10]       route_policies[EXPORT].nodes[10]
         users[netops].level                   ssh.users[netops]
         vty[0].authentication                 ntp_servers[10.255.0.250]
+        acls[2000].rules[5].source            snmp.users[monitor].group
+        interfaces[100GE1/0/1].drr[4].weight  netconf.port_830
 
     Every enclosing path that a line opens or touches is there too, and "" is the sysname's line,
     so the nearest enclosing path of any field has a line. `queues[3]` is the line that takes the
@@ -148,6 +150,7 @@ class _Reader:
                 how="give the text of `display current-configuration`",
             )
         self._drop_meaningless()
+        _forget_defaults(self.root)
         device = self._device()
         lines = {"": self.log.first["name"]}
         for path, number in self.log.marks:
@@ -182,12 +185,27 @@ Rows = dict[Hashable, Part]
 
 
 def _incomplete(device: Part) -> Iterator[tuple[Rows, Hashable]]:
-    """Rows that lack what makes them: a threshold its xoff, a peer its AS, a group its line."""
+    """Rows that lack what makes them: a threshold its xoff, a weight `qos drr`, a peer its AS."""
     for port in device.rows.get("interfaces", {}).values():
         yield from _lacking(port.rows.get("thresholds", {}), "xoff_kbytes")
+        queues = port.rows.get("drr", {})
+        weighted = ((queue, row.facts) for queue, row in queues.items() if "weight" in row.fields)
+        yield from (
+            (queues, queue) for queue, facts in weighted if interface.BY_WEIGHT not in facts
+        )
+    if snmp := device.parts.get("snmp"):
+        yield from _lacking(snmp.rows.get("users", {}), "group")
     if bgp := device.parts.get("bgp"):
         yield from _lacking(bgp.rows.get("groups", {}), "external")
         yield from _lacking(bgp.rows.get("peers", {}), "asn", "group")
+
+
+def _forget_defaults(device: Part) -> None:
+    """Take out rows that say what holds anyway: a queue with strict priority."""
+    for port in device.rows.get("interfaces", {}).values():
+        queues = port.rows.get("drr", {})
+        for queue in [queue for queue, row in queues.items() if interface.STRICT in row.facts]:
+            del queues[queue]
 
 
 def _take_overruled(device: Part) -> Iterator[str]:

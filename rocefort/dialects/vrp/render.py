@@ -13,7 +13,7 @@ from functools import cache
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFound
 
-from rocefort.dialects.vrp.names import interface_name, is_address
+from rocefort.dialects.vrp.names import interface_name, is_address, ranges
 from rocefort.errors import BadInput, Problem
 from rocefort.models.base import Frozen
 from rocefort.models.device import NO_DOMAIN, Device, Interface
@@ -55,7 +55,7 @@ def render(device: Device, family: SyntaxFamily, template: str) -> str:
     if problems:
         raise BadInput(problems=problems)
     try:
-        entry = _environment().get_template(f"{template}.j2")
+        entry = environment().get_template(f"{template}.j2")
     except TemplateNotFound as error:
         known = ", ".join(path.stem for path in sorted((TEMPLATES / "vrp").glob("ce[0-9]*.j2")))
         raise BadInput(
@@ -78,7 +78,8 @@ def render(device: Device, family: SyntaxFamily, template: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Templates of templates/vrp; every value in them passes as one word or as free text."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES / "vrp"),
         undefined=StrictUndefined,
@@ -90,6 +91,7 @@ def _environment() -> Environment:
         autoescape=False,  # noqa: S701 - the output is no HTML; _argument guards every value
     )
     environment.filters["free_text"] = FreeText
+    environment.filters["ranges"] = lambda numbers: [FreeText(words) for words in ranges(numbers)]
     return environment
 
 
@@ -242,6 +244,9 @@ def _empty_rows(device: Device) -> Unsayable:
     for user in device.users:
         if not user.service_types and user.level is None:
             yield f"users[{user.name}]", empty, "give it a service type or a level"
+    for view in device.snmp.views:
+        if not view.subtrees:
+            yield f"snmp.views[{view.name}]", empty, "give it a subtree"
 
 
 def _reserved_words(device: Device) -> Unsayable:

@@ -120,7 +120,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "CR SSH; NETCONF_Configuration_Commands",
         "stelnet [ { ipv4 | ipv6 } ] server enable",
         "snetconf [ { ipv4 | ipv6 } ] server enable",
-        command("netconf", opens="netconf"),
+        command("netconf", opens="netconf", transient=True),
         "ssh server-source { -i <interface> | all-interface }",
         command("ssh server ( <text> )", undo=("ssh server <text> *",)),
         command("ssh user <name>", undo=("ssh user <name> *",)),
@@ -149,7 +149,21 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "info-center enable",
         command("info-center loghost <ip> ( [ <text> ] )", undo=("info-center loghost <ip>",)),
         command("info-center loghost source ( <interface> )", undo=("info-center loghost source",)),
-        command("snmp-agent [ <text> ]"),
+        "snmp-agent",
+        "snmp-agent sys-info version { v1 | v2c | v3 }",
+        command(
+            "snmp-agent mib-view { included | excluded } <name> <other>",
+            undo=("snmp-agent mib-view [ { included | excluded } ] <name> [ <other> ]",),
+        ),
+        command(
+            "snmp-agent group v3 <name> privacy "
+            "( [ read-view <name> ] [ write-view <name> ] [ notify-view <name> ] )",
+            undo=("snmp-agent group v3 <name> privacy",),
+        ),
+        command("snmp-agent usm-user v3 <name>", undo=("snmp-agent usm-user v3 <name> *",)),
+        "snmp-agent usm-user v3 <name> group ( <name> )",
+        "snmp-agent usm-user v3 <name> { authentication-mode | privacy-mode } ( <text> )",
+        "snmp-agent <text>",  # what is not modelled
         command("telemetry", opens="opaque"),
         command("dcb ets-profile <name>", opens="opaque"),
         command("dfs-group <1-1>", opens="opaque"),

@@ -234,7 +234,10 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "CR Congestion_Avoidance_and_Congestion_Management_Configuration_Commands",
         command("qos { pq | drr | lpq } ( <numbers:0-7> )", kind="list", on=PORT),
         command(
-            "qos queue <0-7> drr weight ( <1-100> )", on=PORT, undo=("qos queue <0-7> drr weight",)
+            "qos queue <0-7> drr weight ( <1-100> )",
+            on=PORT,
+            undo=("qos queue <0-7> drr weight",),
+            default="qos queue {0-7} drr weight 1",
         ),
         command("qos queue <0-7> wred ( <name> )", on=PORT, undo=("qos queue <0-7> wred",)),
         command("qos queue <0-7> ecn", on=PORT),

@@ -81,9 +81,9 @@ def test_a_line_that_may_change_forwarding_is_refused_with_its_line(view: str, l
 @pytest.mark.parametrize(
     ("view", "line"),
     [
-        ("system", "snmp-agent"),
-        ("system", "info-center loghost 10.255.0.6"),
-        ("system", "acl number 2000"),
+        ("system", "snmp-agent trap enable"),
+        ("system", "info-center loghost 10.255.0.6 facility local4"),
+        ("system", "acl number 3000"),
         ("system", "ip vpn-instance MGMT"),
         ("system", "ip route-static vpn-instance MGMT 0.0.0.0 0 10.255.0.254"),
         ("system", "ospfv3 1"),  # IPv6

@@ -80,6 +80,14 @@ def interface(text: str) -> str:
     return name
 
 
+def wildcard_length(text: str) -> int | None:
+    """Length of the mask that a wildcard leaves, `0.0.0.255` -> 24, `0` -> 32; None with gaps."""
+    if text == "0":
+        return 32
+    bits = int(address(text))
+    return 32 - bits.bit_length() if bits & (bits + 1) == 0 else None
+
+
 def kbytes(size: str, unit: str) -> int:
     """Buffer size in kbytes."""
     return whole(size) * KBYTES[unit]
@@ -87,14 +95,23 @@ def kbytes(size: str, unit: str) -> int:
 
 def vlans(text: str) -> Iterator[int]:
     """VLANs of a list such as `10 20 to 30`."""
+    return _listed(text, vlan, "VLANs")
+
+
+def queues(text: str) -> Iterator[int]:
+    """Queues of a list such as `0 to 3 5`."""
+    return _listed(text, queue, "queues")
+
+
+def _listed(text: str, one: Callable[[str], int], what: str) -> Iterator[int]:
     words = text.split(" ")
     position = 0
     while position < len(words):
-        low = high = vlan(words[position])
+        low = high = one(words[position])
         if words[position + 1 : position + 2] == ["to"]:
-            high = vlan(" ".join(words[position + 2 : position + 3]))
+            high = one(" ".join(words[position + 2 : position + 3]))
             position += 2
         if high < low:
-            raise BadArgumentError(f"VLANs {low} to {high}", "write the lower one first")
+            raise BadArgumentError(f"{what} {low} to {high}", "write the lower one first")
         yield from range(low, high + 1)
         position += 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rocefort.dialects.vrp.names import interface_name
 from rocefort.dialects.vrp.parsing import arguments
 from rocefort.dialects.vrp.parsing.commands import UNMODELLED, Match, View, command, flag, setting
@@ -17,6 +19,8 @@ setting("interface", r"port link-type (access|trunk)", "link_type")
 setting("interface", r"port default vlan (\d+)", "access_vlan", arguments.vlan)
 flag("interface", "stp edged-port enable", "edge")
 flag("interface", "trust dscp", "trust_dscp")
+flag("interface", "flow-control", "flow_control")
+flag("interface", "undo flow-control", "flow_control", value=False)
 
 
 @command("system", r"interface (\S.*)")
@@ -62,3 +66,28 @@ def _trunk(port: Part, match: Match) -> None:
 
 
 setting("interface", r"trust upstream (\S+)", "domain")
+
+
+# -- scheduling: every queue has strict priority but those of `qos drr` ---------------------------
+
+QUEUES = r"\d(?: to \d)?(?: \d(?: to \d)?)*"
+STRICT, BY_WEIGHT = "pq", "drr"  # facts of a queue's row
+
+
+@command("interface", rf"qos (?:pq|drr) {QUEUES}(?: (?:pq|drr) {QUEUES})*")
+def _schedulers(port: Part, match: Match) -> None:
+    for word, some in re.findall(rf"(pq|drr) ({QUEUES})", match[0]):
+        for queue in arguments.queues(some):
+            row = port.row("drr", queue, queue=queue)
+            row.facts.add(word)
+            if len(row.facts) > 1:
+                raise BadArgumentError(
+                    f"queue {queue} is under both `qos pq` and `qos drr`", "keep one of the two"
+                )
+
+
+@command("interface", r"qos queue (\d) drr weight (\d+)")
+def _weight(port: Part, match: Match) -> None:
+    queue = arguments.queue(match[1])
+    row = port.row("drr", queue, queue=queue)
+    row.set("weight", arguments.number(1, 100, "weight")(match[2]))

@@ -14,8 +14,8 @@ from typing import Any
 from annet.annlib.types import Op
 from annet.rulebook import common
 
-from rocefort.dialects.vrp.names import is_address
-from rocefort.dialects.vrp.parsing.arguments import KBYTES
+from rocefort.dialects.vrp.names import is_address, ranges
+from rocefort.dialects.vrp.parsing.arguments import KBYTES, queues
 
 Rows = dict[str, list[dict[str, Any]]]
 Told = Iterator[tuple[bool, str, Any]]
@@ -78,6 +78,16 @@ def trust(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -
         yield False, "undo trust", None
     else:
         yield from common.default(rule, key, diff)
+
+
+def weighted_queues(diff: Rows, **_: object) -> Told:
+    """`qos drr` adds queues and `undo qos drr` takes some away, whatever lines name the others."""
+    was, will = (
+        {queue for row in when(diff) for queue in queues(row.removeprefix("qos drr "))}
+        for when in (before, after)
+    )
+    yield from ((False, f"undo qos drr {some}", None) for some in ranges(sorted(was - will)))
+    yield from ((True, f"qos drr {some}", None) for some in ranges(sorted(will - was)))
 
 
 def profile(
@@ -176,6 +186,19 @@ def local_user(key: tuple[str, ...], diff: Rows, **_: object) -> Told:
 def ssh_user(key: tuple[str, ...], diff: Rows, **_: object) -> Told:
     """A user of the SSH server."""
     yield from _owner(f"ssh user {key[0]}", diff)
+
+
+def snmp_user(key: tuple[str, ...], diff: Rows, **_: object) -> Told:
+    """A user of SNMPv3; its keys have lines of their own and go with it."""
+    yield from _owner(f"snmp-agent usm-user v3 {key[0]}", diff)
+
+
+def vty_acl(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
+    """Who may open a session; the undo names the direction, not the ACL."""
+    if diff[Op.REMOVED] and not diff[Op.ADDED]:
+        yield False, "undo acl inbound", None
+    else:
+        yield from common.default(rule, key, diff)
 
 
 def _owner(head: str, diff: Rows, keep: frozenset[str] = frozenset()) -> Told:

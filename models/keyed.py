@@ -1,0 +1,50 @@
+"""Collections without order: kept sorted by key, and no key twice."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from ipaddress import IPv4Address, IPv4Network
+from itertools import pairwise
+from typing import Annotated, TypeVar
+
+from pydantic import AfterValidator
+
+T = TypeVar("T")
+
+
+@cache
+def natural(name: str) -> tuple[tuple[int, int | str], ...]:
+    """Sort key that puts 100GE1/0/2 before 100GE1/0/10."""
+    parts = re.findall(r"\d+|\D+", name)
+    return tuple((0, int(part)) if part.isdecimal() else (1, part) for part in parts)
+
+
+def _sort_key(item: object) -> tuple[tuple[int, int | str], ...]:
+    key = getattr(item, "key", item)
+    if not isinstance(key, str):
+        return ((0, _number(key)),)
+    return (*natural(key), (-1, ""), (1, key))  # the name itself tells LEAF1 from LEAF01
+
+
+def _number(key: object) -> int | str:
+    if isinstance(key, IPv4Network):
+        return int(key.network_address) * 64 + key.prefixlen
+    return int(key) if isinstance(key, (int, IPv4Address)) else str(key)
+
+
+def _sorted_unique(values: tuple[T, ...]) -> tuple[T, ...]:
+    if len(values) < 2:
+        return values
+    places = [_sort_key(value) for value in values]
+    if all(a < b for a, b in pairwise(places)):  # in order as they mostly are, so none twice
+        return values
+    ordered = tuple(sorted(values, key=_sort_key))
+    keys = [getattr(value, "key", value) for value in ordered]
+    twice = next((a for a, b in pairwise(keys) if a == b), None)
+    if twice is not None:
+        raise ValueError(f"{str(twice)!r} is there twice")
+    return ordered
+
+
+Keyed = Annotated[tuple[T, ...], AfterValidator(_sorted_unique)]

@@ -1,0 +1,106 @@
+"""Management of a switch: who may log in and from where, NETCONF, syslog, SNMPv3."""
+
+from __future__ import annotations
+
+from rocefort.design.context import Context
+from rocefort.design.ports import MANAGEMENT
+from rocefort.models.device import LocalUser, Ssh, SshUser, Vty
+from rocefort.models.management import (
+    Acl,
+    AclRule,
+    Netconf,
+    Snmp,
+    SnmpGroup,
+    SnmpUser,
+    SnmpView,
+    Syslog,
+)
+
+ACCESS_ACL = 2000  # the first basic ACL
+RULE_STEP = 5  # a switch's own step, V300R023C00 `step`
+EVERYTHING = "iso"  # root of the tree of SNMP objects, and the name of the view that shows it
+SNMP_GROUP = "monitoring"
+
+
+def users(context: Context, device: str) -> tuple[LocalUser, ...]:
+    """Local users; their passwords are no part of intent."""
+    context.note(device, "users", "security", "users")
+    return tuple(
+        LocalUser(name=user.name, service_types=("ssh",), level=user.level)
+        for user in context.fabric.security.users
+    )
+
+
+def ssh(context: Context, device: str) -> Ssh:
+    """The SSH server, on the management port alone."""
+    context.note(device, "ssh", "security", "users")
+    services = ("snetconf", "stelnet") if context.fabric.services.netconf else ("stelnet",)
+    return Ssh(
+        stelnet=True,
+        source_interface=MANAGEMENT,
+        users=tuple(
+            SshUser(name=user.name, authentication="password", service_types=services)
+            for user in context.fabric.security.users
+        ),
+    )
+
+
+def netconf(context: Context, device: str) -> Netconf:
+    """NETCONF on its own port, so that a firewall can tell it from SSH."""
+    wanted = context.fabric.services.netconf
+    context.note(device, "netconf", "services", "netconf")
+    return Netconf(server=wanted, port_830=wanted)
+
+
+def acls(context: Context, device: str) -> tuple[Acl, ...]:
+    """Who reaches the terminal lines; a rule's number follows from its network's id."""
+    access = context.fabric.security.management_access
+    at = f"acls[{ACCESS_ACL}]"
+    context.note(device, at, "security", "management_access")
+    for index, row in enumerate(access):
+        place = f"{at}.rules[{row.id * RULE_STEP}]"
+        context.note(device, place, "security", "management_access", index)
+    rules = tuple(AclRule(index=row.id * RULE_STEP, source=row.prefix) for row in access)
+    return (Acl(number=ACCESS_ACL, rules=rules),) if rules else ()
+
+
+def vty(context: Context, device: str) -> Vty:
+    """The terminal lines."""
+    security = context.fabric.security
+    context.note(device, "vty", "security")
+    context.note(device, "vty[0].acl", "security", "management_access")
+    context.note(device, "vty[0].idle_timeout_s", "security", "idle_timeout_min")
+    minutes = security.idle_timeout_min
+    return Vty(
+        first=0,
+        last=4,
+        authentication="aaa",
+        protocol="ssh",
+        acl=ACCESS_ACL if security.management_access else None,
+        idle_timeout_s=None if minutes is None else minutes * 60,
+    )
+
+
+def syslog(context: Context, device: str) -> Syslog:
+    """Log hosts, reached from the management port."""
+    hosts = context.fabric.services.syslog
+    context.note(device, "syslog", "services", "syslog")
+    return Syslog(hosts=hosts, source_interface=MANAGEMENT if hosts else None)
+
+
+def snmp(context: Context, device: str) -> Snmp:
+    """SNMPv3 and nothing older, for reading and notifications; keys are no part of a Device."""
+    named = context.fabric.services.snmp
+    context.note(device, "snmp", "services", "snmp")
+    for index, user in enumerate(named):
+        context.note(device, f"snmp.users[{user.name}]", "services", "snmp", index)
+    if not named:
+        return Snmp()
+    group = SnmpGroup(name=SNMP_GROUP, read_view=EVERYTHING, notify_view=EVERYTHING)
+    return Snmp(
+        enabled=True,
+        versions=("v3",),
+        views=(SnmpView(name=EVERYTHING, subtrees=(EVERYTHING,)),),
+        groups=(group,),
+        users=tuple(SnmpUser(name=user.name, group=SNMP_GROUP) for user in named),
+    )

@@ -1,0 +1,58 @@
+"""Day 0: the part of a switch's configuration that one types on its console to reach it by SSH."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from rocefort.dialects.vrp.render import environment, render
+from rocefort.dialects.vrp.tree import parse_tree
+from rocefort.errors import BadInput
+from rocefort.models.device import Device
+from rocefort.models.network import Node
+
+# V300R023C00, `local-user password`: 8 to 128 characters; blanks end it, `?` asks for help.
+PASSWORD = re.compile(r"[!->@-~]{8,128}")
+
+
+def day0_device(device: Device) -> Device:
+    """The part of a Device that opens its management: name, management port, users, SSH, its ACL.
+
+    Raises BadInput where it would open nothing: nobody may log in.
+    """
+    if not device.ssh.users or not device.ssh.stelnet or device.ssh.source_interface is None:
+        raise BadInput(
+            "nobody may log in by SSH", where=device.name, how="add a user to security.users"
+        )
+    return Device(
+        name=device.name,
+        acls=tuple(a for a in device.acls if a.number in {v.acl for v in device.vty}),
+        interfaces=tuple(i for i in device.interfaces if i.name == device.ssh.source_interface),
+        users=device.users,
+        ssh=device.ssh,
+        vty=device.vty,
+    )
+
+
+def day0_text(node: Node, passwords: Mapping[str, str]) -> str:
+    """What is typed on the console of a new switch, from the user view to the saved configuration.
+
+    passwords: by user, what stands in the place of each; the switch stores a digest of it. Raises
+    BadInput where the switch's hardware is not known or nobody may log in.
+    """
+    if node.family is None or node.hardware is None:
+        raise BadInput("its syntax family is not known", where=node.name, how="name its hardware")
+    saved = render(day0_device(node.device), node.family.name, node.hardware.template)
+    template = environment().get_template("day0.j2")
+    return template.render(sections=parse_tree(saved), passwords=passwords)
+
+
+def check_password(value: str, user: str, reference: str) -> str:
+    """Accept a password that a console takes as one word; an error does not repeat it."""
+    if not PASSWORD.fullmatch(value):
+        raise BadInput(
+            f"the password of {user} cannot be typed on a console",
+            where=reference,
+            how="use 8 to 128 printable ASCII characters without blanks and '?'",
+        )
+    return value

@@ -1,0 +1,141 @@
+"""Steps of reporting: a Report in every format, and the page that shows a whole fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rocefort.dialects.vrp.parse import parse, sources_of
+from rocefort.errors import BadInput
+from rocefort.models.finding import Report
+from rocefort.models.network import Network, Node, Position, Sources
+from rocefort.reports.as_json import as_json
+from rocefort.reports.junit import as_junit
+from rocefort.reports.markdown import as_markdown
+from rocefort.reports.page import page
+from rocefort.reports.page_content import DeviceBudget, PageContent, PortBudget
+from rocefort.reports.rule_text import RuleText
+from rocefort.reports.sarif import as_sarif
+from rocefort.reports.terminal import as_text
+from rocefort.steps.judging import Subject
+from rocefort.validators import check, rules, titles
+from rocefort.validators.budget import PortDemand, port_demands
+from rocefort.validators.routing import analyse
+from rocefort.validators.verification import verify
+
+PAGE = "index.html"
+
+
+def rule_texts() -> tuple[RuleText, ...]:
+    """Words of all rules, those of verification among them."""
+    told = {
+        rule.id: RuleText(
+            id=rule.id,
+            title=rule.title,
+            severity=rule.severity,
+            explanation=rule.explanation,
+            source=rule.source,
+        )
+        for rule in rules()
+    }
+    others = [
+        RuleText(id=name, title=title, severity="error")
+        for name, title in titles().items()
+        if name not in told
+    ]
+    return (*told.values(), *others)
+
+
+def written(report: Report, form: str, subject: str) -> str:
+    """A report in a format by name: text, json, sarif, junit, markdown.
+
+    subject: the file that a finding without a line is about.
+    """
+    if form == "sarif":
+        return as_sarif(report, rule_texts(), subject=subject)
+    if form == "junit":
+        return as_junit(report, rule_texts())
+    if form == "markdown":
+        return as_markdown(report, titles())
+    return as_json(report) if form == "json" else as_text(report, titles())
+
+
+def fabric_page(subject: Subject) -> str:
+    """The page of a fabric: drawn, judged, verified by the embedded engine, with every text."""
+    network = subject.network
+    report = check(network, subject.sources)
+    solution = analyse(network, subject.sources)
+    verified = verify(network, solution.state, subject.sources, solution)
+    texts: dict[str, Position] = {}
+    for name, text in subject.texts.items():
+        texts |= sources_of(parse(text, f"{name}.cfg"), f"{name}.cfg")
+    in_texts = Sources(texts)
+    return page(
+        PageContent(
+            network=network,
+            report=_together(report, verified),
+            texts=subject.texts,
+            text_report=_together(
+                check(network, in_texts), verify(network, solution.state, in_texts, solution)
+            ),
+            routing=solution.state,
+            budgets=_budgets(network),
+            titles=titles(),
+        )
+    )
+
+
+def write_page(text: str, directory: Path) -> Path:
+    """Write the page, whole or not at all."""
+    path = directory / PAGE
+    part = directory / f".{PAGE}.part"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror}", where=str(directory)) from None
+    return path
+
+
+def _together(report: Report, verified: Report) -> Report:
+    return report.model_copy(
+        update={
+            "rules": (*report.rules, *verified.rules),
+            "findings": (*report.findings, *verified.findings),
+            "not_judged": (*report.not_judged, *verified.not_judged),
+        }
+    )
+
+
+def _budgets(network: Network) -> tuple[DeviceBudget, ...]:
+    demands = port_demands(network)
+    return tuple(_budget(node, demands.get(node.name, ())) for node in network.nodes)
+
+
+def _budget(node: Node, demands: Sequence[PortDemand]) -> DeviceBudget:
+    fact = node.hardware.buffer_kbytes if node.hardware else None
+    return DeviceBudget(
+        device=node.name,
+        buffer_kbytes=fact.value if fact else None,
+        buffer_confirmed=fact.confirmed if fact else True,
+        buffer_source=fact.source if fact else "",
+        xoff_kbytes=_sum([demand.xoff_kbytes for demand in demands]),
+        headroom_kbytes=_sum([demand.kept_kbytes for demand in demands]),
+        ports=tuple(
+            PortBudget(
+                interface=demand.port.end.interface,
+                speed_gbps=demand.port.speed_gbps,
+                cable_m=demand.port.cable_m,
+                xoff_kbytes=demand.xoff_kbytes,
+                headroom_kbytes=demand.headroom_kbytes,
+                needed_kbytes=demand.needed_kbytes,
+            )
+            for demand in demands
+        ),
+    )
+
+
+def _sum(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None

@@ -1,0 +1,170 @@
+"""What things cost, as figures, ratios and the bar beside each: `make bench`. Nothing is asserted.
+
+CPU seconds where nothing else is said; the best of several runs, for other work shares the machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from rocefort.design.derive import derive
+from rocefort.dialects.vrp.patch import make_patch
+from rocefort.dialects.vrp.texts import render_node
+from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.network import Network
+from rocefort.validators import batfish
+from rocefort.validators.routing import solve
+
+T = TypeVar("T")
+Costs = dict[str, float]
+HERE = Path(__file__).parent
+COMMAND = Path(sys.executable).with_name("rocefort")
+PEER_PYTHON = "ROCEFORT_PYAVD_PYTHON"
+SMALL, LARGE = 500, 2000  # switches
+PEER_LEAVES = (8, 32, 100)
+SPINES = 8  # as in flow.py and peer.py
+# The bars of issue and design: CPU seconds and MB of SMALL, ratio of LARGE to it.
+PARSED = "total with parse back"
+BARS = {"total": 3.0, PARSED: 6.0, "peak MB": 250.0}
+RATIO_BAR = 4.5
+STEPS = ("start and imports", "load and validate", "derive", "check, all rules", "render")
+
+
+def main() -> None:
+    """Print the tables."""
+    starts()
+    with tempfile.TemporaryDirectory() as directory:
+        scale(Path(directory))
+        beside_pyavd(Path(directory))
+    network = derive(Path("heps")).network
+    patch(network)
+    routing(network)
+
+
+def starts() -> None:
+    """Commands from a cold start, wall seconds."""
+    for words, bar in ((("--help",), 0.3), (("check", "heps"), 1.5)):
+        seconds = cold(*words)
+        name = f"rocefort {' '.join(words)}, cold, wall"
+        print(f"{name:<36} {seconds:8.2f} s   (bar {bar}, {verdict(seconds, bar)})")
+
+
+def scale(directory: Path) -> None:
+    """The whole flow at two sizes, step by step."""
+    small, large = (flow(directory, size, times=n) for size, n in ((SMALL, 3), (LARGE, 2)))
+    for size, costs in ((SMALL, small), (LARGE, large)):
+        whole = flow(directory, size, "--parse-back", times=1)
+        costs |= {PARSED: whole["total"], "parse back": whole["parse back"]}
+    print(f"\nCPU seconds, 8 servers a leaf {SMALL:>9} {LARGE:>10} switches  ratio   bars")
+    for step in (*STEPS, "total", "peak MB", "parse back", PARSED):
+        less, more = small[step], large[step]
+        print(f"{step:<28} {less:10.2f} {more:10.2f} {more / less:15.2f}   {_bars(step, small)}")
+    ratio = large["total"] / small["total"]
+    print(f"{LARGE} switches cost {ratio:.2f} times {SMALL} (bar {RATIO_BAR}, "
+          f"{verdict(ratio, RATIO_BAR)}; 4.0 is linear)")  # fmt: skip
+
+
+def _bars(step: str, small: Costs) -> str:
+    bar = BARS.get(step)
+    return "" if bar is None else f"{SMALL}: at most {bar:g}, {verdict(small[step], bar)}"
+
+
+def verdict(figure: float, bar: float) -> str:
+    """Held or missed, in a word."""
+    return "held" if figure <= bar else "MISSED"
+
+
+def flow(directory: Path, switches: int, *options: str, times: int) -> Costs:
+    """Costs of the flow in a fresh process, the cheapest of several runs."""
+    file = directory / f"{switches}.yaml"
+    script = HERE / "flow.py"
+    subprocess.run([sys.executable, script, "write", str(switches), file], check=True)
+    runs = [_answer([sys.executable, script, "run", file, *options]) for _ in range(times)]
+    return min(runs, key=lambda costs: costs["total"])
+
+
+def _answer(command: list[str | Path]) -> Costs:
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    costs: Costs = json.loads(done.stdout.splitlines()[-1])
+    return costs
+
+
+def beside_pyavd(directory: Path) -> None:
+    """The same numbers of switches and servers through pyavd, where a Python has it."""
+    python = os.environ.get(PEER_PYTHON)
+    if not python:
+        print(f"\npyavd: not measured; {PEER_PYTHON} names no Python that has it")
+        return
+    print("\nbeside pyavd (8 spines)      CPU: pyavd  rocefort  ratio   MB: pyavd  rocefort  ratio")
+    for leaves in PEER_LEAVES:
+        try:
+            theirs = _answer([python, HERE / "peer.py", str(leaves)])
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"pyavd: not measured; {error}")
+            return
+        ours = flow(directory, SPINES + leaves, times=1)
+        cells = [_beside(theirs[name], ours[name], width) for name, width in
+                 (("total", 8), ("peak MB", 8))]  # fmt: skip
+        print(f"{leaves:4} leaves {'':<14} {cells[0]}  {cells[1]}")
+    print("pyavd validates its inputs and writes EOS text; rocefort reads YAML, checks all rules,")
+    print("and writes VRP text with PFC, ECN and priorities. Both include the start of Python.")
+
+
+def _beside(theirs: float, ours: float, width: int) -> str:
+    return f"{theirs:{width + 2}.2f} {ours:{width + 1}.2f} {theirs / ours:6.1f}"
+
+
+def patch(network: Network) -> None:
+    """The patch of one leaf, with the way back."""
+    text = render_node(network.by_name["leaf03"])
+    raised = text.replace("xoff static 600", "xoff static 640")
+    seconds, made = cpu(lambda: make_patch(text, raised, SyntaxFamily.V300_G1))
+    print(f"\npatch of one leaf and the way back  {seconds:8.3f} s, {len(made.commands)} commands")
+
+
+def routing(network: Network) -> None:
+    """All server pairs of HEPS, by the embedded engine and by Batfish where one answers."""
+    ours = cpu(lambda: solve(network))[0]
+    host, _, port = os.environ.get("ROCEFORT_BATFISH", "127.0.0.1:9996").rpartition(":")
+    if not batfish.reachable(host, int(port)):
+        print(f"routing of HEPS: embedded {ours:.3f} s; no Batfish at {host}:{port}")
+        return
+    before = time.perf_counter()
+    batfish.ask(network, host, int(port))
+    theirs = time.perf_counter() - before
+    print(f"routing of HEPS: Batfish {theirs:.1f} s wall, embedded {ours:.3f} s, "
+          f"{theirs / ours:.0f}x")  # fmt: skip
+
+
+def cpu(work: Callable[[], T]) -> tuple[float, T]:
+    """CPU seconds of one call, the best of three, and what it gave."""
+    best, result = float("inf"), None
+    for _ in range(3):
+        before = time.process_time()
+        result = work()
+        best = min(best, time.process_time() - before)
+    if result is None:
+        raise TypeError("nothing to measure")
+    return best, result
+
+
+def cold(*arguments: str) -> float:
+    """Wall seconds of a command from a cold start, the best of three."""
+    best = float("inf")
+    for _ in range(3):
+        before = time.perf_counter()
+        subprocess.run([COMMAND, *arguments], check=True, capture_output=True)
+        best = min(best, time.perf_counter() - before)
+    return best
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""Whatever is wrong with a fabric, each command says so, ends with 2, and writes nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocefort import tasks
+
+EditHeps = Callable[..., Path]
+
+COMMANDS = [
+    ("check", "FABRIC"),
+    ("render", "FABRIC", "--out", "OUT"),
+    ("show", "FABRIC", "devices"),
+    ("verify", "FABRIC", "--engine", "embedded"),
+    ("report", "FABRIC", "--out", "OUT"),
+    ("diff", "heps", "FABRIC"),
+    ("plan", "FABRIC", "--connections", "CONNECTIONS", "--out", "OUT"),
+    ("demo", "FABRIC"),
+    ("day0", "FABRIC", "leaf08"),
+    ("replace", "FABRIC", "leaf08", "--connections", "CONNECTIONS"),
+    ("lab", "cli", "FABRIC", "--state", "OUT"),
+]
+CONNECTIONS = """\
+known_hosts: known_hosts
+devices:
+  - {name: leaf08, host: 10.255.0.16, user: netops, credential: "env:NETOPS_PASSWORD"}
+"""
+FABRICS = {  # one for each stage: the syntax, the shape, what contradicts itself, what clashes
+    "syntax": (("mtu: 9000  #", "mtu: [9000  #"), "not YAML: did not find expected"),
+    "shape": (("name: leaf03", "name: ../leaf03"), "leaves[2].name: '../leaf03' is not a name; "),
+    "intent": (("canary: leaf08", "canary: leaf80"), "rollout.canary: no leaf 'leaf80'; "),
+    "fit": (
+        ("    name: leaf08\n", "    name: leaf08\n    pins: {management: 10.9.0.1}\n"),
+        "management address 10.9.0.1 of leaf08 is not one of 10.255.0.0/24; ",
+    ),
+}
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+@pytest.mark.parametrize("fabric", FABRICS)
+def test_no_command_begins_with_a_bad_fabric(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    edit_heps: EditHeps,
+    tmp_path: Path,
+    words: tuple[str, ...],
+    fabric: str,
+) -> None:
+    edit, sentence = FABRICS[fabric]
+    path = edit_heps(edit)
+    connections = tmp_path / "connections.yaml"
+    connections.write_text(CONNECTIONS)
+    given = {"FABRIC": path, "OUT": tmp_path / "out", "CONNECTIONS": connections}
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["rocefort", *(str(given.get(w, w)) for w in words)])
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(SystemExit) as ended:
+        tasks.app()
+    told = capsys.readouterr()
+    assert ended.value.code == 2
+    assert told.out == ""
+    assert len(told.err.splitlines()) == 1
+    assert told.err.startswith("rocefort: fabric.yaml:")
+    assert sentence in told.err
+    assert sorted(tmp_path.iterdir()) == before

@@ -1,0 +1,143 @@
+"""`rocefort check` with --select, --ignore and waivers in the fabric, as a user types it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocefort.tasks import app
+
+EditHeps = Callable[..., Path]
+WAIVER = """\
+waivers:
+  - rule: PFC004
+    why: the site was asked on {asked}
+    until: {until}
+rollout:
+"""
+
+
+def _run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
+) -> tuple[int, str, str]:
+    monkeypatch.setattr(sys, "argv", ["rocefort", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        app()
+    out, err = capsys.readouterr()
+    return int(ended.value.code or 0), out, err
+
+
+def _checked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
+) -> tuple[int, dict[str, object]]:
+    code, out, _ = _run(monkeypatch, capsys, "check", *arguments, "--format", "json")
+    return code, json.loads(out)
+
+
+def test_select_and_ignore(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, report = _checked(
+        monkeypatch, capsys, "heps", "--select", "PFC,DLK001", "--ignore", "PFC004"
+    )
+    assert code == 0
+    assert report["rules"] == ["PFC001", "PFC002", "PFC003", "PFC005", "DLK001"]
+
+
+def test_an_unknown_rule_names_the_nearest(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _run(monkeypatch, capsys, "check", "heps", "--ignore", "BUF01") == (
+        2,
+        "",
+        "rocefort: no rule or family 'BUF01'; did you mean 'BUF001'?\n",
+    )
+
+
+def test_a_waiver_shows_with_its_reason(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], edit_heps: EditHeps
+) -> None:
+    written = WAIVER.format(asked="2026-11-20", until="9999-12-31")
+    path = str(edit_heps(("rollout:\n", written)))
+    code, out, _ = _run(monkeypatch, capsys, "check", path, "--select", "PFC004")
+    assert code == 0
+    assert "WAIVED PFC004  Deadlock timers can be set, and are as intended\n" in out
+    assert "        until 9999-12-31: the site was asked on 2026-11-20\n" in out
+    assert "0 errors, 0 warnings, 0 info, " in out
+    assert " waived, " in out
+    code, report = _checked(monkeypatch, capsys, path, "--select", "PFC004")
+    waived = report["waived"]
+    assert isinstance(waived, list)
+    assert {(w["why"], w["until"], w["finding"]["rule"]) for w in waived} == {
+        ("the site was asked on 2026-11-20", "9999-12-31", "PFC004")
+    }
+    assert report["summary"] == {
+        "error": 0,
+        "warning": 0,
+        "info": 0,
+        "not_judged": 8,
+        "waived": len(waived),
+    }
+
+
+def test_an_expired_waiver_fails_at_its_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], edit_heps: EditHeps
+) -> None:
+    path = edit_heps(("rollout:\n", WAIVER.format(asked="2000-01-01", until="2000-12-31")))
+    line = path.read_text(encoding="utf-8").splitlines().index("  - rule: PFC004") + 1
+    code, report = _checked(monkeypatch, capsys, str(path))
+    assert code == 1
+    findings = report["findings"]
+    assert isinstance(findings, list)
+    errors = [f for f in findings if f["severity"] == "error"]
+    assert [(f["where"]["line"], f["message"]) for f in errors] == [
+        (line, "the waiver of PFC004 expired after 2000-12-31 (the site was asked on 2000-01-01)")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (
+            "until: 9999-12-31",
+            "until: 31.12.2026",
+            "waivers[0].until: '31.12.2026' is not a day; write YYYY-MM-DD",
+        ),
+        (
+            "until: 9999-12-31",
+            "until: 2026-02-30",
+            "waivers[0].until: there is no day 2026-02-30; check month and day",
+        ),
+        (
+            "why: the",
+            "interface: 100GE1/0/1\n    why: the",
+            "waivers[0]: a waiver names an interface, but no device; add device",
+        ),
+        (
+            "why: the",
+            "device: leaf1\n    why: the",
+            "waivers[0].device: no switch 'leaf1'; did you mean 'leaf01'?",
+        ),
+        ("rule: PFC004", "rule: PFC04", "no rule 'PFC04'; did you mean 'PFC004'?"),
+        ("    why: the site was asked on x\n", "", "waivers[0].why: 'why' is missing; add it"),
+    ],
+)
+def test_a_wrong_waiver(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    edit_heps: EditHeps,
+    old: str,
+    new: str,
+    says: str,
+) -> None:
+    waiver = WAIVER.format(asked="x", until="9999-12-31")
+    assert waiver.count(old) == 1
+    path = edit_heps(("rollout:\n", waiver.replace(old, new)))
+    code, out, err = _run(monkeypatch, capsys, "check", str(path))
+    assert (code, out) == (2, "")
+    assert err.rstrip().endswith(says)
+    assert f"{path}:" in err

@@ -1,0 +1,34 @@
+"""docs/rules.md says what the registry of rules says (`make golden` writes it anew)."""
+
+from __future__ import annotations
+
+import re
+
+from rocefort.paths import ROOT
+from rocefort.reports.rule_page import rule_page
+from rocefort.steps.reporting import rule_texts
+from rocefort.validators import rules
+from rocefort.validators.rules import FAMILIES
+
+PAGE = ROOT / "docs" / "rules.md"
+
+
+def test_the_page_is_that_of_the_registry(golden_update: bool) -> None:
+    needs = {rule.id: tuple(map(str, (*rule.needs, *rule.wants))) for rule in rules()}
+    text = rule_page([rule for rule in rule_texts() if rule.id in needs], FAMILIES, needs)
+    if golden_update:
+        PAGE.write_text(text, encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == text
+
+
+def test_the_page_has_every_rule_with_all_that_belongs_to_it() -> None:
+    sections = re.split(r"^### ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    listed = re.findall(r"^- \[([A-Z]{3}\d{3})\]\(#\w+\) \S", sections[0], flags=re.MULTILINE)
+    assert listed == [rule.id for rule in rules()]
+    for section, rule in zip(sections[1:], rules(), strict=True):
+        name, _, body = section.partition("\n")
+        assert name == rule.id
+        assert rule.title in body
+        assert rule.explanation in body
+        for fact in (f"- Severity: {rule.severity}", f"- Source: {rule.source}", "- Needs: "):
+            assert fact in body

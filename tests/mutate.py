@@ -1,0 +1,191 @@
+"""Does a test notice? Flips one comparison or `and`/`or` of validators/ at a time: `make mutate`.
+
+Works in a temporary copy and never touches the tree. Exit code 1 when a mutant survives.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+
+ROOT = Path(__file__).resolve().parent.parent
+COPIED = ("rocefort", "models", "validators", "templates", "inventory", "napalm_cloudengine")
+TESTS = "tests/validators"
+FLIPS: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+}
+SECONDS = 120  # a mutant that runs longer loops, which is noticed
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One flip: the number of the operator in its file, and what it reads like."""
+
+    file: str
+    line: int
+    number: int
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.before}  ->  {self.after}"
+
+
+def flippable(tree: ast.Module) -> Iterator[tuple[ast.expr, int]]:
+    """Expressions with an operator to flip, each with the operator's place in it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BoolOp):
+            yield node, 0
+        elif isinstance(node, ast.Compare):
+            yield from ((node, place) for place, _ in enumerate(node.ops))
+
+
+def flip(node: ast.expr, place: int) -> None:
+    """Flip one operator in place."""
+    if isinstance(node, ast.BoolOp):
+        node.op = FLIPS[type(node.op)]()  # type: ignore[assignment]  # the table keeps the kind
+    elif isinstance(node, ast.Compare):
+        node.ops[place] = FLIPS[type(node.ops[place])]()  # type: ignore[call-overload]  # same
+
+
+def mutants(file: str, source: str) -> Iterator[Mutant]:
+    """All mutants of a module."""
+    for number, (node, place) in enumerate(flippable(ast.parse(source))):
+        before = ast.unparse(node)
+        flip(node, place)
+        after = ast.unparse(node)
+        flip(node, place)  # back again: the next one is alone, too
+        yield Mutant(file, node.lineno, number, before, after)
+
+
+def mutated(source: str, number: int) -> str:
+    """The source with one operator flipped."""
+    tree = ast.parse(source)
+    flip(*list(flippable(tree))[number])
+    return ast.unparse(tree)
+
+
+def sample(found: Sequence[Mutant], size: int | None, seed: int) -> list[Mutant]:
+    """Some mutants by chance, in the order of the files; all where no size is given."""
+    if size is None or size >= len(found):
+        return list(found)
+    chosen = random.Random(seed).sample(range(len(found)), size)
+    return [found[index] for index in sorted(chosen)]
+
+
+def copy_tree(to: Path) -> Path:
+    """A copy of what the tests of validators need, links kept as links."""
+    for name in (*COPIED, "tests"):
+        shutil.copytree(
+            ROOT / name, to / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    for name in ("pyproject.toml", "tasks.py"):
+        shutil.copy(ROOT / name, to / name)
+    return to
+
+
+def survives(tree: Path, tests: Sequence[str], mutant: Mutant | None) -> bool:
+    """Whether the tests pass in a copy with a mutant, or without one."""
+    file = tree / mutant.file if mutant else None
+    source = file.read_text(encoding="utf-8") if file else ""
+    if file and mutant:
+        file.write_text(mutated(source, mutant.number), encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        done = subprocess.run(
+            command, cwd=tree, env=environment, capture_output=True, timeout=SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        if file:
+            file.write_text(source, encoding="utf-8")
+    return done.returncode == 0
+
+
+def tests_of(paths: Sequence[str]) -> list[str]:
+    """The test files to run, rules first: they are quick and notice most."""
+    if paths:
+        return list(paths)
+    found = [str(path.relative_to(ROOT)) for path in (ROOT / TESTS).glob("test_*.py")]
+    found += [str(path.relative_to(ROOT)) for path in (ROOT / TESTS / "routing").glob("test_*.py")]
+    return sorted(found)
+
+
+def run(chosen: Sequence[Mutant], tests: Sequence[str], jobs: int) -> list[Mutant]:
+    """Try every mutant, print each outcome, and give those that survived."""
+    with tempfile.TemporaryDirectory(prefix="rocefort-mutate-") as where:
+        free: SimpleQueue[Path] = SimpleQueue()
+        for job in range(jobs):
+            free.put(copy_tree(Path(where) / str(job)))
+        first = free.get()
+        if not survives(first, tests, None):
+            sys.exit("the tests fail without any mutant; mend them first")
+        free.put(first)
+
+        def attempt(mutant: Mutant) -> bool:
+            tree = free.get()
+            try:
+                return survives(tree, tests, mutant)
+            finally:
+                free.put(tree)
+
+        left = []
+        with ThreadPoolExecutor(jobs) as pool:
+            for mutant, survived in zip(chosen, pool.map(attempt, chosen), strict=True):
+                print(f"{'SURVIVED' if survived else 'killed  '} {mutant}", flush=True)
+                left += [mutant] if survived else []
+    return left
+
+
+def main() -> int:
+    """Read the options, try the mutants, print how many were killed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*", help="modules of validators/ (default: all)")
+    parser.add_argument("--sample", type=int, help="try so many, chosen by chance")
+    parser.add_argument("--seed", type=int, default=1, help="another seed, another sample")
+    parser.add_argument("--jobs", type=int, default=2, help="how many at the same time")
+    parser.add_argument("--tests", action="append", default=[], help="run these test files only")
+    options = parser.parse_args()
+    modules = options.files or sorted(str(p.relative_to(ROOT)) for p in _modules())
+    found = [
+        mutant
+        for module in modules
+        for mutant in mutants(module, (ROOT / module).read_text(encoding="utf-8"))
+    ]
+    chosen = sample(found, options.sample, options.seed)
+    left = run(chosen, tests_of(options.tests), options.jobs)
+    print(f"{len(chosen) - len(left)} of {len(chosen)} killed ({len(found)} mutants there are)")
+    return 1 if left else 0
+
+
+def _modules() -> Iterator[Path]:
+    """Modules whose tests need no service; what asks Batfish is tested against recordings."""
+    return (p for p in (ROOT / "validators").glob("*.py") if not p.name.startswith("batfish"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

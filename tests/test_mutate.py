@@ -1,0 +1,47 @@
+"""The mutation script itself: what it flips, one at a time, and that a sample is repeatable."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+SOURCE = "def f(a, b, c):\n    return a < b <= c and (a == b or c in a)\n"
+
+
+@pytest.fixture(scope="module")
+def mutate() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("mutate", Path(__file__).with_name("mutate.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["mutate"] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_operator_is_flipped_alone(mutate: ModuleType) -> None:
+    found = list(mutate.mutants("f.py", SOURCE))
+    texts = {mutate.mutated(SOURCE, mutant.number).splitlines()[1].strip() for mutant in found}
+    assert texts == {
+        "return a <= b <= c and (a == b or c in a)",
+        "return a < b < c and (a == b or c in a)",
+        "return a < b <= c or (a == b or c in a)",
+        "return a < b <= c and (a != b or c in a)",
+        "return a < b <= c and (a == b and c in a)",
+        "return a < b <= c and (a == b or c not in a)",
+    }
+    assert min(map(str, found)) == "f.py:2: a < b <= c  ->  a < b < c"
+
+
+def test_a_sample_is_the_same_every_time(mutate: ModuleType) -> None:
+    found = list(mutate.mutants("f.py", SOURCE * 9))
+    assert len(found) == 54
+    some = mutate.sample(found, 5, 1)
+    assert len(some) == 5
+    assert some == mutate.sample(found, 5, 1)
+    assert some != mutate.sample(found, 5, 2)
+    assert mutate.sample(found, None, 1) == mutate.sample(found, 99, 1) == found

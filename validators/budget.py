@@ -1,0 +1,57 @@
+"""What the lossless ports of a switch promise of its buffer, for rules and reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rocefort.models.hardware import Family
+from rocefort.models.network import Network, Port
+from rocefort.validators.headroom import RESPONSE_QUANTA, headroom_bytes
+from rocefort.validators.ports import ports_by_device
+from rocefort.validators.wording import kbytes
+
+
+@dataclass(frozen=True, slots=True)
+class PortDemand:
+    """One lossless port, kbytes of 1024 bytes. None: not known."""
+
+    port: Port
+    xoff_kbytes: int | None
+    headroom_kbytes: int | None  # set, or the family's default where it sets headroom by queue
+    needed_kbytes: int | None  # headroom by formula
+
+    @property
+    def kept_kbytes(self) -> int | None:
+        """Headroom that counts against the buffer: what the port has, else what it needs."""
+        return self.needed_kbytes if self.headroom_kbytes is None else self.headroom_kbytes
+
+
+def port_demands(network: Network) -> dict[str, tuple[PortDemand, ...]]:
+    """Demands of all lossless ports by device; empty where the intent is not known."""
+    if network.lossless is None:
+        return {}
+    return {
+        device: tuple(_demand(network, port) for port in ports)
+        for device, ports in ports_by_device(network).items()
+    }
+
+
+def _demand(network: Network, port: Port) -> PortDemand:
+    intent, family = network.lossless, port.node.family
+    queue, mtu = (intent.queue, intent.headroom_mtu) if intent else (None, 0)
+    row = next((t for t in port.interface.thresholds if t.queue == queue), None)
+    needed = None
+    if port.cable_m is not None and port.speed_gbps in RESPONSE_QUANTA:
+        needed = kbytes(headroom_bytes(mtu, mtu, port.speed_gbps, port.cable_m))
+    own = row.headroom_kbytes if row else None
+    return PortDemand(
+        port=port,
+        xoff_kbytes=row.xoff_kbytes if row else None,
+        headroom_kbytes=own if own is not None else _default(family),
+        needed_kbytes=needed,
+    )
+
+
+def _default(family: Family | None) -> int | None:
+    fact = family.headroom_default_kbytes if family else None
+    return fact.value if fact else None

@@ -1,0 +1,120 @@
+"""Deadlock: on the paths that routing takes, no circle of buffers waits for itself."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+
+from rocefort.errors import Refused
+from rocefort.models.finding import Severity
+from rocefort.models.network import Network
+from rocefort.validators.dependency import (
+    Buffer,
+    Hop,
+    components,
+    cycle,
+    forwarding_graph,
+)
+from rocefort.validators.ports import lossless_queue
+from rocefort.validators.routing import Solution, analyse
+from rocefort.validators.rules import Need, Subject, Verdict, rule
+from rocefort.validators.underlay import unmodelled_forwarding
+
+
+@rule(
+    "DLK001",
+    severity=Severity.ERROR,
+    source="Hu et al., HotNets 2016 (deadlocks need a cyclic buffer dependency); Tagger, CoNEXT "
+    "2017 (up-down paths have none, bounces make them)",
+    needs=(Need.LINKS,),
+)
+def no_cycle(subject: Subject) -> Iterator[Verdict]:
+    """Paused buffers cannot wait for each other in a circle.
+
+    A full ingress buffer waits for the next switch's. Where such waits close a circle, PFC can
+    stop it for ever. Paths up to a spine and down again cannot; a path that goes up a second time
+    can. Judged are the paths between gateways while nothing has failed, as the embedded engine
+    routes them. Remove the link, or the route, that leads up again.
+    """
+    network = subject.network
+    queue = lossless_queue(network)
+    if queue is None:
+        yield subject.not_judged(
+            None, "which queue is lossless is not known: the switches pause no single common queue"
+        )
+        return
+    unmodelled = next((x for node in network.nodes for x in unmodelled_forwarding(node)), None)
+    if unmodelled is not None:
+        yield subject.not_judged(None, f"the paths are not known: {unmodelled[1]}")
+    elif not (all_routed(network) and one_as_cuts_every_link(network)):
+        yield from _judge(subject, queue)
+
+
+def all_routed(network: Network) -> bool:
+    """Whether routing alone decides what crosses a link: no end is a switched port."""
+    ends = (network.interface(end) for link in network.links or () for end in (link.a, link.b))
+    return all(interface is not None and interface.layer3 for interface in ends)
+
+
+def one_as_cuts_every_link(network: Network) -> bool:
+    """Whether every link has exactly one end in one common AS, as with all spines in one.
+
+    Then no path can pass that AS twice (RFC 4271, 9.1.2), so none goes up again after coming
+    down: the answer without solving the routing.
+    """
+    asns = {node.name: node.device.bgp.asn for node in network.nodes if node.device.bgp}
+    ends = [(asns.get(x.a.device), asns.get(x.b.device)) for x in network.links or ()]
+    common = Counter(asn for pair in ends for asn in set(pair) if asn is not None)
+    return any(
+        all((a == asn) != (b == asn) for a, b in ends)
+        for asn, count in common.items()
+        if count == len(ends)
+    )
+
+
+def _judge(subject: Subject, queue: int) -> Iterator[Verdict]:
+    try:
+        solution = analyse(subject.network, subject.sources)
+    except Refused as refused:
+        yield subject.not_judged(None, f"the paths are not known: {refused.problem.what}")
+        return
+    sources, forwards = _traffic(solution)
+    if not forwards:
+        yield subject.not_judged(None, "no route leads from one gateway to another")
+    graph = forwarding_graph(sources, forwards, queue)
+    for component in components(graph):
+        circle = cycle(graph, component)
+        yield subject.finding(
+            subject.network.by_name[circle[0][0]],
+            f"buffers of queue {queue} can wait for each other in a circle: {_words(circle)}",
+            "remove the link or the route by which packets go up again after coming down",
+        )
+
+
+def _words(circle: tuple[Buffer, ...]) -> str:
+    return " > ".join((*(tail for tail, _, _ in circle), circle[0][0]))
+
+
+def _traffic(solution: Solution) -> tuple[dict[str, int], dict[Hop, int]]:
+    """Classes that each device's servers send to, and those that each link carries, as bits."""
+    gateways = _gateways(solution)
+    subnets = {subnet for own in gateways.values() for subnet in own}
+    neighbours = {(s.device, s.peer): s.far[0] for s in solution.sessions if s.far}
+    wanted = [c for c in solution.classes if not subnets.isdisjoint(c.prefixes)]
+    forwards: defaultdict[Hop, int] = defaultdict(int)
+    for bit, group in enumerate(wanted):
+        for device, selection in group.selections.items():
+            for hop in selection.next_hops:
+                forwards[device, neighbours[device, hop]] |= 1 << bit
+    return dict.fromkeys(gateways, (1 << len(wanted)) - 1), dict(forwards)
+
+
+def _gateways(solution: Solution) -> dict[str, list[IPv4Network]]:
+    """Subnets of servers by device: those of its Vlanifs that are up."""
+    found: defaultdict[str, list[IPv4Network]] = defaultdict(list)
+    for device, connected in solution.underlay.connected.items():
+        for subnet, interface in connected.items():
+            if interface.startswith("Vlanif"):
+                found[device].append(subnet)
+    return dict(found)

@@ -1,0 +1,158 @@
+"""Cyclic buffer dependency: which paused buffers can end up waiting for each other in a circle.
+
+A node is an ingress buffer: a directed link and the priority that its traffic has there. An edge
+leads from the buffer that packets wait in to the one that they wait for. A cycle is necessary for
+a PFC deadlock, though not sufficient (Hu et al., HotNets 2016; Tagger, CoNEXT 2017).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+Hop = tuple[str, str]  # a directed link
+Buffer = tuple[str, str, int]  # from, to, priority
+Graph = Mapping[Buffer, frozenset[Buffer]]  # every buffer is a key
+
+
+def graph_of_paths(paths: Iterable[Sequence[Buffer]]) -> Graph:
+    """Dependencies of paths, each given as its buffers in order."""
+    graph: defaultdict[Buffer, set[Buffer]] = defaultdict(set)
+    for path in paths:
+        for buffer in path:
+            graph[buffer].update(())
+        for waiting, awaited in pairwise(path):
+            graph[waiting].add(awaited)
+    return {buffer: frozenset(awaited) for buffer, awaited in graph.items()}
+
+
+def path_buffers(nodes: Sequence[str], priority: int) -> tuple[Buffer, ...]:
+    """Buffers of a path of nodes whose packets keep one priority."""
+    return tuple((a, b, priority) for a, b in pairwise(nodes))
+
+
+def forwarding_graph(
+    sources: Mapping[str, int], forwards: Mapping[Hop, int], priority: int
+) -> Graph:
+    """Dependencies of hop-by-hop forwarding, as far as they can be part of a cycle.
+
+    Destinations with one fate are a class, a bit of an integer. sources: by device the classes
+    that its hosts send to; forwards: by directed link the classes that its tail sends over it. A
+    class depends from a link to the next one where packets of it really pass both. Links that
+    lead to a device that passes nothing on, or from one, are in no cycle and left out.
+    """
+    carried = _carried(sources, forwards)
+    arriving: defaultdict[str, int] = defaultdict(int)
+    leaving: defaultdict[str, int] = defaultdict(int)
+    for (tail, head), classes in carried.items():
+        leaving[tail] |= classes
+        arriving[head] |= classes
+    passing = {device for device in leaving if arriving[device] & leaving[device]}
+    inner = {hop: c for hop, c in carried.items() if passing.issuperset(hop)}
+    onward: defaultdict[str, list[Hop]] = defaultdict(list)
+    for hop in inner:
+        onward[hop[0]].append(hop)
+    return {
+        (*hop, priority): frozenset(
+            (*after, priority) for after in onward[hop[1]] if classes & inner[after]
+        )
+        for hop, classes in inner.items()
+    }
+
+
+def _carried(sources: Mapping[str, int], forwards: Mapping[Hop, int]) -> dict[Hop, int]:
+    """Classes that really pass each link: sent by a host somewhere before it."""
+    onward: defaultdict[str, list[Hop]] = defaultdict(list)
+    for hop in forwards:
+        onward[hop[0]].append(hop)
+    at: dict[str, int] = dict(sources)
+    waiting = list(sources)
+    while waiting:
+        device = waiting.pop()
+        for hop in onward[device]:
+            more = at[device] & forwards[hop] & ~at.get(hop[1], 0)
+            if more:
+                at[hop[1]] = at.get(hop[1], 0) | more
+                waiting.append(hop[1])
+    carried = {hop: at.get(hop[0], 0) & classes for hop, classes in forwards.items()}
+    return {hop: classes for hop, classes in carried.items() if classes}
+
+
+def components(graph: Graph) -> list[frozenset[Buffer]]:
+    """Strongly connected components that hold a cycle, in a fixed order."""
+    search = _Tarjan(graph)
+    for root in sorted(graph):
+        if root not in search.index:
+            search.walk(root)
+    return search.found
+
+
+@dataclass
+class _Tarjan:
+    """Tarjan's search without recursion, which a path of a thousand buffers would exceed."""
+
+    graph: Graph
+    found: list[frozenset[Buffer]] = field(default_factory=list)
+    index: dict[Buffer, int] = field(default_factory=dict)
+    low: dict[Buffer, int] = field(default_factory=dict)
+    stack: dict[Buffer, None] = field(default_factory=dict)  # in order of arrival
+
+    def walk(self, root: Buffer) -> None:
+        """Visit all that the root leads to."""
+        work = [self._enter(root)]
+        while work:
+            node, awaited = work[-1]
+            following = next(awaited, None)
+            if following is None:
+                work.pop()
+                self._leave(node)
+                if work:
+                    self._lower(work[-1][0], self.low[node])
+            elif following not in self.index:
+                work.append(self._enter(following))
+            elif following in self.stack:
+                self._lower(node, self.index[following])
+
+    def _enter(self, node: Buffer) -> tuple[Buffer, Iterator[Buffer]]:
+        self.index[node] = self.low[node] = len(self.index)
+        self.stack[node] = None
+        return node, iter(sorted(self.graph[node]))
+
+    def _lower(self, node: Buffer, value: int) -> None:
+        self.low[node] = min(self.low[node], value)
+
+    def _leave(self, node: Buffer) -> None:
+        """Take a finished component off the stack; it is kept only if it holds a cycle."""
+        if self.low[node] != self.index[node]:
+            return
+        members = set()
+        while node not in members:
+            members.add(self.stack.popitem()[0])
+        if len(members) > 1 or node in self.graph[node]:
+            self.found.append(frozenset(members))
+
+
+def cycle(graph: Graph, component: frozenset[Buffer]) -> tuple[Buffer, ...]:
+    """One shortest cycle through the first buffer of a component, that buffer first."""
+    start = min(component)
+    before: dict[Buffer, Buffer] = {}
+    rows = [start]
+    while rows:
+        row, rows = rows, []
+        for node in row:
+            for following in sorted(graph[node] & component):
+                if following == start:
+                    return tuple(_back(node, start, before))[::-1]
+                if following not in before:
+                    before[following] = node
+                    rows.append(following)
+    raise ValueError("the component holds no cycle")
+
+
+def _back(node: Buffer, start: Buffer, before: Mapping[Buffer, Buffer]) -> Iterator[Buffer]:
+    while node != start:
+        yield node
+        node = before[node]
+    yield start

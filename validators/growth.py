@@ -1,0 +1,125 @@
+"""Room to grow: oversubscription of the leaves, and ports kept for the reserved capacity."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from rocefort.models.finding import Severity
+from rocefort.models.hardware import Hardware, port_speed_gbps
+from rocefort.models.network import Link, Network, Role
+from rocefort.validators.ports import ends_of, is_fabric_link
+from rocefort.validators.rules import Need, Subject, Verdict, rule
+from rocefort.validators.wording import counted
+
+
+@rule(
+    "TOP005",
+    severity=Severity.ERROR,
+    source="RFC 7938, 5.1 (oversubscription of a Clos); the limit is the fabric's own policy",
+    needs=(Need.CABLING, Need.SERVERS, Need.ROLE, Need.OVERSUBSCRIPTION),
+)
+def oversubscription(subject: Subject) -> Iterator[Verdict]:
+    """No leaf is oversubscribed beyond the policy.
+
+    Oversubscription is the speed of all servers of a leaf against the speed of all its uplinks.
+    Above one, servers that all send across the spines at once fill the uplinks, and PFC pauses
+    them. Move servers to other leaves, add uplinks, or raise policy.oversubscription.
+    """
+    network = subject.network
+    limit, uplinks = network.oversubscription or 0.0, _uplink_gbps(network)
+    servers: Counter[str] = Counter()
+    for server in subject.servers:
+        servers[server.port.device] += server.speed_gbps
+    for leaf in network.role(Role.LEAF):
+        down, up = servers[leaf.name], uplinks.get(leaf.name, 0)
+        if up is None:
+            yield subject.not_judged(leaf, "the speed of an uplink is not known from its name")
+        elif down > limit * up:
+            ratio = f"{down / up:.2f} to 1" if up else "without any uplink"
+            yield subject.finding(
+                leaf,
+                f"{down} Gb/s of servers and {up} Gb/s of uplinks are {ratio}; "
+                f"the policy allows {limit:g} to 1",
+                "move servers to other leaves, add uplinks, or raise policy.oversubscription",
+            )
+
+
+def _uplink_gbps(network: Network) -> dict[str, int | None]:
+    """Gb/s from each leaf towards the spines; None where one link's speed is not known."""
+    found: dict[str, int | None] = {}
+    for link in network.links or ():
+        if not is_fabric_link(network, link):
+            continue
+        speed = _speed_gbps(link)
+        for end, _ in ends_of(link):
+            before = found.get(end.device, 0)
+            found[end.device] = None if before is None or speed is None else before + speed
+    return found
+
+
+def _speed_gbps(link: Link) -> int | None:
+    speeds = [port_speed_gbps(end.interface) for end in (link.a, link.b)]
+    known = [speed for speed in speeds if speed is not None]
+    return min(known) if len(known) == len(speeds) else None
+
+
+@rule(
+    "TOP006",
+    severity=Severity.ERROR,
+    source="the fabric's own capacity; fabric port lists of the hardware data",
+    needs=(Need.CABLING, Need.SERVERS, Need.ROLE, Need.HARDWARE, Need.RESERVED),
+)
+def ports_for_growth(subject: Subject) -> Iterator[Verdict]:
+    """Fabric ports are left for all spines and leaves to come.
+
+    A fabric may grow to its reserved capacity without moving a cable only where every spine keeps
+    a port for each leaf to come, and every leaf one for each spine to come. Free fabric ports,
+    use switches with more of them, or reserve less (capacity).
+    """
+    network, reserved = subject.network, subject.network.reserved
+    if reserved is None:
+        raise TypeError(f"rule {subject.rule.id} uses the capacity without needing it")
+    used, each = _used_ports(network), _links_each(network)
+    there = Counter(node.role for node in network.nodes)
+    to_come_to = {
+        Role.LEAF: ("spines", reserved.spines - there[Role.SPINE]),
+        Role.SPINE: ("leaves", reserved.leaves - there[Role.LEAF]),
+    }
+    for node in network.nodes:
+        if node.hardware is None or node.role is None:
+            continue
+        peers, to_come = to_come_to[node.role]
+        free = _free_ports(node.hardware, used[node.name])
+        needed = to_come * each
+        if free < needed:
+            yield subject.finding(
+                node,
+                f"{counted(free, 'fabric port')} free, but {needed} needed for {to_come} more "
+                f"{peers} of the reserved capacity",
+                f"free fabric ports, use a larger switch, or lower capacity.{peers}",
+            )
+
+
+def _used_ports(network: Network) -> dict[str, set[str]]:
+    """Front-panel ports in use by device; a breakout port is in use as a whole."""
+    used: dict[str, set[str]] = defaultdict(set)
+    ends = [end for link in network.links or () for end in (link.a, link.b)]
+    for end in (*ends, *(server.port for server in network.servers or ())):
+        used[end.device].add(end.interface.partition(":")[0])
+    return used
+
+
+def _free_ports(hardware: Hardware, used: set[str]) -> int:
+    return sum(name not in used for name in hardware.fabric_port_names())
+
+
+def _links_each(network: Network) -> int:
+    """Links between a leaf and a spine, as most pairs have them."""
+    pairs = Counter(
+        frozenset({link.a.device, link.b.device})
+        for link in network.links or ()
+        if is_fabric_link(network, link)
+    )
+    common = Counter(pairs.values()).most_common(1)
+    return common[0][0] if common else 1
