@@ -126,7 +126,7 @@ def check(
         list[str] | None, typer.Option(help="Not these rules or families: TXT,PFC004.")
     ] = None,
 ) -> None:
-    """Judge a fabric, or a directory of configurations, by all rules or by some."""
+    """Judge a fabric, or a directory of configurations, by the rules."""
     from rocefort.steps.judging import subject_of
     from rocefort.validators import check as check_all
     from rocefort.validators import rules as some_rules
@@ -186,7 +186,7 @@ def show(
     kind: Annotated[Table, typer.Argument(help="What to list.")],
     form: Annotated[TableFormat, typer.Option("--format", help="How.")] = TableFormat.TEXT,
 ) -> None:
-    """List what a fabric derives: devices, links, addresses, ports, cabling."""
+    """List devices, links, addresses, ports or cabling."""
     from rocefort.design.derive import derive
     from rocefort.reports import show as tables
 
@@ -229,7 +229,7 @@ def verify(
     batfish: BatfishService = "127.0.0.1:9996",
     form: Formatted = Format.TEXT,
 ) -> None:
-    """Verify BGP sessions, ECMP width and reachability from the text that would ship."""
+    """Verify sessions, ECMP and reachability from the text that ships."""
     from rocefort.reports.routing import verified_text
     from rocefort.steps.judging import service_of, subject_of
     from rocefort.validators import engines
@@ -251,7 +251,7 @@ def report(
     configs: Configs = None,
     out: Annotated[Path, typer.Option(help="Directory of the page.")] = Path("report"),
 ) -> None:
-    """Write one page that shows a fabric: drawn, judged, verified, with every configuration."""
+    """Write one HTML page that shows a whole fabric."""
     from rocefort.steps.judging import subject_of
     from rocefort.steps.reporting import fabric_page, write_page
 
@@ -304,7 +304,7 @@ def apply(
         Path | None, typer.Option(help="Where every step is noted; PLAN.journal by default.")
     ] = None,
 ) -> None:
-    """Carry out a sealed plan: trial, live check, RDMA gate, confirm; else roll back."""
+    """Carry out a sealed plan, wave by wave, or roll back."""
     from rocefort.fleet.connections import load_connections
     from rocefort.reports.changes import WaveLines, applied_text
     from rocefort.rollout.plan import read_plan
@@ -339,7 +339,7 @@ def demo(
     engine: Annotated[Engine, typer.Option(help="Who verifies.")] = Engine.AUTO,
     batfish: BatfishService = "127.0.0.1:9996",
 ) -> None:
-    """Walk the whole way once: design, check, verify, roll out on emulated switches, measure."""
+    """Walk the whole way once, on emulated switches."""
     from rocefort.steps.demo import run_demo
     from rocefort.steps.judging import service_of
     from rocefort.validators import engines
@@ -357,7 +357,7 @@ def day0(
     ] = None,
     with_secrets: Annotated[bool, typer.Option(help="Print the passwords themselves.")] = False,
 ) -> None:
-    """Print what to type on the console of a new switch, and how to enrol its host key."""
+    """Print what to type on the console of a new switch."""
     from rocefort.reports.instructions import instructions_text
     from rocefort.steps.day0 import day0_steps, installation
 
@@ -372,7 +372,7 @@ def replace(
     device: Annotated[str, typer.Argument(help="The failed switch.")],
     connections: ConnectionsFile,
 ) -> None:
-    """Print the steps that put a new switch in the place of a failed one."""
+    """Print the steps that replace a failed switch."""
     from rocefort.reports.instructions import instructions_text
     from rocefort.steps.day0 import installation, replace_steps
 
