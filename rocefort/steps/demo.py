@@ -159,7 +159,7 @@ def _broken_gate(derived: Derived, lab: Rehearsal, state: Path, tell: Teller) ->
     """The way back, with a gate that fails: UDP 4791 is blocked, and perftest still exits 0."""
     lab.replay(BANDWIDTH, BROKEN_RUN)
     plan = _plan(Path(derived.document.file), lab.connections)
-    tell("bad day", f"plan {plan.digest[:12]} back to the old thresholds; RoCE traffic is blocked")
+    tell("back", f"plan {plan.digest[:12]} to the old thresholds, while RoCE traffic is blocked")
     applied = apply_plan(
         plan,
         lab.connections,
@@ -181,7 +181,7 @@ def _summary(derived: Derived, good: Applied, bad: Applied, lab: Rehearsal, tell
     tell(
         "result",
         f"{counted(len(good.confirmed), 'switch')} confirmed, read back and saved; "
-        f"{len(bad.rolled_back)} rolled back at a failed RDMA gate, with "
-        f"{len(bad.confirmed)} confirmed; {running} of {len(lab.switches)} run the new thresholds",
+        f"{len(bad.rolled_back)} rolled back at a failed RDMA gate; "
+        f"{running} of {len(lab.switches)} run the new thresholds",
     )
     tell("", "(the switches were emulated CLIs over SSH, the RDMA runs replayed recordings)")
