@@ -120,6 +120,17 @@ class Report(Frozen):
     not_judged: tuple[NotJudged, ...] = ()
     waived: tuple[Waived, ...] = ()
 
+    def joined(self, other: Report) -> Self:
+        """This report with what other rules said about the same Network after it."""
+        return self.model_copy(
+            update={
+                "rules": (*self.rules, *other.rules),
+                "findings": (*self.findings, *other.findings),
+                "not_judged": (*self.not_judged, *other.not_judged),
+                "waived": (*self.waived, *other.waived),
+            }
+        )
+
     @property
     def failed(self) -> bool:
         """Whether any finding is an error."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity
 from rocefort.models.keyed import natural
@@ -53,7 +53,7 @@ def check(
     today in UTC). Raises BadInput for a waiver of a rule that does not exist.
     """
     known, ran = sources or Sources(), rules() if run is None else tuple(run)
-    check_waivers(network, known, ordered())
+    check_waivers(network, known, [rule.id for rule in ordered()] + list(VERIFICATION_TITLES))
     findings: list[Finding] = []
     not_judged: list[NotJudged] = []
     for rule in ran:
@@ -64,14 +64,15 @@ def check(
                 not_judged.append(verdict)
     order = {rule.id: index for index, rule in enumerate(ran)}
     findings.sort(key=lambda f: (order[f.rule], *_severity_place(f)))
-    found = sort_out(findings, network, known, ran, today or datetime.now(UTC).date())
-    return Report(
+    report = Report(
         network=network.name,
         rules=tuple(order),
-        findings=tuple(sorted(found.findings, key=lambda f: (order[f.rule], *_severity_place(f)))),
+        findings=tuple(findings),
         not_judged=tuple(sorted(not_judged, key=lambda n: (order[n.rule], *_place(n), n.reason))),
-        waived=found.waived,
     )
+    found = sort_out(report, network, known, today)
+    standing = sorted(found.findings, key=lambda f: (order[f.rule], *_severity_place(f)))
+    return found.model_copy(update={"findings": tuple(standing)})
 
 
 def _severity_place(finding: Finding) -> tuple[object, ...]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 
 from rocefort.models.finding import Report
 from rocefort.models.network import Network, Sources
 from rocefort.models.routing import RoutingState
 from rocefort.validators import batfish
-from rocefort.validators.agreement import disagreements
-from rocefort.validators.routing import analyse
+from rocefort.validators.agreement import ENGINES_DISAGREE, disagreements
+from rocefort.validators.routing import Solution, analyse
 from rocefort.validators.verification import verify
+from rocefort.validators.waivers import sort_out
 
 
 class Engine(StrEnum):
@@ -50,9 +52,24 @@ def run(network: Network, sources: Sources, engine: Engine, host: str, port: int
         note = f"Batfish not run: no service at {host}:{port}"
         return Verified(report, solution.state, (solution.state.engine,), note)
     other = batfish.ask(network, host, port)
-    found = (*report.findings, *disagreements(solution, other, sources))
     return Verified(
-        report.model_copy(update={"findings": found}),
+        report.joined(compared(network, solution, other, sources)),
         solution.state,
         (solution.state.engine, other.engine),
     )
+
+
+def compared(
+    network: Network,
+    solution: Solution,
+    other: RoutingState,
+    sources: Sources,
+    today: date | None = None,
+) -> Report:
+    """Where two engines differ; `today` as in `verify`."""
+    report = Report(
+        network=network.name,
+        rules=(ENGINES_DISAGREE,),
+        findings=disagreements(solution, other, sources),
+    )
+    return sort_out(report, network, sources, today)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from datetime import date
 from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.errors import Refused
@@ -26,6 +27,7 @@ from rocefort.validators.forwarding import Stop
 from rocefort.validators.ports import ends_of
 from rocefort.validators.routing import Solution, analyse
 from rocefort.validators.underlay import Place
+from rocefort.validators.waivers import sort_out
 
 SESSION, WIDTH, PAIR = "BGP101", "BGP102", "BGP103"
 TITLES = {
@@ -41,12 +43,14 @@ def verify(
     state: RoutingState,
     sources: Sources | None = None,
     solution: Solution | None = None,
+    today: date | None = None,
 ) -> Report:
-    """Judge an engine's answers.
+    """Judge an engine's answers; findings that a waiver covers are set apart.
 
     `solution` saves solving again for the causes; without one, and where the embedded engine
     refuses the network, findings carry no cause. Widths are not judged where roles are unknown,
-    pairs not where servers are unknown.
+    pairs not where servers are unknown. today: the day that waivers are held against (default:
+    today in UTC).
     """
     known = sources or Sources()
     causes = solution or _solution(network, known)
@@ -55,12 +59,13 @@ def verify(
         *_widths(network, state, causes, known),
         *_pairs(network, state, causes, known),
     ]
-    return Report(
+    report = Report(
         network=network.name,
         rules=(SESSION, WIDTH, PAIR),
         findings=tuple(findings),
         not_judged=tuple(_not_judged(network)),
     )
+    return sort_out(report, network, known, today)
 
 
 def _solution(network: Network, sources: Sources) -> Solution | None:

@@ -62,17 +62,31 @@ def _sections(report: Report, titles: Mapping[str, str]) -> Iterator[_Section]:
         for rule, same_rule in grouped(found, lambda f: f.rule).items():
             blocks.append(_heading(rule, titles))
             for (message, hint), alike in grouped(same_rule, lambda f: (f.message, f.hint)).items():
-                blocks.append(_entry(message, [f.where for f in alike], hint))
+                fix = f"fix: {hint}" if hint else ""
+                blocks.append(_entry(message, [f.where for f in alike], fix))
         if severity is Severity.INFO:
             yield from _folded(f"{count} info", blocks)
         elif blocks:
             yield _Section(f"\n#### {HEADINGS[severity]}\n", tuple(blocks), "")
+    yield from _waived(report, titles)
     blocks = []
     for rule, entries in grouped(report.not_judged, lambda n: n.rule).items():
         blocks.append(_heading(rule, titles))
         for reason, same in grouped(entries, lambda n: n.reason).items():
             blocks.append(_entry(reason, [n.where for n in same]))
     yield from _folded(f"{len(report.not_judged)} not judged, which is no pass", blocks)
+
+
+def _waived(report: Report, titles: Mapping[str, str]) -> Iterator[_Section]:
+    """What a waiver covers, with the reason and the day that it ends."""
+    blocks = []
+    for rule, entries in grouped(report.waived, lambda w: w.finding.rule).items():
+        blocks.append(_heading(rule, titles))
+        alike = grouped(entries, lambda w: (w.finding.message, w.why, w.until))
+        for (message, why, until), same in alike.items():
+            wheres = [w.finding.where for w in same]
+            blocks.append(_entry(message, wheres, f"until {until}: {why}"))
+    yield from _folded(f"{len(report.waived)} waived", blocks)
 
 
 def _folded(head: str, blocks: Sequence[_Block]) -> Iterator[_Section]:
@@ -86,15 +100,15 @@ def _heading(rule: str, titles: Mapping[str, str]) -> _Block:
     return _Block(f"\n**{_plain(rule)}**{title}\n\n")
 
 
-def _entry(message: str, wheres: Sequence[Where], hint: str = "") -> _Block:
+def _entry(message: str, wheres: Sequence[Where], note: str = "") -> _Block:
     lines = [f"- {_prose(message)}"]
     if named := device_ports(wheres):
         lines.append(f"  at: {_plain(_some(named))}")
     sources = [f"{file}:{_some(map(str, lines))}" for file, lines in file_lines(wheres).items()]
     if sources:
         lines.append(f"  in: {_plain('; '.join(sources))}")
-    if hint:
-        lines.append(f"  fix: {_prose(hint)}")
+    if note:
+        lines.append(f"  {_prose(note)}")
     return _Block("<br>\n".join(lines) + "\n", len(wheres))
 
 

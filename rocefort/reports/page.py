@@ -19,7 +19,7 @@ from rocefort.models.routing import RoutingState, SessionStatus
 from rocefort.paths import TEMPLATES
 from rocefort.reports.page_content import DeviceBudget, Fit, PageContent, PortBudget
 from rocefort.reports.page_tables import as_json_value, tables_of
-from rocefort.reports.page_verdicts import KINDS, UNJUDGED, Group, groups_of, worst_of
+from rocefort.reports.page_verdicts import KINDS, UNJUDGED, WAIVED, Group, groups_of, worst_of
 from rocefort.reports.topology_drawing import draw
 from rocefort.reports.wording import (
     counted,
@@ -33,7 +33,13 @@ from rocefort.reports.wording import (
 __all__ = ["DeviceBudget", "Fit", "PageContent", "PortBudget", "page"]
 
 FOLDER = TEMPLATES / "report"
-LABELS = {"error": "error", "warning": "warning", "info": "info", UNJUDGED: "not judged"}
+LABELS = {
+    "error": "error",
+    "warning": "warning",
+    "info": "info",
+    WAIVED: "waived",
+    UNJUDGED: "not judged",
+}
 MOST = 20  # sessions and server pairs named
 
 
@@ -130,7 +136,8 @@ def _tiles(report: Report) -> list[tuple[str, str]]:
         severity: f"{count} info" if severity is Severity.INFO else counted(count, severity)
         for severity, count in severity_counts(report).items()
     }
-    return [*((s.value, text) for s, text in words.items()), (UNJUDGED, unjudged(report))]
+    waived = [(WAIVED, f"{len(report.waived)} waived")] if report.waived else []
+    return [*((s.value, text) for s, text in words.items()), *waived, (UNJUDGED, unjudged(report))]
 
 
 def _by_rule(groups: Iterable[Group]) -> dict[tuple[str, str], list[Group]]:
@@ -153,7 +160,6 @@ def _group(group: Group) -> dict[str, object]:
         "kind": group.kind,
         "rule": group.rule,
         "message": group.message,
-        "hint": group.hint,
         "places": [
             [
                 place.where.device,

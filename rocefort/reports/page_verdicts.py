@@ -7,15 +7,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
+from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived, Where
 from rocefort.models.network import Network
 from rocefort.reports.page_content import PageContent
 from rocefort.reports.wording import device_ports, file_lines, grouped
 
-UNJUDGED = "unjudged"  # fourth kind beside the three severities; a CSS class too
-KINDS = (*(severity.value for severity in Severity), UNJUDGED)
+WAIVED, UNJUDGED = "waived", "unjudged"  # kinds beside the three severities; CSS classes too
+SEVERITIES = tuple(severity.value for severity in Severity)
+KINDS = (*SEVERITIES, WAIVED, UNJUDGED)
 SHOWN = 12  # places that the page's first view names
-Verdict = Finding | NotJudged
+Verdict = Finding | Waived | NotJudged
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +29,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Verdicts of one rule and kind that say the same."""
+    """Verdicts of one rule and kind that say the same; note: its fix, or why it is waived."""
 
     number: int
     kind: str
     rule: str
     message: str
-    hint: str
+    note: str
     places: tuple[Place, ...]
 
     @property
@@ -59,19 +60,29 @@ def groups_of(content: PageContent) -> tuple[Group, ...]:
     in_order = sorted(_verdicts(content.report), key=lambda verdict: KINDS.index(kind_of(verdict)))
     lines = _TextLines(content)
     return tuple(
-        Group(number, *told, places=tuple(Place(v.where, lines.find(v)) for v in alike))
+        Group(number, *told, places=tuple(Place(_where(v), lines.find(v)) for v in alike))
         for number, (told, alike) in enumerate(grouped(in_order, _told).items())
     )
 
 
 def kind_of(verdict: Verdict) -> str:
-    """`error`, `warning`, `info` or `unjudged`."""
+    """`error`, `warning`, `info`, `waived` or `unjudged`."""
+    if isinstance(verdict, Waived):
+        return WAIVED
     return verdict.severity.value if isinstance(verdict, Finding) else UNJUDGED
+
+
+def _where(verdict: Verdict) -> Where:
+    return verdict.finding.where if isinstance(verdict, Waived) else verdict.where
 
 
 def _told(verdict: Verdict) -> tuple[str, str, str, str]:
     if isinstance(verdict, Finding):
-        return kind_of(verdict), verdict.rule, verdict.message, verdict.hint
+        note = f"Fix: {verdict.hint}" if verdict.hint else ""
+        return kind_of(verdict), verdict.rule, verdict.message, note
+    if isinstance(verdict, Waived):
+        note = f"Waived until {verdict.until}: {verdict.why}"
+        return WAIVED, verdict.finding.rule, verdict.finding.message, note
     return UNJUDGED, verdict.rule, verdict.reason, ""
 
 
@@ -82,14 +93,15 @@ class _TextLines:
         own = content.report if content.network.origin == "text" else content.text_report
         self._known: dict[object, list[int]] = defaultdict(list)
         for verdict in _verdicts(own):
-            if verdict.where.line is not None:
-                self._known[_identity(verdict)].append(verdict.where.line)
+            if (line := _where(verdict).line) is not None:
+                self._known[_identity(verdict)].append(line)
         self._texts = content.texts
         self._views: dict[str, dict[str, int]] = {}
 
     def find(self, verdict: Verdict) -> int | None:
         """Line of a verdict, each of those that are alike once; None without a configuration."""
-        device = verdict.where.device
+        where = _where(verdict)
+        device = where.device
         if device is None or device not in self._texts:
             return None
         if known := self._known.get(_identity(verdict)):
@@ -97,7 +109,7 @@ class _TextLines:
         if device not in self._views:
             self._views[device] = views_of(self._texts[device])
         views = self._views[device]
-        return views.get(verdict.where.interface or "") or views.get("", 1)
+        return views.get(where.interface or "") or views.get("", 1)
 
     def _length(self, device: str) -> int:
         return max(len(self._texts[device].splitlines()), 1)
@@ -106,11 +118,13 @@ class _TextLines:
 def _verdicts(report: Report | None) -> Iterator[Verdict]:
     if report is not None:
         yield from report.findings
+        yield from report.waived
         yield from report.not_judged
 
 
 def _identity(verdict: Verdict) -> object:
-    return (*_told(verdict), verdict.where.device, verdict.where.interface)
+    where = _where(verdict)
+    return (*_told(verdict), where.device, where.interface)
 
 
 def views_of(text: str) -> dict[str, int]:
@@ -130,14 +144,14 @@ class Worst:
     counts: Mapping[str, Mapping[str, int]]
 
     def of_device(self, device: str) -> str:
-        """Worst finding of a device, `none` without any; what is not judged is no finding."""
+        """Worst finding of a device, `none` without any; nothing waived, nothing not judged."""
         counts = self.counts.get(device, {})
-        return next((kind for kind in KINDS if kind != UNJUDGED and counts.get(kind)), "none")
+        return next((kind for kind in SEVERITIES if counts.get(kind)), "none")
 
     def of_link(self, *ends: tuple[str, str]) -> str:
         """Worst finding at the ports of a link."""
         found = {self.ports.get(end) for end in ends}
-        return next((kind for kind in KINDS if kind in found), "none")
+        return next((kind for kind in SEVERITIES if kind in found), "none")
 
 
 def worst_of(network: Network, groups: tuple[Group, ...]) -> Worst:
@@ -149,6 +163,6 @@ def worst_of(network: Network, groups: tuple[Group, ...]) -> Worst:
             device, interface = place.where.device, place.where.interface
             if device in counts:
                 counts[device][group.kind] = counts[device].get(group.kind, 0) + 1
-            if device and interface and group.kind != UNJUDGED:
+            if device and interface and group.kind in SEVERITIES:
                 ports.setdefault((device, interface), group.kind)
     return Worst(ports, counts)

@@ -21,11 +21,12 @@ class RuleText(Frozen):
 def rules_of(report: Report, rules: Sequence[RuleText]) -> tuple[RuleText, ...]:
     """Words of every rule that ran or spoke, in the report's order; its id where none are given."""
     known = {rule.id: rule for rule in rules}
-    spoke = (*(f.rule for f in report.findings), *(n.rule for n in report.not_judged))
+    found = (*report.findings, *(w.finding for w in report.waived))
+    spoke = (*(f.rule for f in found), *(n.rule for n in report.not_judged))
     ids = dict.fromkeys((*report.rules, *spoke))
     worst: dict[str, Severity] = {}
     order = list(Severity)
-    for finding in report.findings:
+    for finding in found:
         before = worst.get(finding.rule, Severity.INFO)
         worst[finding.rule] = min(before, finding.severity, key=order.index)
     return tuple(

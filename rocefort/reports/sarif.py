@@ -1,7 +1,8 @@
 """A Report as SARIF 2.1.0, for code scanning: findings at the lines of the intent or of the text.
 
 What is not judged becomes a notification of the run and not a result: code scanning shows every
-result as an alert, whatever its `kind`, so `open` would read as a violation.
+result as an alert, whatever its `kind`, so `open` would read as a violation. A waived finding is a
+result with a suppression; code scanning closes its alert only by its action `dismiss-alerts`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
+from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived, Where
 from rocefort.reports.rule_text import RuleText, rules_of
 
 SCHEMA = (
@@ -42,7 +43,8 @@ def as_sarif(
     texts = rules_of(report, rules)
     index = {rule.id: number for number, rule in enumerate(texts)}
     places = _Places(base or Path.cwd(), subject)
-    fingerprints = _fingerprints(report.findings)
+    found = (*report.findings, *(entry.finding for entry in report.waived))
+    suppressions = (*(None for _ in report.findings), *map(_suppression, report.waived))
     run: Json = {
         "tool": {"driver": {"name": "Rocefort", "rules": [_rule(rule) for rule in texts]}},
         "automationDetails": {"id": f"rocefort/{report.network}/"},
@@ -56,8 +58,10 @@ def as_sarif(
         ],
         "columnKind": "utf16CodeUnits",
         "results": [
-            _result(finding, index[finding.rule], places, fingerprint)
-            for finding, fingerprint in zip(report.findings, fingerprints, strict=True)
+            _result(finding, index[finding.rule], places, fingerprint) | (suppression or {})
+            for finding, fingerprint, suppression in zip(
+                found, _fingerprints(found), suppressions, strict=True
+            )
         ],
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
@@ -90,6 +94,13 @@ def _result(finding: Finding, index: int, places: _Places, fingerprint: str) -> 
         "locations": [places.location(finding.where)],
         "partialFingerprints": {"primaryLocationLineHash": fingerprint},
     }
+
+
+def _suppression(entry: Waived) -> Json:
+    """What a waived result has beside a standing one; `external`: the waiver is not at its line."""
+    justification = f"{entry.why} (waived until {entry.until})"
+    accepted = {"kind": "external", "status": "accepted", "justification": justification}
+    return {"suppressions": [accepted]}
 
 
 def _notification(entry: NotJudged, index: int, places: _Places) -> Json:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from rocefort.models.hardware import port_speed_gbps
 from rocefort.models.network import Link, Network, Node, Role
-from rocefort.reports.page_verdicts import KINDS, UNJUDGED, Worst
+from rocefort.reports.page_verdicts import SEVERITIES, UNJUDGED, WAIVED, Worst
 from rocefort.reports.wording import counted, grouped
 
 MOST_LABELLED = 24  # leaves, and spines, that get a box with a name
@@ -138,7 +138,7 @@ class _Teller:
 
     def _title(self, node: Node) -> str:
         counts = self._worst.counts.get(node.name, {})
-        told = [f"{counts[kind]} {kind}" for kind in KINDS if kind != UNJUDGED and counts.get(kind)]
+        told = [f"{counts[kind]} {kind}" for kind in (*SEVERITIES, WAIVED) if counts.get(kind)]
         if counts.get(UNJUDGED):
             told.append(f"{counts[UNJUDGED]} not judged")
         model = node.hardware.model if node.hardware else "hardware not known"
@@ -195,7 +195,7 @@ def _lines(links: Iterable[Link], shapes: dict[str, Shape], tell: _Teller) -> tu
         seen[pair] += 1
         ends = (upper.middle + shift, upper.y + upper.height, lower.middle + shift, lower.y)
         lines.append(Line(*ends, *tell.link(link)))
-    order = ("none", *reversed(KINDS))
+    order = ("none", *reversed(SEVERITIES))
     return tuple(sorted(lines, key=lambda line: order.index(line.kind)))
 
 

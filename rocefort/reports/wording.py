@@ -36,9 +36,11 @@ def severity_counts(report: Report) -> dict[Severity, int]:
 
 
 def summary(report: Report) -> str:
-    """`21 rules, 1 error, 2 warnings, 0 info, 40 not judged`."""
+    """`21 rules, 1 error, 2 warnings, 0 info, 40 not judged`, and how many waived if any are."""
     counts = severity_counts(report)
     words = [f"{n} info" if s is Severity.INFO else counted(n, s) for s, n in counts.items()]
+    if report.waived:
+        words.append(f"{len(report.waived)} waived")
     return ", ".join([counted(len(report.rules), "rule"), *words, unjudged(report)])
 
 

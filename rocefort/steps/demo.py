@@ -102,7 +102,8 @@ def _verify(
 ) -> None:
     done = engines.run(subject.network, subject.sources, engine, *service)
     if done.report.failed:
-        raise BadInput(done.report.findings[0].message, where=subject.network.name)
+        worst = next(f for f in done.report.findings if f.severity is Severity.ERROR)
+        raise BadInput(worst.message, where=str(worst.where))
     state = done.state
     widest = max((route.width for route in state.routes), default=0)
     tell(

@@ -73,10 +73,10 @@ def fabric_page(subject: Subject) -> str:
     return page(
         PageContent(
             network=network,
-            report=_together(report, verified),
+            report=report.joined(verified),
             texts=subject.texts,
-            text_report=_together(
-                check(network, in_texts), verify(network, solution.state, in_texts, solution)
+            text_report=check(network, in_texts).joined(
+                verify(network, solution.state, in_texts, solution)
             ),
             routing=solution.state,
             budgets=_budgets(network),
@@ -96,16 +96,6 @@ def write_page(text: str, directory: Path) -> Path:
     except OSError as error:
         raise BadInput(f"cannot be written: {error.strerror}", where=str(directory)) from None
     return path
-
-
-def _together(report: Report, verified: Report) -> Report:
-    return report.model_copy(
-        update={
-            "rules": (*report.rules, *verified.rules),
-            "findings": (*report.findings, *verified.findings),
-            "not_judged": (*report.not_judged, *verified.not_judged),
-        }
-    )
 
 
 def _budgets(network: Network) -> tuple[DeviceBudget, ...]:

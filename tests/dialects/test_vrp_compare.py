@@ -398,7 +398,21 @@ TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], Kind, l
         Kind.MODIFYING,
         ["management sessions may be cut off"],
     ),
+    (
+        "terminal lines that had no setting get an ACL that is there already",
+        but(vty=(*LEAF.vty, Vty(first=16, last=20, acl=2000))),
+        [("vty[16]", None, "first=16, last=20, acl=2000")],
+        Kind.ADDITIVE,
+        ["management sessions may be cut off"],
+    ),
 ]
+
+
+def test_a_first_source_interface_of_ssh_may_cut_off_sessions_elsewhere() -> None:
+    everywhere = but(ssh=Ssh(stelnet=True))
+    one = but(ssh=Ssh(stelnet=True, source_interface="MEth0/0/0"))
+    kind, reasons = classify(compare(everywhere, one), ())
+    assert (kind, reasons) == (Kind.ADDITIVE, ("management sessions may be cut off",))
 
 
 @pytest.mark.parametrize(

@@ -500,6 +500,7 @@ def test_a_subinterface_and_a_second_source_are_kept() -> None:
         ("peer SPINE password Secret", "password ****"),
         ("snmp-agent community read public", "community read ****"),
         ("snmp-agent community write cipher x", "community write cipher ****"),
+        ("target-host trap params securityname public v2c", "**** v2c"),
         ("ntp authentication-keyid 1 authentication-mode md5 cipher x", "md5 cipher ****"),
         ("usm-user x %+%##!!!abc%+%# more", "usm-user x **** more"),
         ("apply community 65001:1", "apply community 65001:1"),

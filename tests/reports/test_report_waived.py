@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import json
 from datetime import date
+from xml.etree import ElementTree as ET
 
+from rocefort.models.device import Device
 from rocefort.models.finding import Finding, Report, Severity, Waived, Where
+from rocefort.models.network import Network, Node
 from rocefort.reports.as_json import as_json
+from rocefort.reports.junit import as_junit
+from rocefort.reports.markdown import as_markdown
+from rocefort.reports.page import PageContent, page
+from rocefort.reports.sarif import as_sarif
 from rocefort.reports.terminal import as_rich, as_text
 
 
@@ -63,3 +70,97 @@ def test_json() -> None:
         "why": "no rain before spring",
         "until": "2026-12-31",
     }
+
+
+def _one_error_more() -> Report:
+    """The same with a finding that no waiver covers."""
+    standing = REPORT.waived[0].finding.model_copy(update={"where": Where(device="leaf02")})
+    return REPORT.model_copy(update={"findings": (standing,)})
+
+
+def test_sarif_suppresses_them_with_the_reason() -> None:
+    (run,) = json.loads(as_sarif(_one_error_more(), ()))["runs"]
+    standing, *waived = run["results"]
+    assert "suppressions" not in standing
+    assert [result["suppressions"] for result in waived] == [
+        [
+            {
+                "kind": "external",
+                "status": "accepted",
+                "justification": f"{why} (waived until 2026-12-31)",
+            }
+        ]
+        for why in ("no rain before spring", "no rain before spring", "other")
+    ]
+    assert waived[0]["message"] == {"text": "leaf01 100GE1/0/1: PFC mode is auto. Fix: h"}
+    alone = REPORT.model_copy(update={"rules": ()})
+    (rule,) = json.loads(as_sarif(alone, ()))["runs"][0]["tool"]["driver"]["rules"]
+    assert (rule["id"], rule["defaultConfiguration"]) == ("PFC003", {"level": "error"})
+
+
+def test_sarif_knows_a_finding_by_the_same_print_when_it_is_waived() -> None:
+    finding = REPORT.waived[0].finding
+    prints = [
+        json.loads(as_sarif(report, ()))["runs"][0]["results"][0]["partialFingerprints"]
+        for report in (
+            Report(network="heps", rules=("PFC003",), findings=(finding,)),
+            REPORT.model_copy(update={"waived": REPORT.waived[:1]}),
+        )
+    ]
+    assert prints[0] == prints[1]
+
+
+def test_junit_skips_the_rule_with_the_reason() -> None:
+    (suite,) = ET.fromstring(as_junit(REPORT, ()))
+    assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
+    skipped = suite.find("testcase/skipped")
+    assert skipped is not None
+    assert skipped.get("message") == (
+        "3 waived: no rain before spring (until 2026-12-31), other (until 2026-12-31)"
+    )
+    assert (skipped.text or "").splitlines()[2] == (
+        "waived until 2026-12-31: leaf01 100GE1/0/9 (fabric.yaml:7): PFC mode is auto; why: other"
+    )
+
+
+def test_junit_fails_where_an_error_stands_beside_them() -> None:
+    (suite,) = ET.fromstring(as_junit(_one_error_more(), ()))
+    assert (suite.get("failures"), suite.get("skipped")) == ("1", "0")
+    output = suite.find("testcase/system-out")
+    assert output is not None
+    assert (output.text or "").count("waived until 2026-12-31") == 3
+
+
+def test_markdown_folds_them() -> None:
+    assert as_markdown(REPORT) == (
+        "### Rocefort: heps: no errors found\n\n"
+        "1 rule, 0 errors, 0 warnings, 0 info, 3 waived, 0 not judged\n"
+        "\n<details><summary>3 waived</summary>\n"
+        "\n**PFC003**\n\n"
+        "- PFC mode is auto<br>\n"
+        "  at: leaf01 100GE1/0/1-2<br>\n"
+        "  in: fabric.yaml:7<br>\n"
+        "  until 2026-12-31: no rain before spring\n"
+        "- PFC mode is auto<br>\n"
+        "  at: leaf01 100GE1/0/9<br>\n"
+        "  in: fabric.yaml:7<br>\n"
+        "  until 2026-12-31: other\n"
+        "\n</details>\n"
+    )
+
+
+def test_the_page_shows_them_and_draws_no_error() -> None:
+    nodes = (Node(device=Device(name="leaf01")),)
+    network = Network(name="heps", origin="fabric", nodes=nodes)
+    texts = {"leaf01": "sysname leaf01\n#\ninterface 100GE1/0/2\n"}
+    text = page(PageContent(network=network, report=REPORT, texts=texts))
+    assert '<li class="waived">3 waived</li>' in text
+    assert "Waived until 2026-12-31: no rain before spring" in text
+    assert '<span class="badge waived">3 waived</span>' in text
+    assert 'class="switch none' in text
+    assert 'class="switch waived' not in text
+    data = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
+    assert [(group["kind"], group["places"][-1][:3]) for group in data["groups"]] == [
+        ("waived", ["leaf01", "100GE1/0/2", 3]),
+        ("waived", ["leaf01", "100GE1/0/9", 1]),
+    ]

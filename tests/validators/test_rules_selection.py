@@ -9,10 +9,11 @@ import pytest
 from pydantic import ValidationError
 
 from rocefort.errors import BadInput
-from rocefort.models.finding import Finding, Report, Severity, Waiver, Where
+from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waiver, Where
 from rocefort.models.network import Position, Sources
 from rocefort.validators import check, rules
 from rocefort.validators.rules import FAMILIES
+from rocefort.validators.waivers import sort_out
 
 TODAY = date(2026, 11, 20)
 EVERY = [rule.id for rule in rules()]
@@ -176,13 +177,42 @@ def test_a_waiver_of_a_rule_that_did_not_run_is_not_asked_for(small: Any) -> Non
 
 def test_a_waiver_of_no_rule_is_bad_input(small: Any) -> None:
     with pytest.raises(BadInput) as caught:
-        _report(small, _waiver(rule="PFC03"), _waiver(), _waiver(rule="BGP101"))
+        _report(small, _waiver(rule="PFC03"), _waiver(), _waiver(rule="BGP109"))
     assert str(caught.value) == (
         "fabric.yaml:90:1: no rule 'PFC03'; did you mean 'PFC003'?\n"
-        "fabric.yaml:92:1: no rule 'BGP101'; did you mean 'BGP001'?"
+        "fabric.yaml:92:1: no rule 'BGP109'; did you mean 'BGP104'?"
     )
     with pytest.raises(BadInput, match=r"^waivers\[0\]: no rule 'X'; known here: ADR001, "):
         check(small.change(waivers=(_waiver(rule="X"),)).network)
+
+
+def test_a_waiver_of_what_a_verification_finds_is_left_to_it(small: Any) -> None:
+    whole = small.change(waivers=tuple(_waiver(rule=f"BGP10{n}") for n in range(1, 5)))
+    assert _told(check(whole.network, today=TODAY)) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "unjudged", "idle"),
+    [
+        ({}, Where(device="leaf01"), False),
+        ({"device": "leaf01"}, Where(), False),
+        ({"device": "leaf01"}, Where(device="leaf01"), False),
+        ({"device": "leaf02"}, Where(device="leaf01"), True),
+        ({"device": "leaf01", "interface": PORTS[0]}, Where(device="leaf01"), False),
+        (
+            {"device": "leaf01", "interface": PORTS[0]},
+            Where(device="leaf01", interface=PORTS[1]),
+            True,
+        ),
+    ],
+)
+def test_a_waiver_is_not_called_idle_where_nothing_was_judged(
+    small: Any, place: dict[str, str], unjudged: Where, *, idle: bool
+) -> None:
+    network = small.change(waivers=(_waiver(**place),)).network
+    entry = NotJudged(rule="PFC003", where=unjudged, reason="unknown")
+    report = Report(network="x", rules=("PFC003",), not_judged=(entry,))
+    assert bool(sort_out(report, network, Sources(), TODAY).findings) == idle
 
 
 def test_today_is_today(small: Any) -> None:

@@ -158,10 +158,16 @@ AFFECTING: tuple[tuple[str, str, str], ...] = (
     (r"(?:prefix_lists|route_policies)\[([^]]+)\].*", "deny", "{0} filters routes differently"),
     (r"vlans\[([^]]+)\]", "gone", "VLAN {0} is removed"),
     (r"bfd", "gone", "BFD is switched off: link failures are seen late"),
-    (r"ssh\.(?:stelnet|source_interface)", "gone", "management sessions may be cut off"),
+    (r"ssh\.stelnet", "gone", "management sessions may be cut off"),
+    # Without one a switch may listen everywhere: by `all-interface`, or in a release before V300.
+    (r"ssh\.source_interface", "any", "management sessions may be cut off"),
     (r"(?:ssh\.)?users\[([^]]+)\]", "gone", "user {0} can no longer log in"),
     (r"(?:ssh\.)?users\[([^]]+)\]\..*", "gone", "user {0} may log in by other means than before"),
-    (r"vty\[([^]]+)\]\.acl", "any", "management sessions may be cut off"),
+    (
+        r"vty\[([^]]+)\](?:\.(?:acl|authentication|protocol))?",
+        "any",
+        "management sessions may be cut off",
+    ),
     (r"vty\[([^]]+)\].*", "gone", "management sessions may be cut off"),
     (
         r"acls\[([^]]+)\].*",

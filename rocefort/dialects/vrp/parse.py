@@ -20,7 +20,7 @@ TABLES = (system, management, interface, lossless, routing)  # importing them fi
 DEEPEST_VIEW = 16  # VRP nests 4 deep; what is deeper is no configuration and stays flat here
 
 MASK_AFTER = (
-    r"(?:irreversible-)?cipher|simple|plain|password|secret|shared-key|key-string"
+    r"(?:irreversible-)?cipher|simple|plain|password|secret|shared-key|key-string|securityname"
     r"|community (?:read|write)"
 )
 SECRET = re.compile(rf"(?<!\S)((?:{MASK_AFTER})(?: (?:{MASK_AFTER}))*) \S+", re.ASCII)

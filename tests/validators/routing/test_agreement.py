@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from ipaddress import IPv4Address, IPv4Network
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocefort.models.finding import Waiver
 from rocefort.models.network import Network, Sources
 from rocefort.models.routing import Route, RoutingState, SessionStatus
 from rocefort.validators.agreement import HINT, disagreements
+from rocefort.validators.engines import compared
 from rocefort.validators.routing import analyse
 
 if TYPE_CHECKING:
@@ -111,3 +114,16 @@ def test_spines_of_different_asn_leave_the_choice_of_one_free(clos: Clos) -> Non
     solution = analyse(clos(2, 2, asn_per_spine=True))
     routes = routes_with(solution.state, "leaf1", "10.2.10.0/24", "172.16.0.4")
     assert disagreements(solution, other(solution.state, routes=routes)) == ()
+
+
+def test_a_waiver_covers_a_disagreement(clos: Clos) -> None:
+    today = date(2026, 11, 20)
+    waiver = Waiver(rule="BGP104", why="known", until=today)
+    network = clos(2, 2).model_copy(update={"waivers": (waiver,)})
+    solution = analyse(network)
+    differing = other(solution.state, routes=solution.state.routes[1:])
+    report = compared(network, solution, differing, Sources(), today)
+    assert (report.rules, report.findings) == (("BGP104",), ())
+    assert [entry.why for entry in report.waived] == ["known"]
+    agreeing = compared(network, solution, other(solution.state), Sources(), today)
+    assert [finding.severity.value for finding in agreeing.findings] == ["warning"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from ipaddress import IPv4Interface, IPv4Network
 from typing import TYPE_CHECKING
 
 import pytest
 
 from rocefort.models.device import BgpGroup
-from rocefort.models.finding import Finding, Severity
+from rocefort.models.finding import Finding, Severity, Waiver
 from rocefort.models.network import Network, Sources
 from rocefort.models.routing import RoutingState, SessionStatus
 from rocefort.validators.routing import solve
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     Clos = Callable[..., Network]
     Edits = dict[str, Callable[..., Network]]
     Fault = Callable[[Network, Edits], Network]
+
+TODAY = date(2026, 11, 20)
 
 # On a fabric of 2 spines and 3 leaves with one server each.
 LOST_AT_LEAF1 = [
@@ -270,6 +273,18 @@ def test_the_hint_of_a_missing_path_limit_names_the_number(clos: Clos, edits: Ed
     network = edits["bgp"](clos(2, 2, 2), "leaf1", maximum_paths=3)
     (finding,) = verify(network, solve(network)).findings
     assert finding.hint == "set maximum load-balancing to 4 or more"
+
+
+def test_a_waiver_covers_what_a_verification_finds(clos: Clos, edits: Edits) -> None:
+    network = edits["bgp"](clos(2, 2, 2), "leaf1", maximum_paths=3)
+    waiver = Waiver(rule="BGP102", device="leaf1", why="trial", until=TODAY)
+    network = network.model_copy(update={"waivers": (waiver,)})
+    report = verify(network, solve(network), today=TODAY)
+    assert (report.findings, report.failed) == ((), False)
+    assert [(w.finding.rule, w.why) for w in report.waived] == [("BGP102", "trial")]
+    late = verify(network, solve(network), today=TODAY + timedelta(days=1))
+    assert [finding.where.device for finding in late.findings] == ["leaf1", None]
+    assert late.waived == ()
 
 
 def test_what_is_not_known_is_not_judged(clos: Clos) -> None:
