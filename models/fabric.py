@@ -271,7 +271,7 @@ class User(Frozen):
 
 
 class ManagementAccess(Frozen):
-    """A network from which one may log in; `id` is permanent and never given to another."""
+    """A network that may reach the command line; `id` is permanent and never given again."""
 
     id: Id = Field(le=800_000_000, description="Permanent number; its ACL rule follows from it.")
     prefix: IPv4Network = Field(description="Its addresses.", examples=["10.255.0.0/24"])
@@ -282,7 +282,9 @@ class Security(Frozen):
 
     users: tuple[User, ...] = Field(default=(), description="Local users of every switch.")
     management_access: tuple[ManagementAccess, ...] = Field(
-        default=(), description="Networks from which one may log in; none: from everywhere."
+        default=(),
+        description="Networks from which the command line may be reached (VTY); none: from all. "
+        "NETCONF has no such filter yet.",
     )
     idle_timeout_min: int | None = Field(  # range of `idle-timeout`, V300R023C00
         default=None, ge=1, le=35791, description="A session idle for so long is closed, minutes."

@@ -27,6 +27,8 @@ from rocefort.fleet.failures import unreachable
 from rocefort.models.network import Network, Node, Server
 
 PLATFORM = "cloudengine"
+SESSION = "napalm"
+NEW_SESSION = "napalm_new_session"  # beside the first: does the switch still let us in?
 SWITCHES, SERVERS = "switches", "servers"  # groups
 
 
@@ -110,7 +112,9 @@ class FabricInventory:
             groups=_parents(groups, names),
             defaults=defaults,
             data={"software": node.software, "id": node.id},
-            connection_options={"napalm": ConnectionOptions(extras=options)},
+            connection_options={
+                name: ConnectionOptions(extras=options) for name in (SESSION, NEW_SESSION)
+            },
         )
 
     def _server(

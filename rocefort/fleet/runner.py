@@ -12,7 +12,7 @@ from nornir_napalm.plugins.connections import Napalm
 
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections
-from rocefort.fleet.inventory import FabricInventory
+from rocefort.fleet.inventory import NEW_SESSION, SESSION, FabricInventory
 from rocefort.models.network import Network
 
 WORKERS = 20
@@ -28,7 +28,8 @@ def open_fleet(network: Network, connections: Connections, workers: int = WORKER
 
     No session is opened yet. Raises BadInput where a device has no access.
     """
-    ConnectionPluginRegister.register("napalm", Napalm)
+    for name in (SESSION, NEW_SESSION):
+        ConnectionPluginRegister.register(name, Napalm)
     ConnectionPluginRegister.register(ssh_exec.CONNECTION, ssh_exec.SshExec)
     # An empty ssh configuration: a user's ~/.ssh/config cannot redirect a session.
     config = Config(logging=LoggingConfig(enabled=False), ssh=SSHConfig(config_file="/dev/null"))

@@ -81,7 +81,12 @@ class LabServer:
             running = {key: other.running for key, other in self.switches.items()}
             return list(self.peers(running).get(name, ()))
 
-        return lambda user: Session(switch, user, states)
+        def open_session(user: str) -> Session:
+            if switch.fault("refuse-login"):
+                raise ConnectionRefusedError(name)  # the transport ends the session without a word
+            return Session(switch, user, states)
+
+        return open_session
 
 
 async def open_listeners(

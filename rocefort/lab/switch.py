@@ -52,7 +52,8 @@ class Fault:
     refuse-line: a line is refused; unknown-question: a line asks what no client expects;
     hang-on-commit: the commit is never answered and not done;
     drop-session-on-commit: the commit is done, the session ends without an answer;
-    expire-before-commit: a trial's time is over just as the next commit arrives.
+    expire-before-commit: a trial's time is over just as the next commit arrives;
+    refuse-login: nobody gets a new session, those that are open go on.
     """
 
     name: Literal[
@@ -61,6 +62,7 @@ class Fault:
         "hang-on-commit",
         "drop-session-on-commit",
         "expire-before-commit",
+        "refuse-login",
     ]
     match: str = ""
 

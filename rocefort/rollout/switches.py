@@ -14,6 +14,7 @@ from nornir.core.task import Result, Task
 
 from rocefort.dialects.vrp.parse import Parsed, parse
 from rocefort.errors import BadInput, DeviceFailed, Refused, RocefortError
+from rocefort.fleet.inventory import NEW_SESSION, SESSION
 from rocefort.models.change import Change
 from rocefort.models.network import Network
 from rocefort.rollout.apply import Outcome, Standing, Standings
@@ -100,8 +101,21 @@ class NapalmSwitches:
         return _errors(self._each(changes, step))
 
     def check(self, changes: Sequence[Change]) -> Outcome:
-        """Configuration read back as intended; every session that was up is up again."""
-        return _errors(self._each(changes, self._check))
+        """Configuration read back as intended, BGP back up, and a new login still possible."""
+        outcome = _errors(self._each(changes, self._check))
+        return outcome | self._log_in([c for c in changes if c.device not in outcome])
+
+    def _log_in(self, changes: Sequence[Change]) -> Outcome:
+        """Log in once more: the session under way does not show that a change locked us out.
+
+        That session stays open: on some releases a trial may end with the session it began in.
+        """
+
+        def step(driver: Driver, change: Change) -> None:
+            self._expect(_read(driver, change), change, "seen from a new session")
+
+        by_device = {change.device: change for change in changes}
+        return _errors(_run(self.nornir, list(by_device), step, by_device, NEW_SESSION))
 
     def _check(self, driver: Driver, change: Change) -> None:
         self._expect(_read(driver, change), change, "after the trial commit")
@@ -195,12 +209,17 @@ def _run(
     devices: Sequence[str],
     step: Callable[[Driver, Any], object],
     changes: Mapping[str, Change] | None = None,
+    session: str = SESSION,
 ) -> dict[str, object]:
     """Run a step on every device at once; a device's value is its result or its error."""
 
     def task(task: Task) -> Result:
         change = changes[task.host.name] if changes else None
-        return Result(host=task.host, result=step(_driver(task), change))
+        try:
+            return Result(host=task.host, result=step(_driver(task, session), change))
+        finally:
+            if session != SESSION and session in task.host.connections:
+                task.host.close_connection(session)
 
     chosen = nornir.filter(filter_func=lambda host: host.name in set(devices))
     absent = [device for device in devices if device not in chosen.inventory.hosts]
@@ -215,12 +234,12 @@ def _run(
     return values
 
 
-def _driver(task: Task) -> Driver:
+def _driver(task: Task, session: str) -> Driver:
     """The open session, or a new one where the last was lost: a wave must still be aborted."""
-    driver = task.host.get_connection("napalm", task.nornir.config)
+    driver = task.host.get_connection(session, task.nornir.config)
     if not driver.is_alive()["is_alive"]:
-        task.host.close_connection("napalm")
-        driver = task.host.get_connection("napalm", task.nornir.config)
+        task.host.close_connection(session)
+        driver = task.host.get_connection(session, task.nornir.config)
     return cast("Driver", driver)
 
 

@@ -180,6 +180,23 @@ def test_a_session_lost_on_commit_is_asked_again_and_rolled_back(
     assert untouched(lab, before)
 
 
+def test_a_change_that_locks_us_out_is_taken_back_by_the_session_that_is_left(
+    lab: Rehearsal, raised: Path, plan_of: PlanOf, tmp_path: Path
+) -> None:
+    before = running(lab)
+    plan = plan_of(raised)
+
+    def lock_out(event: Event, /) -> None:
+        if event.act == "trial" and event.phase is Phase.DONE:
+            lab.switches[event.device].faults = (Fault("refuse-login"),)
+
+    applied = apply_plan(plan, lab.connections, tmp_path / "journal", [lock_out])
+    assert applied.failure.startswith("leaf08: ")
+    assert "no prompt after the login" in applied.failure
+    assert applied.rolled_back == ("leaf08",)
+    assert untouched(lab, before)
+
+
 def test_a_later_wave_that_fails_leaves_the_earlier_ones_confirmed(
     lab: Rehearsal, raised: Path, plan_of: PlanOf, apply_to: ApplyTo
 ) -> None:
