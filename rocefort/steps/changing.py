@@ -121,5 +121,7 @@ def run_lab(fabric: Path, state: Path, say: Callable[[str], None]) -> None:
         for access in (*rehearsal.connections.devices, *rehearsal.connections.servers):
             say(f"{access.name:<12} ssh -p {access.port} {access.user}@{access.host}")
         say(f"connections: {rehearsal.file}; passwords in {state}/*.secret; Ctrl-C ends the lab")
+        # A shell's background job ignores Ctrl-C's signal, so `kill` has to end the lab as well.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         with suppress(KeyboardInterrupt):
             signal.pause()

@@ -117,7 +117,7 @@ def test_the_readme_tells_the_truth(
             told.append("".join(lines))
     finally:
         for process in background:
-            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGTERM)  # what `kill` sends to a background job
             assert process.wait(timeout=20) == 0
     if golden_update:
         fresh = iter(told)
