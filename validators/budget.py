@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rocefort.models.hardware import Family
-from rocefort.models.network import Network, Port
+from rocefort.models.network import LosslessIntent, Network, Port
 from rocefort.validators.headroom import RESPONSE_QUANTA, headroom_bytes
 from rocefort.validators.ports import ports_by_device
 from rocefort.validators.wording import kbytes
@@ -25,21 +25,29 @@ class PortDemand:
         """Headroom that counts against the buffer: what the port has, else what it needs."""
         return self.needed_kbytes if self.headroom_kbytes is None else self.headroom_kbytes
 
+    @property
+    def promised_kbytes(self) -> int | None:
+        """Static xoff and headroom together."""
+        if self.xoff_kbytes is None or self.kept_kbytes is None:
+            return None
+        return self.xoff_kbytes + self.kept_kbytes
+
 
 def port_demands(network: Network) -> dict[str, tuple[PortDemand, ...]]:
     """Demands of all lossless ports by device; empty where the intent is not known."""
-    if network.lossless is None:
+    intent = network.lossless
+    if intent is None:
         return {}
     return {
-        device: tuple(_demand(network, port) for port in ports)
+        device: tuple(port_demand(intent, port) for port in ports)
         for device, ports in ports_by_device(network).items()
     }
 
 
-def _demand(network: Network, port: Port) -> PortDemand:
-    intent, family = network.lossless, port.node.family
-    queue, mtu = (intent.queue, intent.headroom_mtu) if intent else (None, 0)
-    row = next((t for t in port.interface.thresholds if t.queue == queue), None)
+def port_demand(intent: LosslessIntent, port: Port) -> PortDemand:
+    """Demand of one port for the intent's lossless queue."""
+    family, mtu = port.node.family, intent.headroom_mtu
+    row = next((t for t in port.interface.thresholds if t.queue == intent.queue), None)
     needed = None
     if port.cable_m is not None and port.speed_gbps in RESPONSE_QUANTA:
         needed = kbytes(headroom_bytes(mtu, mtu, port.speed_gbps, port.cable_m))

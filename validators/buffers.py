@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rocefort.models.finding import Severity
 from rocefort.models.hardware import Family, Hardware
 from rocefort.models.network import Node, Port
+from rocefort.validators.budget import port_demand
 from rocefort.validators.headroom import RESPONSE_QUANTA, headroom_bytes
 from rocefort.validators.ports import ports_by_device
 from rocefort.validators.rules import Need, Subject, Verdict, rule
@@ -191,7 +192,7 @@ def _budget(
         demands.append(item)
     if len(demands) < len(ports):
         return
-    sizes = [_promised_kbytes(subject, node, demand) for demand in demands]
+    sizes = [port_demand(subject.lossless, demand.port).promised_kbytes for demand in demands]
     if None in sizes:
         yield subject.not_judged(
             node, "ports without a static xoff share the buffer dynamically; no sum can be given"
@@ -211,15 +212,3 @@ def _budget(
             node,
             f"{promise} and would fit; the buffer of {hardware.model} is {fact.value} KB{doubt}",
         )
-
-
-def _promised_kbytes(subject: Subject, node: Node, demand: Demand) -> int | None:
-    """Static xoff and headroom of a port's lossless queue; None without a static xoff."""
-    thresholds = demand.port.interface.thresholds
-    row = next((t for t in thresholds if t.queue == subject.lossless.queue), None)
-    if row is None:
-        return None
-    if row.headroom_kbytes is not None:
-        return row.xoff_kbytes + row.headroom_kbytes
-    default = node.family.headroom_default_kbytes if node.family else None
-    return row.xoff_kbytes + (default.value if default else kbytes(demand.needed_bytes))

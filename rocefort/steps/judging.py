@@ -93,15 +93,20 @@ def running_texts(source: Path) -> dict[str, str]:
 
 def write_texts(texts: Mapping[str, str], directory: Path) -> list[Path]:
     """Write NAME.cfg a switch, each whole or not at all."""
+    return write_files({f"{name}.cfg": text for name, text in texts.items()}, directory)
+
+
+def write_files(files: Mapping[str, str], directory: Path) -> list[Path]:
+    """Write files by name into a directory, each whole or not at all."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            part = directory / f".{name}.cfg.part"
+        for name, text in files.items():
+            part = directory / f".{name}.part"
             part.write_text(text, encoding="utf-8")
-            part.replace(directory / f"{name}.cfg")
+            part.replace(directory / name)
     except OSError as error:
         raise BadInput(f"cannot be written: {error.strerror}", where=str(directory)) from None
-    return [directory / f"{name}.cfg" for name in texts]
+    return [directory / name for name in files]
 
 
 def service_of(address: str) -> tuple[str, int]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rocefort.dialects.vrp.parse import parse, sources_of
-from rocefort.errors import BadInput
 from rocefort.models.finding import Report
 from rocefort.models.network import Network, Node, Position, Sources
 from rocefort.reports.as_json import as_json
@@ -17,7 +16,7 @@ from rocefort.reports.page_content import DeviceBudget, PageContent, PortBudget
 from rocefort.reports.rule_text import RuleText
 from rocefort.reports.sarif import as_sarif
 from rocefort.reports.terminal import as_text
-from rocefort.steps.judging import Subject
+from rocefort.steps.judging import Subject, write_files
 from rocefort.validators import check, rules, titles
 from rocefort.validators.budget import PortDemand, port_demands
 from rocefort.validators.routing import analyse
@@ -87,14 +86,7 @@ def fabric_page(subject: Subject) -> str:
 
 def write_page(text: str, directory: Path) -> Path:
     """Write the page, whole or not at all."""
-    path = directory / PAGE
-    part = directory / f".{PAGE}.part"
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise BadInput(f"cannot be written: {error.strerror}", where=str(directory)) from None
+    (path,) = write_files({PAGE: text}, directory)
     return path
 
 
