@@ -12,9 +12,10 @@ from itertools import chain
 from typing import Literal
 
 from rocefort.models.base import Frozen
-from rocefort.models.device import Device, Interface
+from rocefort.models.device import Device
 from rocefort.models.finding import Waiver, Where
 from rocefort.models.hardware import Family, Hardware, SyntaxFamily, port_speed_gbps
+from rocefort.models.interface import Interface
 from rocefort.models.keyed import natural
 
 

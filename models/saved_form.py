@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from rocefort.models.device import ETHERNET_MTU, Device, Interface, Pfc, PfcProfile, PfcTimer
+from rocefort.models.device import Device
 from rocefort.models.hardware import Fact, Family
+from rocefort.models.interface import ETHERNET_MTU, Interface
+from rocefort.models.lossless import Pfc, PfcProfile, PfcTimer
 
 
 def saved_form(device: Device, family: Family) -> Device:

@@ -29,7 +29,7 @@ from typing import Any, Literal
 from rocefort.dialects.eos import translated
 from rocefort.errors import ServiceFailed
 from rocefort.models.base import Frozen
-from rocefort.models.device import Bgp
+from rocefort.models.bgp import Bgp
 from rocefort.models.network import Network
 from rocefort.models.routing import BgpSession, Reachability, Route, RoutingState, SessionStatus
 from rocefort.validators.batfish_snapshot import (

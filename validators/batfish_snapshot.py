@@ -13,7 +13,8 @@ from pathlib import Path
 from rocefort.dialects.eos import DEFAULT_VLAN, EosNames, render_eos
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.base import NAME
-from rocefort.models.device import Device, Interface
+from rocefort.models.device import Device
+from rocefort.models.interface import Interface
 from rocefort.models.network import End, Network, Segment, Server
 from rocefort.validators.underlay import unmodelled_forwarding
 

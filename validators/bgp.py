@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import IPv4Address
 
-from rocefort.models.device import Bfd, Bgp, BgpPeer, BgpSettings
+from rocefort.models.bgp import Bfd, Bgp, BgpPeer, BgpSettings
 from rocefort.models.finding import Severity
 from rocefort.models.keyed import natural
 from rocefort.models.network import End, Link, Network, Node, Role

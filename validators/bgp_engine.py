@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
-from rocefort.models.device import Bgp, Device
+from rocefort.models.bgp import Bgp
+from rocefort.models.device import Device
 from rocefort.models.network import Sources
 from rocefort.models.routing import SessionStatus
 from rocefort.validators.bgp_sessions import Session

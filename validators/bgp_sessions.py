@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
-from rocefort.models.device import Bgp, BgpPeer, BgpSettings, Device
+from rocefort.models.bgp import Bgp, BgpPeer, BgpSettings
+from rocefort.models.device import Device
 from rocefort.models.network import Network, Sources
 from rocefort.models.routing import SessionStatus
 from rocefort.validators.underlay import Place, Port, Underlay, refuse

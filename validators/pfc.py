@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rocefort.models.device import PfcProfile, PfcThreshold, PfcTimer
 from rocefort.models.finding import Severity
 from rocefort.models.hardware import Fact, Family, Range
+from rocefort.models.interface import PfcThreshold
+from rocefort.models.lossless import PfcProfile, PfcTimer
 from rocefort.models.network import End, Node
 from rocefort.validators.ports import lossless_queue
 from rocefort.validators.rules import Need, Place, Subject, Verdict, rule

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocefort.models.device import DEFAULT_DOMAIN, NO_DOMAIN, Device, DiffservDomain, Interface
+from rocefort.models.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.interface import DEFAULT_DOMAIN, NO_DOMAIN, Interface
+from rocefort.models.lossless import DiffservDomain
 from rocefort.models.network import Network, Node, Port
 from rocefort.models.qos import DSCPS, PHB_QUEUE, QUEUES, default_queue, host_priority
 from rocefort.validators.ports import paused_queues

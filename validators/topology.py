@@ -6,14 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
 
-from rocefort.models.device import (
+from rocefort.models.finding import Severity
+from rocefort.models.hardware import expand_ports, port_speed_gbps
+from rocefort.models.interface import (
     ETHERNET_MTU,
     FRAME_OVERHEAD_BYTES,
     JUMBO_FRAME_BYTES,
     Interface,
 )
-from rocefort.models.finding import Severity
-from rocefort.models.hardware import expand_ports, port_speed_gbps
 from rocefort.models.network import End, Network, Node, Role, Server
 from rocefort.validators.ports import ends_of, is_fabric_link
 from rocefort.validators.rules import Need, Subject, Verdict, rule

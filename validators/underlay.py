@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.errors import Refused
-from rocefort.models.device import Device, Interface
+from rocefort.models.device import Device
+from rocefort.models.interface import Interface
 from rocefort.models.network import Network, Node, Sources, TextLine, shared_subnets
 
 Port = tuple[str, str]  # device, interface

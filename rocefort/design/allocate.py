@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
-from rocefort.models.fabric import Fabric, Leaf, SegmentIntent, ServerIntent, Switch
+from rocefort.models.fabric import Fabric
+from rocefort.models.fabric_nodes import Leaf, SegmentIntent, ServerIntent, Switch
 from rocefort.models.hardware import Hardware
 
 FIRST_SERVER = 10  # host number of a server on the leaf's first port; below: gateways

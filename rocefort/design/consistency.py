@@ -11,7 +11,7 @@ from rocefort.design.lossless import multiples, times_ms
 from rocefort.documents.nearest import nearest
 from rocefort.documents.read import YamlPath
 from rocefort.errors import BadInput, Problem
-from rocefort.models.fabric import Leaf, ServerIntent, Switch
+from rocefort.models.fabric_nodes import Leaf, ServerIntent, Switch
 from rocefort.models.hardware import Family, Hardware, SyntaxFamily, port_speed_gbps
 from rocefort.models.qos import default_queue
 

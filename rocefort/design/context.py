@@ -12,7 +12,8 @@ from rocefort.design import allocate
 from rocefort.design.load import Catalogue, Loaded
 from rocefort.documents.read import YamlPath
 from rocefort.errors import Problem
-from rocefort.models.fabric import Fabric, Leaf, SegmentIntent, ServerIntent, Switch
+from rocefort.models.fabric import Fabric
+from rocefort.models.fabric_nodes import Leaf, SegmentIntent, ServerIntent, Switch
 from rocefort.models.hardware import Family, Hardware, SyntaxFamily
 from rocefort.models.network import Position
 

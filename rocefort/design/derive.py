@@ -15,7 +15,8 @@ from rocefort.design.links import Joint, joints
 from rocefort.design.load import Catalogue, Loaded, load_catalogue, load_fabric
 from rocefort.documents.read import Document, YamlPath
 from rocefort.models.device import Device
-from rocefort.models.fabric import Fabric, Leaf, Switch
+from rocefort.models.fabric import Fabric
+from rocefort.models.fabric_nodes import Leaf, Switch
 from rocefort.models.finding import Waiver
 from rocefort.models.network import Network, Node, Reserved, Role, Segment, Sources
 from rocefort.models.saved_form import saved_form

@@ -11,7 +11,7 @@ from rocefort.design.context import Context
 from rocefort.design.links import Joint
 from rocefort.documents.read import YamlPath
 from rocefort.errors import BadInput, Problem
-from rocefort.models.fabric import Leaf
+from rocefort.models.fabric_nodes import Leaf
 from rocefort.models.hardware import port_speed_gbps
 
 

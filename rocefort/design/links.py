@@ -9,7 +9,7 @@ from ipaddress import IPv4Interface, IPv4Network
 from rocefort.design import allocate
 from rocefort.design.context import Context
 from rocefort.documents.read import YamlPath
-from rocefort.models.fabric import Leaf, LinkPin, Switch
+from rocefort.models.fabric_nodes import Leaf, LinkPin, Switch
 from rocefort.models.network import End, Link
 
 

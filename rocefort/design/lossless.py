@@ -5,22 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rocefort.design.context import Context
-from rocefort.models.device import (
+from rocefort.models.fabric_lossless import Deadlock, Lossless
+from rocefort.models.fabric_nodes import Switch
+from rocefort.models.hardware import Family
+from rocefort.models.interface import (
     FRAME_OVERHEAD_BYTES,
     JUMBO_FRAME_BYTES,
+    DrrQueue,
+    InterfacePfc,
+    PfcThreshold,
+)
+from rocefort.models.lossless import (
     AiEcn,
     AiEcnQueue,
     DiffservDomain,
-    DrrQueue,
     DscpMap,
-    InterfacePfc,
     Pfc,
     PfcProfile,
-    PfcThreshold,
     PfcTimer,
 )
-from rocefort.models.fabric import Deadlock, Lossless, Switch
-from rocefort.models.hardware import Family
 from rocefort.models.network import LosslessIntent
 from rocefort.models.qos import DSCPS, QUEUE_PHB, default_queue
 

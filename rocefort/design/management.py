@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocefort.design.context import Context
 from rocefort.design.ports import MANAGEMENT
-from rocefort.models.device import LocalUser, Ssh, SshUser, Vty
+from rocefort.models.access import LocalUser, Ssh, SshUser, Vty
 from rocefort.models.management import (
     Acl,
     AclRule,

@@ -21,7 +21,8 @@ from rocefort.design.schema import MODELINE
 from rocefort.documents.nearest import nearest
 from rocefort.errors import BadInput, Problem, Refused, ServiceFailed
 from rocefort.models.base import check_name
-from rocefort.models.fabric import MOST_LEAVES, MOST_SPINES, Capacity
+from rocefort.models.fabric_routing import Capacity
+from rocefort.models.fabric_types import MOST_LEAVES, MOST_SPINES
 from rocefort.models.hardware import Family, Hardware, port_speed_gbps
 from rocefort.paths import HARDWARE, INVENTORY, TEMPLATES
 

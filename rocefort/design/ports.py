@@ -9,9 +9,9 @@ from rocefort.design import allocate, lossless
 from rocefort.design.context import Context
 from rocefort.design.links import Joint
 from rocefort.documents.read import YamlPath
-from rocefort.models.device import Interface
-from rocefort.models.fabric import Leaf, Switch
+from rocefort.models.fabric_nodes import Leaf, Switch
 from rocefort.models.hardware import port_speed_gbps
+from rocefort.models.interface import Interface
 from rocefort.models.network import End, Server
 
 MANAGEMENT = "MEth0/0/0"

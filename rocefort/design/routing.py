@@ -9,7 +9,7 @@ from rocefort.design import allocate
 from rocefort.design.context import Context
 from rocefort.design.links import Joint
 from rocefort.documents.read import YamlPath
-from rocefort.models.device import (
+from rocefort.models.bgp import (
     Bgp,
     BgpGroup,
     BgpPeer,
@@ -18,7 +18,7 @@ from rocefort.models.device import (
     PrefixList,
     RoutePolicy,
 )
-from rocefort.models.fabric import Leaf, Switch
+from rocefort.models.fabric_nodes import Leaf, Switch
 
 LOCAL = "LOCAL"  # prefix list: what a leaf announces
 FABRIC = "FABRIC"  # prefix list: what a spine announces, by pool so that it does not grow

@@ -18,7 +18,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.base import NAME
-from rocefort.models.device import Bgp, BgpPeer, Device, Interface, PrefixEntry
+from rocefort.models.bgp import Bgp, BgpPeer, PrefixEntry
+from rocefort.models.device import Device
+from rocefort.models.interface import Interface
 from rocefort.paths import TEMPLATES
 
 DEFAULT_VLAN = 1  # is there without a line, on every port

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rocefort.models.device import Interface
 from rocefort.models.hardware import port_speed_gbps
+from rocefort.models.interface import Interface
 from rocefort.models.network import Link, Network, Node
 from rocefort.reports.page_content import PageContent
 

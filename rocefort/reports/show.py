@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 
-from rocefort.models.device import Interface
 from rocefort.models.hardware import port_speed_gbps
+from rocefort.models.interface import Interface
 from rocefort.models.keyed import natural
 from rocefort.models.network import End, Link, Network, Node, Role, Server
 from rocefort.reports.terminal import WIDTH

@@ -18,8 +18,9 @@ from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.texts import read_back, render_all
 from rocefort.errors import BadInput
 from rocefort.models.base import check_description, check_name
-from rocefort.models.device import Device, Interface
+from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.interface import Interface
 from rocefort.paths import HARDWARE
 
 Edit = Callable[..., Path]

@@ -16,7 +16,8 @@ from rocefort.design.lossless import Multiples, multiples
 from rocefort.documents.read import Document, read_document
 from rocefort.documents.validate import validate
 from rocefort.models.device import Device
-from rocefort.models.fabric import Deadlock, Fabric
+from rocefort.models.fabric import Fabric
+from rocefort.models.fabric_lossless import Deadlock
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.network import Network, Role
 from rocefort.paths import INVENTORY

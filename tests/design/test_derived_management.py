@@ -10,7 +10,8 @@ import pytest
 
 from rocefort.design.derive import Derived, derive
 from rocefort.dialects.vrp.texts import render_all
-from rocefort.models.device import DrrQueue, Vty
+from rocefort.models.access import Vty
+from rocefort.models.interface import DrrQueue
 from rocefort.models.management import Acl, AclRule, Netconf, Snmp, Syslog
 
 Edit = Callable[..., Path]

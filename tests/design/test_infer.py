@@ -10,8 +10,9 @@ import pytest
 from rocefort.design.derive import Derived, derive
 from rocefort.design.infer import infer
 from rocefort.dialects.vrp.texts import render_all
-from rocefort.models.device import Device, Interface
+from rocefort.models.device import Device
 from rocefort.models.finding import Finding, NotJudged, Report
+from rocefort.models.interface import Interface
 from rocefort.models.network import Network, Node
 from rocefort.steps.judging import Subject, subject_of_derived, subject_of_texts, write_texts
 from rocefort.validators import check, engines, rules

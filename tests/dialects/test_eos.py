@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 
 from rocefort.dialects.eos import EosNames, render_eos
 from rocefort.errors import BadInput, Refused
-from rocefort.models.device import (
+from rocefort.models.bgp import (
     Bfd,
     Bgp,
     BgpGroup,
     BgpPeer,
-    Device,
-    Interface,
     PolicyNode,
     PrefixEntry,
     PrefixList,
     RoutePolicy,
 )
+from rocefort.models.device import Device
+from rocefort.models.interface import Interface
 
 PEER = IPv4Address("10.0.0.0")
 PEER_LINE = f"   neighbor {PEER} "

@@ -9,33 +9,29 @@ import pytest
 
 from rocefort.dialects.vrp.compare import change_of, classify, compare
 from rocefort.dialects.vrp.parse import parse
-from rocefort.models.change import Edit, Kind, digest_of
-from rocefort.models.device import (
-    AiEcn,
-    AiEcnQueue,
+from rocefort.models.access import LocalUser, Ssh, SshUser, Vty
+from rocefort.models.bgp import (
     Bgp,
     BgpGroup,
     BgpPeer,
-    Device,
-    DiffservDomain,
-    DrrQueue,
-    DscpMap,
-    Interface,
-    InterfacePfc,
-    LocalUser,
-    Pfc,
-    PfcProfile,
-    PfcThreshold,
-    PfcTimer,
     PolicyNode,
     PrefixEntry,
     PrefixList,
     RoutePolicy,
-    Ssh,
-    SshUser,
-    Vty,
 )
+from rocefort.models.change import Edit, Kind, digest_of
+from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.interface import DrrQueue, Interface, InterfacePfc, PfcThreshold
+from rocefort.models.lossless import (
+    AiEcn,
+    AiEcnQueue,
+    DiffservDomain,
+    DscpMap,
+    Pfc,
+    PfcProfile,
+    PfcTimer,
+)
 from rocefort.models.management import Acl, AclRule, Netconf, Snmp, Syslog
 
 PORT = "interfaces[100GE1/0/1]"

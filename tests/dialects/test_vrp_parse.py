@@ -10,16 +10,11 @@ from hypothesis import strategies as st
 
 from rocefort.dialects.vrp.parse import masked, parse
 from rocefort.errors import BadInput
-from rocefort.models.device import (
-    NO_DOMAIN,
-    Bfd,
-    Device,
-    Interface,
-    PfcProfile,
-    PfcThreshold,
-    PfcTimer,
-    Vty,
-)
+from rocefort.models.access import Vty
+from rocefort.models.bgp import Bfd
+from rocefort.models.device import Device
+from rocefort.models.interface import NO_DOMAIN, Interface, PfcThreshold
+from rocefort.models.lossless import PfcProfile, PfcTimer
 from rocefort.models.management import (
     Acl,
     AclRule,

@@ -18,33 +18,29 @@ from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import Patch, make_patch
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.tree import parse_tree, tree_text
-from rocefort.models.device import (
-    AiEcn,
-    AiEcnQueue,
+from rocefort.models.access import LocalUser, Ssh, SshUser, Vty
+from rocefort.models.bgp import (
     Bfd,
     Bgp,
     BgpGroup,
     BgpPeer,
-    Device,
-    DiffservDomain,
-    DrrQueue,
-    DscpMap,
-    Interface,
-    InterfacePfc,
-    LocalUser,
-    Pfc,
-    PfcProfile,
-    PfcThreshold,
-    PfcTimer,
     PolicyNode,
     PrefixEntry,
     PrefixList,
     RoutePolicy,
-    Ssh,
-    SshUser,
-    Vty,
 )
+from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.interface import DrrQueue, Interface, InterfacePfc, PfcThreshold
+from rocefort.models.lossless import (
+    AiEcn,
+    AiEcnQueue,
+    DiffservDomain,
+    DscpMap,
+    Pfc,
+    PfcProfile,
+    PfcTimer,
+)
 from rocefort.models.management import (
     Acl,
     AclRule,

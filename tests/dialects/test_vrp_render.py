@@ -10,23 +10,12 @@ from rocefort.design.derive import Derived
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.errors import BadInput
-from rocefort.models.device import (
-    Bgp,
-    BgpGroup,
-    BgpPeer,
-    Device,
-    DiffservDomain,
-    Interface,
-    InterfacePfc,
-    LocalUser,
-    Pfc,
-    PfcProfile,
-    PfcThreshold,
-    PfcTimer,
-    PrefixList,
-    RoutePolicy,
-)
+from rocefort.models.access import LocalUser
+from rocefort.models.bgp import Bgp, BgpGroup, BgpPeer, PrefixList, RoutePolicy
+from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.interface import Interface, InterfacePfc, PfcThreshold
+from rocefort.models.lossless import DiffservDomain, Pfc, PfcProfile, PfcTimer
 
 V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2
 FAMILY = {V200: "ce9860", G1: "ce8851", G2: "ce8855"}

@@ -14,8 +14,10 @@ from rocefort.dialects.vrp.interpret import canonical, replay
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.tree import parse_tree, tree_text
-from rocefort.models.device import Device, Interface, Pfc, PfcProfile, PfcTimer
+from rocefort.models.device import Device
 from rocefort.models.hardware import Family, SyntaxFamily
+from rocefort.models.interface import Interface
+from rocefort.models.lossless import Pfc, PfcProfile, PfcTimer
 from rocefort.models.network import Node
 from rocefort.models.saved_form import saved_form
 

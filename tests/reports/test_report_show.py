@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from rocefort.design.derive import Derived
-from rocefort.models.device import Device, Interface
+from rocefort.models.device import Device
+from rocefort.models.interface import Interface
 from rocefort.models.network import End, Link, Network, Node
 from rocefort.reports.show import Form, Kind, show
 

@@ -8,26 +8,21 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device import (
-    AiEcn,
-    AiEcnQueue,
-    Bgp,
-    BgpPeer,
-    Device,
-    DiffservDomain,
-    DscpMap,
-    Interface,
-    InterfacePfc,
-    LocalUser,
-    Pfc,
-    PfcProfile,
-    PfcThreshold,
-    PfcTimer,
-    Ssh,
-    Vty,
-)
+from rocefort.models.access import LocalUser, Ssh, Vty
+from rocefort.models.bgp import Bgp, BgpPeer
+from rocefort.models.device import Device
 from rocefort.models.finding import Finding, NotJudged
 from rocefort.models.hardware import Choice, Fact, Family, Hardware, Range, Release, SyntaxFamily
+from rocefort.models.interface import Interface, InterfacePfc, PfcThreshold
+from rocefort.models.lossless import (
+    AiEcn,
+    AiEcnQueue,
+    DiffservDomain,
+    DscpMap,
+    Pfc,
+    PfcProfile,
+    PfcTimer,
+)
 from rocefort.models.network import (
     End,
     Link,

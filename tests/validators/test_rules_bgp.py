@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device import Bfd, BgpGroup
+from rocefort.models.bgp import Bfd, BgpGroup
 from rocefort.models.network import End, Link
 
 Change = Callable[[Any], Any]

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.models.device import Interface, PfcProfile
+from rocefort.models.interface import Interface
+from rocefort.models.lossless import PfcProfile
 from rocefort.models.network import TextLine
 from rocefort.validators.dependency import (
     Buffer,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device import AiEcn, AiEcnQueue, PfcProfile
+from rocefort.models.lossless import AiEcn, AiEcnQueue, PfcProfile
 from rocefort.validators.ecn_before_pfc import (
     Congestion,
     Grade,

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device import InterfacePfc, PfcProfile, PfcTimer
 from rocefort.models.hardware import Range
+from rocefort.models.interface import InterfacePfc
+from rocefort.models.lossless import PfcProfile, PfcTimer
 from rocefort.validators import check
 
 Change = Callable[[Any], Any]

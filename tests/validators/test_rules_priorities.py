@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device import AiEcn, AiEcnQueue, DiffservDomain, DrrQueue, DscpMap, PfcProfile
 from rocefort.models.hardware import Unconfirmed
+from rocefort.models.interface import DrrQueue
+from rocefort.models.lossless import AiEcn, AiEcnQueue, DiffservDomain, DscpMap, PfcProfile
 from rocefort.models.network import Position, Sources, TextLine
 
 Change = Callable[[Any], Any]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device import LocalUser, Ssh, Vty
+from rocefort.models.access import LocalUser, Ssh, Vty
 from rocefort.models.network import TextLine
 
 Change = Callable[[Any], Any]

@@ -12,20 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.models.base import Frozen
+from rocefort.models.bgp import Bfd, BgpGroup, PolicyNode, PrefixEntry
 from rocefort.models.change import Change, Edit, Kind, digest_of
-from rocefort.models.device import (
-    AiEcnQueue,
-    Bfd,
-    BgpGroup,
-    Device,
-    DrrQueue,
-    DscpMap,
-    Interface,
-    InterfacePfc,
-    PolicyNode,
-    PrefixEntry,
-)
+from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.interface import DrrQueue, Interface, InterfacePfc
+from rocefort.models.lossless import AiEcnQueue, DscpMap
 from rocefort.models.management import AclRule
 
 # Fields whose other value rewrites a line, or stops what was there without one: no Edit of them

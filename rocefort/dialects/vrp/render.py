@@ -16,8 +16,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFo
 from rocefort.dialects.vrp.names import interface_name, is_address, ranges
 from rocefort.errors import BadInput, Problem
 from rocefort.models.base import Frozen
-from rocefort.models.device import NO_DOMAIN, Device, Interface
+from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.interface import NO_DOMAIN, Interface
 from rocefort.paths import TEMPLATES
 
 BUILT_IN_QUEUE = 3  # paused without a line, V300R023C00 `priority (DCB PFC profile view)`

@@ -11,16 +11,9 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device import (
-    BgpGroup,
-    BgpPeer,
-    Device,
-    Interface,
-    PolicyNode,
-    PrefixEntry,
-    PrefixList,
-    RoutePolicy,
-)
+from rocefort.models.bgp import BgpGroup, BgpPeer, PolicyNode, PrefixEntry, PrefixList, RoutePolicy
+from rocefort.models.device import Device
+from rocefort.models.interface import Interface
 from rocefort.models.network import Network
 from rocefort.validators.agreement import disagreements
 from rocefort.validators.batfish import START, ask, reachable

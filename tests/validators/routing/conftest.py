@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device import (
+from rocefort.models.bgp import (
     Bgp,
     BgpGroup,
     BgpPeer,
-    Device,
-    Interface,
     PolicyNode,
     PrefixEntry,
     PrefixList,
     RoutePolicy,
 )
+from rocefort.models.device import Device
+from rocefort.models.interface import Interface
 from rocefort.models.network import (
     End,
     Link,

@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.errors import Refused
-from rocefort.models.device import BgpGroup, Device, Interface, PrefixEntry, PrefixList
+from rocefort.models.bgp import BgpGroup, PrefixEntry, PrefixList
+from rocefort.models.device import Device
+from rocefort.models.interface import Interface
 from rocefort.models.network import End, Link, Network, Position, Role, Sources
 from rocefort.models.routing import RoutingState, SessionStatus
 from rocefort.validators.bgp_engine import denying

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocefort.models.device import BgpGroup
+from rocefort.models.bgp import BgpGroup
 from rocefort.models.finding import Finding, Severity, Waiver
 from rocefort.models.network import Network, Sources
 from rocefort.models.routing import RoutingState, SessionStatus

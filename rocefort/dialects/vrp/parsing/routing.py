@@ -9,7 +9,7 @@ from rocefort.dialects.vrp.names import is_address
 from rocefort.dialects.vrp.parsing import arguments
 from rocefort.dialects.vrp.parsing.commands import UNMODELLED, Match, View, command, flag, setting
 from rocefort.dialects.vrp.parsing.parts import Part
-from rocefort.models.device import Bfd
+from rocefort.models.bgp import Bfd
 
 FAMILY = "bgp-ipv4"
 BGP_VIEWS = ("bgp", FAMILY)

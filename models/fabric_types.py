@@ -1,0 +1,42 @@
+"""Types of values that several parts of a Fabric use, with their ranges."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import IPv4Network
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, WithJsonSchema
+
+MOST_SPINES, MOST_LEAVES = 64, 2048
+Asn = Annotated[int, Field(ge=1, le=4294967294)]
+Dscp = Annotated[int, Field(ge=0, le=63)]
+Vlan = Annotated[int, Field(ge=2, le=4094)]
+Mtu = Annotated[int, Field(ge=1280, le=9600)]  # V300R023C00 `mtu` ends at 9600
+Id = Annotated[int, Field(ge=1)]
+PORT_NAME = r"\d+GE\d+/\d+/\d+(:\d+)?"
+Metres = Annotated[float, Field(gt=0, le=10000)]
+
+
+def check_link_subnet(value: IPv4Network) -> IPv4Network:
+    """Accept a subnet with two usable addresses."""
+    if value.prefixlen not in (30, 31):
+        raise ValueError(f"{value} is not a link's subnet; use a /30 or a /31")
+    return value
+
+
+def check_port(value: str) -> str:
+    """Accept the name of a port in the form in which a switch saves it."""
+    if not re.fullmatch(PORT_NAME, value, re.ASCII):
+        raise ValueError(f"{value[:60]!r} is not a port; write it as the switch does: 100GE1/0/1")
+    return value
+
+
+InterfaceName = Annotated[
+    str,
+    AfterValidator(check_port),
+    WithJsonSchema({"type": "string", "pattern": f"^{PORT_NAME}$"}),
+]
+
+
+LinkSubnet = Annotated[IPv4Network, AfterValidator(check_link_subnet)]

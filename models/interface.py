@@ -1,0 +1,124 @@
+"""Interface: one port or logical interface of a switch, as its text says it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from ipaddress import IPv4Interface
+from typing import Literal
+
+from pydantic import model_validator
+
+from rocefort.models.base import Frozen
+from rocefort.models.keyed import Keyed
+
+ETHERNET_MTU = 1500  # default of a routed port, V300R023C00 `mtu`
+JUMBO_FRAME_BYTES = 9216  # default of a switched port, V300R023C00 `jumboframe enable`
+FRAME_OVERHEAD_BYTES = 22  # Ethernet header 14, 802.1Q tag 4, FCS 4
+LOGICAL = ("Vlanif", "LoopBack", "MEth")  # layer 3 without `undo portswitch`
+DEFAULT_DOMAIN = "default"  # diffserv domain of a port that names none
+NO_DOMAIN = "none"  # `trust upstream none`: the port maps no priority at all
+
+
+class DrrQueue(Frozen):
+    """A queue that a port serves by weight; one without a row has strict priority, the default.
+
+    Weight 1 to 100, 1 by default (V300R023C00, `qos queue drr`).
+    """
+
+    queue: int
+    weight: int = 1
+
+    @property
+    def key(self) -> int:
+        """One row a queue."""
+        return self.queue
+
+
+class PfcThreshold(Frozen):
+    """Static ingress thresholds of one queue of a port, in kbytes."""
+
+    queue: int
+    xoff_kbytes: int
+    xon_kbytes: int
+    headroom_kbytes: int | None = None  # G2 only
+
+    @property
+    def key(self) -> int:
+        """One row a queue."""
+        return self.queue
+
+
+class InterfacePfc(Frozen):
+    """`dcb pfc enable [profile] [mode ..]` on a port."""
+
+    profile: str = "default"
+    mode: Literal["manual", "auto"] = "manual"  # omitted = manual, V300R023C00
+
+
+Kind = Literal["ethernet", "vlanif", "loopback", "management", "other"]
+KINDS: dict[str, Kind] = {"Vlanif": "vlanif", "LoopBack": "loopback", "MEth": "management"}
+
+
+@cache  # the rules ask for each interface again and again, and names repeat from switch to switch
+def kind_of(name: str) -> Kind:
+    """What the name of an interface says that it is."""
+    named = (kind for prefix, kind in KINDS.items() if name.startswith(prefix))
+    return next(named, "ethernet" if re.match(r"\d+GE\d", name) else "other")
+
+
+class Interface(Frozen):
+    """One interface, physical or logical; its kind is its name's first word."""
+
+    name: str
+    description: str | None = None
+    enabled: bool = True
+    routed: bool = False  # `undo portswitch`; always true for logical layer-3 interfaces
+    addresses: tuple[IPv4Interface, ...] = ()  # primary first
+    mtu: int | None = None
+    link_type: Literal["access", "trunk"] = "access"  # the default, which a switch does not save
+    access_vlan: int | None = None
+    trunk_vlans: Keyed[int] = ()
+    edge: bool = False  # `stp edged-port enable`
+    flow_control: bool = False  # 802.3x: must be off where PFC is; off is the default
+    trust_dscp: bool = False
+    domain: str | None = None  # `trust upstream`
+    drr: Keyed[DrrQueue] = ()
+    pfc: InterfacePfc | None = None
+    thresholds: Keyed[PfcThreshold] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _logical_is_routed(cls, data: object) -> object:
+        """Give logical layer-3 interfaces their one value of `routed`: no line says it."""
+        if isinstance(data, dict) and str(data.get("name", "")).startswith(LOGICAL):
+            return {**data, "routed": True}
+        return data
+
+    @property
+    def key(self) -> str:
+        """Interfaces are told apart by name."""
+        return self.name
+
+    @property
+    def logical(self) -> bool:
+        """Whether the interface is layer 3 by its kind, without `undo portswitch`."""
+        return self.name.startswith(LOGICAL)
+
+    @property
+    def kind(self) -> Kind:
+        """What the name says the interface is."""
+        return kind_of(self.name)
+
+    @property
+    def layer3(self) -> bool:
+        """Whether the interface can carry an address."""
+        return self.routed or self.kind in ("vlanif", "loopback", "management")
+
+    def carries(self, vlan: int) -> bool:
+        """Whether frames of the VLAN enter and leave here; VLAN 1 is there by default."""
+        if self.layer3 or self.kind != "ethernet":
+            return False
+        if self.link_type == "trunk":
+            return vlan in self.trunk_vlans or vlan == 1
+        return (self.access_vlan or 1) == vlan
