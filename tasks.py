@@ -1,13 +1,14 @@
 """The commands of `rocefort`: each reads as the list of its steps.
 
-Exit codes: 0 clean, 1 findings of severity error, 2 bad input, 3 a device or service failed,
-4 refused. What a command needs is imported in it, so that `rocefort --help` is there at once.
+Exit codes: 0 clean, 1 findings of severity error (or drift), 2 bad input, 3 a device or service
+failed, 4 refused. What a command needs is imported in it, so that `rocefort --help` is there at
+once.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,28 @@ import typer
 
 from rocefort.errors import BadInput, RocefortError
 from rocefort.garbage import collect_seldom
+from rocefort.options import (
+    SIDE,
+    AddLeaves,
+    AddSpines,
+    BatfishService,
+    Configs,
+    ConnectionsFile,
+    DifferenceFormat,
+    DifferenceFormatted,
+    Engine,
+    Fabric,
+    Format,
+    Formatted,
+    MaybeConnections,
+    MaybeFabric,
+    NewHardware,
+    NewRacks,
+    NewServers,
+    Table,
+    TableFormat,
+    TraceFormat,
+)
 
 if TYPE_CHECKING:
     from rocefort.models.finding import Report
@@ -32,60 +55,6 @@ lab = typer.Typer(
     help="A fabric of emulated switches to rehearse on.",
 )
 cli.add_typer(lab, name="lab")
-
-
-class Format(StrEnum):
-    """How a report is written."""
-
-    TEXT = "text"
-    JSON = "json"
-    SARIF = "sarif"
-    JUNIT = "junit"
-    MARKDOWN = "markdown"
-
-
-class Engine(StrEnum):
-    """Who verifies; the words of rocefort.validators.engines.Engine."""
-
-    AUTO = "auto"
-    EMBEDDED = "embedded"
-    BATFISH = "batfish"
-    BOTH = "both"
-
-
-class Table(StrEnum):
-    """The words of rocefort.reports.show.Kind."""
-
-    DEVICES = "devices"
-    LINKS = "links"
-    ADDRESSES = "addresses"
-    PORTS = "ports"
-    CABLING = "cabling"
-
-
-class TableFormat(StrEnum):
-    """The words of rocefort.reports.show.Form."""
-
-    TEXT = "text"
-    JSON = "json"
-    CSV = "csv"
-
-
-Fabric = Annotated[Path, typer.Argument(help="A fabric.yaml, its directory, or a name: heps.")]
-MaybeFabric = Annotated[
-    Path | None, typer.Argument(help="A fabric.yaml, its directory, or a name: heps.")
-]
-Configs = Annotated[Path | None, typer.Option(help="Judge a directory of configurations instead.")]
-Formatted = Annotated[Format, typer.Option("--format", help="How it is written.")]
-ConnectionsFile = Annotated[
-    Path, typer.Option("--connections", help="YAML: how each switch and server is reached.")
-]
-MaybeConnections = Annotated[
-    Path | None, typer.Option("--connections", help="YAML: how each switch is reached.")
-]
-BatfishService = Annotated[
-    str, typer.Option("--batfish", envvar="ROCEFORT_BATFISH", help="Batfish service, HOST:PORT.")
-]
 
 
 def app() -> None:
@@ -135,6 +104,8 @@ def check(
     subject = subject_of(fabric, configs)
     report = check_all(subject.network, subject.sources, run=chosen)
     _show(report, form, fabric or configs)
+    for note in subject.notes:
+        typer.echo(note, err=form is not Format.TEXT)
     _end(failed=report.failed)
 
 
@@ -165,16 +136,22 @@ def render(
     fabric: Fabric,
     out: Annotated[Path | None, typer.Option(help="Write one file a switch there.")] = None,
     device: Annotated[str | None, typer.Option(help="Print this switch only.")] = None,
+    secrets: Annotated[
+        bool, typer.Option("--secrets", help="With the secrets, into files of mode 0600.")
+    ] = False,
 ) -> None:
     """Write the configuration of every switch."""
-    from rocefort.steps.judging import subject_of, write_texts
+    from rocefort.steps.judging import subject_of, with_secrets, write_texts
 
     texts = subject_of(fabric, None).texts
     if device is not None and device not in texts:
         raise BadInput(f"no switch {device!r}", how=f"one of: {', '.join(texts)}")
     chosen = {device: texts[device]} if device else dict(texts)
+    if secrets and out is None:
+        raise BadInput("--secrets without --out", how="secrets go into files, never on a screen")
     if out is not None:
-        paths = write_texts(chosen, out)
+        ready = with_secrets(chosen) if secrets else chosen
+        paths = write_texts(ready, out, private=secrets)
         typer.echo(f"{len(paths)} configurations in {out}")
     else:
         typer.echo("".join(chosen.values()), nl=False)
@@ -186,7 +163,7 @@ def show(
     kind: Annotated[Table, typer.Argument(help="What to list.")],
     form: Annotated[TableFormat, typer.Option("--format", help="How.")] = TableFormat.TEXT,
 ) -> None:
-    """List devices, links, addresses, ports or cabling."""
+    """List devices, links, addresses, ports, cabling and more."""
     from rocefort.design.derive import derive
     from rocefort.reports import show as tables
 
@@ -200,6 +177,7 @@ def new(
     spines: Annotated[int, typer.Option(min=1)],
     leaves: Annotated[int, typer.Option(min=1)],
     servers_per_leaf: Annotated[int, typer.Option(min=0)] = 0,
+    links_per_pair: Annotated[int, typer.Option(min=1, help="From each leaf to each spine.")] = 1,
     leaf_hardware: str = "CE8851-32CQ8DQ-P",
     spine_hardware: str = "CE9860-4C-EI",
     directory: Annotated[Path | None, typer.Option(help="Instead of inventory/.")] = None,
@@ -208,9 +186,72 @@ def new(
     from rocefort.design.new import Size, new_fabric, write_new
     from rocefort.paths import INVENTORY
 
-    size = Size(spines, leaves, servers_per_leaf)
+    size = Size(spines, leaves, servers_per_leaf, links_per_pair=links_per_pair)
     text = new_fabric(name, size, leaf_hardware, spine_hardware)
     typer.echo(write_new(name, text, directory or INVENTORY))
+
+
+@cli.command()
+def expand(
+    fabric: Fabric,
+    add_spines: AddSpines = 0,
+    add_leaves: AddLeaves = 0,
+    hardware: NewHardware = None,
+    servers: NewServers = 0,
+    racks: NewRacks = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing.")] = False,
+) -> None:
+    """Add spines and leaves in place, and prove that nothing moved."""
+    from rocefort.reports.growth import growth_text
+    from rocefort.steps.growing import expand as grow
+    from rocefort.steps.growing import wanted_of, write
+
+    wanted = wanted_of(add_spines, add_leaves, servers, hardware or (), racks or ())
+    expansion = grow(fabric, wanted)
+    if not dry_run:
+        write(expansion)
+    typer.echo(growth_text(expansion.growth, written=not dry_run), nl=False)
+
+
+@cli.command()
+def stages(
+    fabric: Fabric,
+    add_spines: AddSpines = 0,
+    add_leaves: AddLeaves = 0,
+    hardware: NewHardware = None,
+    servers: NewServers = 0,
+    racks: NewRacks = None,
+) -> None:
+    """Verify every state through which a growth goes; writes nothing."""
+    from rocefort.reports.growth import staged_text
+    from rocefort.steps.growing import expand as grow
+    from rocefort.steps.growing import stages_of, wanted_of
+
+    wanted = wanted_of(add_spines, add_leaves, servers, hardware or (), racks or ())
+    found = stages_of(grow(fabric, wanted))
+    typer.echo(staged_text(found), nl=False)
+    _end(failed=found.wrong)
+
+
+@cli.command("import")
+def import_(
+    directory: Annotated[Path, typer.Argument(help="Saved configurations, one a switch.")],
+    out: Annotated[Path, typer.Option(help="Where fabric.yaml goes: inventory/NAME.")],
+    hardware: Annotated[
+        list[str] | None, typer.Option(help="Model of a switch: leaf03=CE8851-32CQ8DQ-P.")
+    ] = None,
+    software: Annotated[
+        list[str] | None, typer.Option(help="Release of a switch: leaf03=V300R023C00.")
+    ] = None,
+    switches: Annotated[
+        Path | None, typer.Option(help="CSV of switches: name, hardware, software, rack.")
+    ] = None,
+) -> None:
+    """Write the fabric.yaml of existing configurations, and say what they did not."""
+    from rocefort.steps.importing import facts_of, import_fabric, imported_text
+
+    facts = facts_of(hardware or (), software or (), switches)
+    typer.echo(imported_text(import_fabric(directory, out, facts)), nl=False)
 
 
 @cli.command()
@@ -227,22 +268,95 @@ def verify(
     configs: Configs = None,
     engine: Annotated[Engine, typer.Option(help="Who is asked.")] = Engine.AUTO,
     batfish: BatfishService = "127.0.0.1:9996",
+    failures: Annotated[
+        str | None,
+        typer.Option(
+            help="none, single, single:N (a sample), 2 (pairs), sample:N (of pairs); unasked "
+            "single if quick, of Batfish single:8."
+        ),
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option(help=f"What was before, to show what changes: {SIDE}")
+    ] = None,
+    timings: Annotated[
+        bool, typer.Option("--timings", help="With the time that Batfish took over each question.")
+    ] = False,
+    limit: Annotated[
+        float,
+        typer.Option(
+            "--batfish-limit",
+            envvar="ROCEFORT_BATFISH_LIMIT",
+            help="Longest that one question to Batfish may take, seconds.",
+        ),
+    ] = 600.0,
     form: Formatted = Format.TEXT,
 ) -> None:
-    """Verify sessions, ECMP and reachability from the text that ships."""
+    """Verify sessions, ECMP, reachability and failures from the text that ships."""
+    from rocefort.reports.as_json import as_json
+    from rocefort.reports.failures import failures_text
     from rocefort.reports.routing import verified_text
-    from rocefort.steps.judging import service_of, subject_of
+    from rocefort.reports.verifying import beside_report, change_text, timings_text
+    from rocefort.steps.judging import subject_of
+    from rocefort.steps.verifying import Asked, verify_subject
     from rocefort.validators import engines
 
     subject = subject_of(fabric, configs)
-    host, port = service_of(batfish)
-    done = engines.run(subject.network, subject.sources, engines.Engine(engine.value), host, port)
+    who = engines.Engine(engine.value)
+    asked = Asked(who, batfish, failures, against, limit)
+    done = verify_subject(subject, str(fabric or configs), asked)
+    verified, service = done.verified, done.verified.asked
+    took = service.timings if service else ()
     if form is Format.TEXT:
-        typer.echo(verified_text(done.state, done.engines, done.note))
-    elif done.note:
-        typer.echo(done.note, err=True)
-    _show(done.report, form, fabric or configs)
+        typer.echo(verified_text(verified.state, verified.engines, verified.note))
+        for change in verified.changes:
+            typer.echo(change_text(change, against or ""))
+        if done.studies:
+            typer.echo(failures_text(done.studies[0]))
+    if timings and service and form is not Format.JSON:
+        typer.echo(timings_text(took, service.version), err=form is not Format.TEXT)
+    for note in (verified.note if form is not Format.TEXT else "", *done.notes):
+        if note:
+            typer.echo(note, err=True)
+    if form is Format.JSON:
+        beside = beside_report(done.studies, verified.changes, took)
+        typer.echo(as_json(done.report, beside), nl=False)
+    else:
+        _show(done.report, form, fabric or configs)
     _end(failed=done.report.failed)
+
+
+@cli.command("trace")
+def trace_(
+    ends: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[FABRIC] SRC DST", help="Servers, segments, switches or addresses."
+        ),
+    ],
+    configs: Configs = None,
+    protocol: Annotated[str, typer.Option(help="rdma, tcp, udp or icmp.")] = "rdma",
+    port: Annotated[int | None, typer.Option(help="Of the destination, for tcp and udp.")] = None,
+    down: Annotated[
+        list[str] | None, typer.Option(help="Has failed: spine01, or leaf01:100GE1/0/25.")
+    ] = None,
+    form: Annotated[TraceFormat, typer.Option("--format", help="How.")] = TraceFormat.TEXT,
+) -> None:
+    """Follow packets from SRC to DST over every equal path, hop by hop."""
+    from rocefort.reports.trace import trace_text
+    from rocefort.steps.judging import subject_of
+    from rocefort.steps.tracing import flow_of, trace_between
+
+    if len(ends) != (3 if configs is None else 2):
+        raise BadInput(
+            "name a fabric (or --configs DIR) and two ends",
+            how="for example: rocefort trace heps transfer01 storage01",
+        )
+    fabric = Path(ends[0]) if configs is None else None
+    flow = flow_of(protocol, port)
+    found = trace_between(subject_of(fabric, configs), (ends[-2], ends[-1]), flow, down or ())
+    text = form is TraceFormat.TEXT
+    typer.echo(trace_text(found) if text else found.model_dump_json(indent=2), nl=not text)
+    _end(failed=not found.delivered)
 
 
 @cli.command()
@@ -260,18 +374,70 @@ def report(
 
 @cli.command()
 def diff(
-    before: Annotated[Path, typer.Argument(help="A fabric or a directory of configurations.")],
-    after: Fabric,
-    patch: Annotated[bool, typer.Option(help="Print the commands, too.")] = False,
+    before: Annotated[str, typer.Argument(help=SIDE)],
+    after: Annotated[str, typer.Argument(help=SIDE)],
+    patch: Annotated[bool, typer.Option("--patch", help="With the commands.")] = False,
+    back: Annotated[bool, typer.Option("--back", help="With the commands that undo it.")] = False,
+    form: DifferenceFormatted = DifferenceFormat.TEXT,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="End with 1 where there is a difference.")
+    ] = False,
 ) -> None:
-    """Show what takes each switch from BEFORE to the fabric AFTER."""
-    from rocefort.reports.changes import changes_text
-    from rocefort.rollout.plan import make_changes
-    from rocefort.steps.judging import running_texts, subject_of
+    """Show what takes each switch from BEFORE to AFTER."""
+    from rocefort.reports.differences import WRITERS, Shown
+    from rocefort.steps.comparing import compare_sides
 
-    subject = subject_of(after, None)
-    changes = make_changes(subject.network, running_texts(before))
-    typer.echo(changes_text(changes, patches=patch), nl=False)
+    difference = compare_sides(before, after)
+    write = WRITERS["diff", form.value]
+    typer.echo(write(difference, Shown(patch=patch, back=back)), nl=False)
+    _end(failed=exit_code and difference.differs)
+
+
+@cli.command()
+def drift(
+    fabric: Fabric,
+    configs: Annotated[Path, typer.Option(help="The configurations that run.")],
+    patch: Annotated[bool, typer.Option("--patch", help="With the commands.")] = False,
+    form: DifferenceFormatted = DifferenceFormat.TEXT,
+) -> None:
+    """Show where what runs is not what is intended."""
+    from rocefort.reports.differences import WRITERS, Shown
+    from rocefort.steps.comparing import drift_of
+
+    difference = drift_of(fabric, configs)
+    write = WRITERS["drift", form.value]
+    typer.echo(write(difference, Shown(patch=patch, places=True)), nl=False)
+    _end(failed=difference.drifts)
+
+
+@cli.command()
+def review(
+    fabric: MaybeFabric = None,
+    base: Annotated[str, typer.Option(help="Git revision before: main, HEAD~1.")] = "HEAD",
+    head: Annotated[str, typer.Option(help="Git revision after, or worktree.")] = "worktree",
+    out: Annotated[Path, typer.Option(help="Directory of the four files.")] = Path("review"),
+    page_url: Annotated[
+        str, typer.Option(envvar="ROCEFORT_PAGE_URL", help="Where the page will be found.")
+    ] = "review.html",
+    engine: Annotated[Engine, typer.Option(help="Who verifies.")] = Engine.AUTO,
+    batfish: BatfishService = "127.0.0.1:9996",
+    failures: Annotated[
+        str | None, typer.Option(help="none, single, 2 (pairs), sample:N; single if quick.")
+    ] = None,
+) -> None:
+    """Review a change in git: Markdown, HTML, JSON and SARIF."""
+    from rocefort.reports.review_content import notes_of, summary_of
+    from rocefort.steps.reviewing import ReviewRequest, make_review, write_review
+    from rocefort.validators import engines
+
+    asked = ReviewRequest(fabric, base, head, engines.Engine(engine.value), batfish, failures)
+    done = make_review(asked)
+    paths = write_review(done, out, page_url)
+    for note in notes_of(done):
+        typer.echo(f"note: {note}", err=True)
+    typer.echo(summary_of(done), nl=False)
+    typer.echo(f"written: {', '.join(map(str, paths))}")
+    _end(failed=done.failed)
 
 
 @cli.command()
@@ -282,6 +448,9 @@ def plan(
     running: Annotated[
         Path | None, typer.Option(help="Running configurations instead of asking the switches.")
     ] = None,
+    rotate: Annotated[
+        list[str] | None, typer.Option(help="Set this secret again: env:NAME or file:PATH.")
+    ] = None,
 ) -> None:
     """Seal a plan that takes what runs to what is intended, in waves."""
     from rocefort.fleet.connections import load_connections
@@ -290,7 +459,7 @@ def plan(
     from rocefort.steps.changing import make_plan, running_of
 
     access = load_connections(connections)
-    sealed = make_plan(fabric, access, running_of(fabric, access, running))
+    sealed = make_plan(fabric, access, running_of(fabric, access, running), rotate or ())
     write_plan(sealed, out)
     typer.echo(changes_text(sealed.changes))
     typer.echo(plan_text(sealed) + f"sealed in {out}")
@@ -384,7 +553,8 @@ def replace(
 def _show(report: Report, form: Format, subject: Path | None) -> None:
     from rocefort.steps.reporting import written
 
-    typer.echo(written(report, form.value, str(subject)), nl=False)
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    typer.echo(written(report, form.value, str(subject), colour=colour), nl=False)
 
 
 def _end(*, failed: bool) -> None:

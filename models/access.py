@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from rocefort.models.base import Frozen
 from rocefort.models.keyed import Keyed
+
+Right = Literal["read", "read-write", "debug"]
+# User groups that every switch has and nobody can change (V300R023C00, `user-group`).
+PREDEFINED_GROUPS = ("manage-ug", "system-ug", "monitor-ug", "visit-ug")
+SHORTEST_USER_NAME = 6  # with the check that is on by default (V300R023C00, `local-user`)
 
 
 class LocalUser(Frozen):
@@ -12,10 +19,35 @@ class LocalUser(Frozen):
     name: str
     service_types: Keyed[str] = ()
     level: int | None = None
+    group: str | None = None  # takes effect only without a level
 
     @property
     def key(self) -> str:
         """Users are told apart by name."""
+        return self.name
+
+
+class TaskGroupGrant(Frozen):
+    """`task-group NAME { read | read-write | debug }*` of a user group."""
+
+    name: str
+    rights: Keyed[Right] = ()
+
+    @property
+    def key(self) -> str:
+        """A task group is granted once."""
+        return self.name
+
+
+class UserGroup(Frozen):
+    """`user-group`: what its users may do, by task groups."""
+
+    name: str
+    grants: Keyed[TaskGroupGrant] = ()
+
+    @property
+    def key(self) -> str:
+        """User groups are told apart by name."""
         return self.name
 
 

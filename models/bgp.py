@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from rocefort.models.base import Frozen
 from rocefort.models.keyed import Keyed
+from rocefort.models.secret import Stated
 
 
 class Bfd(Frozen):
@@ -28,6 +30,8 @@ class BgpSettings(Frozen):
     bfd: Bfd | None = None  # explicit timers
     keepalive_s: int | None = None
     hold_s: int | None = None
+    password: Stated | None = None  # MD5: what the text says of it, never the password
+    keychain: str | None = None  # by name; excludes a password
     active: bool = False  # `peer X enable` in the IPv4 family
     import_policy: str | None = None
     export_policy: str | None = None
@@ -70,12 +74,25 @@ class Bgp(Frozen):
 
     def settings(self, peer: BgpPeer) -> BgpSettings:
         """Effective settings of a peer: its own, then its group's."""
-        group = next((g for g in self.groups if g.name == peer.group), None)
-        own = {name: getattr(peer, name) for name in BgpSettings.model_fields}
-        if group is None:
-            return BgpSettings(**own)
-        lent = {name: getattr(group, name) for name in BgpSettings.model_fields}
-        return BgpSettings(**{k: v if v not in (None, False) else lent[k] for k, v in own.items()})
+        own, lent = _said(peer), self._lent.get(peer.group, {})
+        if peer.password or peer.keychain:  # one excludes the other, and the peer's own goes first
+            lent = lent | {"password": None, "keychain": None}
+        return BgpSettings(**lent | own)
+
+    @cached_property
+    def by_address(self) -> dict[IPv4Address, BgpPeer]:
+        """Peers by address; a spine has one for every leaf."""
+        return {peer.address: peer for peer in self.peers}
+
+    @cached_property
+    def _lent(self) -> dict[str | None, dict[str, Any]]:
+        return {group.name: _said(group) for group in self.groups}
+
+
+def _said(settings: BgpSettings) -> dict[str, Any]:
+    """What is set of it."""
+    fields = BgpSettings.model_fields
+    return {k: v for k, v in vars(settings).items() if k in fields and v not in (None, False)}
 
 
 class PrefixEntry(Frozen):

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Final, Literal
 
 from rocefort.models.base import Frozen
+from rocefort.models.conditions import ConditionedLine
 
 PLAN_FORMAT: Final = 2
 
@@ -44,6 +45,12 @@ class Change(Frozen):
     running_digest: str  # of the running configuration that the patch was made against
     intended_digest: str
     kept: tuple[str, ...] = ()  # running lines that nobody owns; they stay
+    conditions: tuple[ConditionedLine, ...] = ()  # lines of the patch that take more than a commit
+
+    @property
+    def only_secrets(self) -> bool:
+        """Whether the switch will run what it runs, but for secrets, which it does not show."""
+        return bool(self.patch) and self.running_digest == self.intended_digest
 
     @property
     def empty(self) -> bool:

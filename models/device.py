@@ -6,51 +6,132 @@ What text cannot say (cable lengths, roles, servers) lives in Network.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from functools import cached_property
 from ipaddress import IPv4Address
 
-from rocefort.models.access import LocalUser, Ssh, Vty
+from rocefort.models.access import LocalUser, Ssh, UserGroup, Vty
 from rocefort.models.base import Frozen
 from rocefort.models.bgp import Bgp, PrefixList, RoutePolicy
-from rocefort.models.interface import Interface
+from rocefort.models.bond import trunk_name, trunk_number
+from rocefort.models.breakout import PortSplit, part_speed_gbps
+from rocefort.models.drop_profile import DEFAULT_PROFILE, DropProfile
+from rocefort.models.interface import DEFAULT_DOMAIN, NO_DOMAIN, Interface
 from rocefort.models.keyed import Keyed
 from rocefort.models.lossless import AiEcn, DiffservDomain, Pfc, PfcProfile
 from rocefort.models.management import Acl, Netconf, Snmp, Syslog
+from rocefort.models.static import StaticRoute, Vrf
+from rocefort.models.telemetry import Telemetry
+from rocefort.models.traffic import Filters
 
 
 class Device(Frozen):
     """What one switch's text says."""
 
     name: str  # sysname
+    splits: Keyed[PortSplit] = ()  # ports that are several interfaces of a lower speed
     vlans: Keyed[int] = ()
     lldp: bool = False
     bfd: bool = False
     domains: Keyed[DiffservDomain] = ()
     pfc: Pfc = Pfc()
+    drop_profiles: Keyed[DropProfile] = ()
+    ecn_enabled: bool = False  # `qos ecn enable`: V300 G1 marks nowhere without it
     ai_ecn: AiEcn = AiEcn()
+    vrfs: Keyed[Vrf] = ()
     interfaces: Keyed[Interface] = ()
     bgp: Bgp | None = None
+    static_routes: Keyed[StaticRoute] = ()
     prefix_lists: Keyed[PrefixList] = ()
     route_policies: Keyed[RoutePolicy] = ()
     ntp_servers: Keyed[IPv4Address] = ()
+    ntp_vrf: str | None = None  # `vpn-instance` of every server
+    user_groups: Keyed[UserGroup] = ()
     users: Keyed[LocalUser] = ()
     ssh: Ssh = Ssh()
     netconf: Netconf = Netconf()
     acls: Keyed[Acl] = ()
+    filters: Filters = Filters()
     vty: Keyed[Vty] = ()
     syslog: Syslog = Syslog()
     snmp: Snmp = Snmp()
+    telemetry: Telemetry = Telemetry()
 
     @cached_property
     def by_interface(self) -> dict[str, Interface]:
         """Interfaces by name."""
         return {interface.name: interface for interface in self.interfaces}
 
+    @cached_property
+    def part_speeds(self) -> dict[str, int]:
+        """Speed in Gb/s of every part of a split port, by its name."""
+        return {part: part_speed_gbps(split.type) for split in self.splits for part in split.parts}
+
+    @cached_property
+    def members(self) -> dict[int, tuple[Interface, ...]]:
+        """Member ports by the number of their Eth-Trunk, whether or not it exists."""
+        found: dict[int, list[Interface]] = {}
+        for interface in self.interfaces:
+            if interface.eth_trunk is not None:
+                found.setdefault(interface.eth_trunk, []).append(interface)
+        return {number: tuple(ports) for number, ports in found.items()}
+
+    def bundles(self, trunk: Interface, up: Container[str] | None = None) -> bool:
+        """Whether an Eth-Trunk has as many members up as it needs; by default the enabled ones."""
+        ports = self.members.get(trunk_number(trunk.name) or 0, ())
+        active = (port.enabled if up is None else port.name in up for port in ports)
+        return sum(active) >= trunk.bond.minimum_links
+
+    def carrier(self, interface: Interface) -> Interface:
+        """The interface that has a port's VLAN and trust: its Eth-Trunk, otherwise itself."""
+        if interface.eth_trunk is None:
+            return interface
+        name = trunk_name(interface.eth_trunk)
+        return self.by_interface.get(name) or Interface(name=name)
+
+    @cached_property
+    def by_drop_profile(self) -> dict[str, DropProfile]:
+        """Drop profiles by name."""
+        return {profile.name: profile for profile in self.drop_profiles}
+
     def profile_of(self, interface: Interface) -> PfcProfile | None:
         """PFC profile that a port applies; the built-in one exists without a line."""
         if interface.pfc is None:
             return None
-        known = {profile.name: profile for profile in self.pfc.profiles}
-        return known.get(interface.pfc.profile) or (
-            PfcProfile() if interface.pfc.profile == "default" else None
-        )
+        return self._by_pfc_profile.get(interface.pfc.profile)
+
+    @cached_property
+    def paused_queues(self) -> frozenset[int]:
+        """Queues that the PFC profiles applied to any port pause."""
+        names = {interface.pfc.profile for interface in self.interfaces if interface.pfc}
+        profiles = (self._by_pfc_profile.get(name) for name in names)
+        return frozenset(queue for profile in profiles if profile for queue in profile.queues)
+
+    @cached_property
+    def _by_pfc_profile(self) -> dict[str, PfcProfile]:
+        built_in = PfcProfile()
+        return {profile.name: profile for profile in (built_in, *self.pfc.profiles)}
+
+    def domain_of(self, interface: Interface) -> DiffservDomain | None:
+        """Diffserv domain of a port, of a bond's member that of its Eth-Trunk; None: it has none.
+
+        The built-in one exists without a line.
+        """
+        name = self.carrier(interface).domain or DEFAULT_DOMAIN
+        return None if name == NO_DOMAIN else self._by_domain.get(name)
+
+    @cached_property
+    def _by_domain(self) -> dict[str, DiffservDomain]:
+        built_in = DiffservDomain(name=DEFAULT_DOMAIN)
+        return {domain.name: domain for domain in (built_in, *self.domains)}
+
+    @cached_property
+    def vlanifs(self) -> tuple[Interface, ...]:
+        """The gateways of VLANs."""
+        return tuple(i for i in self.interfaces if i.kind == "vlanif")
+
+    def drop_profile(self, name: str) -> DropProfile | None:
+        """Drop profile of a name; the built-in one exists without a line."""
+        if name in self.by_drop_profile:
+            return self.by_drop_profile[name]
+        return DropProfile(name=name) if name == DEFAULT_PROFILE else None

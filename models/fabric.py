@@ -5,11 +5,13 @@ from __future__ import annotations
 from pydantic import Field
 
 from rocefort.models.base import Frozen, Name
-from rocefort.models.fabric_lossless import Lossless
-from rocefort.models.fabric_nodes import Cables, Leaf, LinkPin, SegmentIntent, ServerIntent, Switch
+from rocefort.models.fabric_border import Management
+from rocefort.models.fabric_cables import Cables
+from rocefort.models.fabric_nodes import Leaf, LinkPin, SegmentIntent, ServerIntent, Switch
+from rocefort.models.fabric_profiles import Profiles
 from rocefort.models.fabric_routing import Capacity, Pools, Routing
 from rocefort.models.fabric_services import Security, Services
-from rocefort.models.fabric_types import Mtu
+from rocefort.models.fabric_types import LinksPerPair, Mtu
 from rocefort.models.finding import Waiver
 
 
@@ -58,16 +60,35 @@ class Fabric(Frozen):
     routing: Routing = Field(description="EBGP between leaves and spines.")
     mtu: Mtu = Field(description="MTU of every link and gateway, bytes of IP.", examples=[9000])
     cables: Cables = Field(description="Cable lengths, which headroom depends on.")
-    lossless: Lossless = Field(description="What RoCE gets: PFC, AI-ECN, priorities.")
+    lossless: Name = Field(
+        description="Name of a lossless profile: what RoCE gets (PFC, AI-ECN, priorities).",
+        examples=["ai-fabric-hpc"],
+    )
+    congestion_control: Name | None = Field(
+        default=None,
+        description="Name of a congestion control profile: how the servers' NICs react to marks.",
+        examples=["connectx-dcqcn"],
+    )
+    profiles: Profiles = Field(
+        default=Profiles(), description="Profiles of its own, beside those of inventory/profiles."
+    )
     segments: tuple[SegmentIntent, ...] = Field(
         description="Networks of servers, and one without a VLAN for the switches' management."
     )
     spines: tuple[Switch, ...] = Field(min_length=1, description="Each is cabled to every leaf.")
     leaves: tuple[Leaf, ...] = Field(min_length=1, description="Each is cabled to every spine.")
+    links_per_pair: LinksPerPair = Field(
+        default=1,
+        description="Links from each leaf to each spine, of those that the capacity keeps room "
+        "for; a leaf may have its own number.",
+    )
     links: tuple[LinkPin, ...] = Field(
         default=(), description="Links with something given by hand; the others follow from ids."
     )
     servers: tuple[ServerIntent, ...] = Field(default=(), description="What is on leaf ports.")
+    management: Management = Field(
+        default=Management(), description="How the management ports reach the rest of the site."
+    )
     security: Security = Field(default=Security(), description="Who may log in.")
     services: Services = Field(default=Services(), description="What the switches use.")
     rdma: Rdma = Field(description="What an RDMA measurement is expected to give.")

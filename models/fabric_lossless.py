@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import Field
 
 from rocefort.models.base import Description, Frozen, Name
 from rocefort.models.fabric_types import Dscp
 from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.sourced import Sourced
 
 
 class DeadlockTimers(Frozen):
@@ -44,12 +43,15 @@ class QueueWeight(Frozen):
     )
 
 
-class Lossless(Frozen):
+class Lossless(Sourced):
     """The lossless profile: sizes in kbytes of 1024 bytes."""
 
     queue: int = Field(ge=0, le=5, description="The queue that PFC pauses, and no other.")
     roce_dscp: Dscp = Field(description="DSCP of RoCE packets.", examples=[34])
     cnp_dscp: Dscp = Field(description="DSCP of congestion notifications (CNP).", examples=[48])
+    cnp_queue: int = Field(
+        default=6, ge=0, le=7, description="Queue of CNP, of strict priority and never paused."
+    )
     domain: Name = Field(default="roce", description="Name of the diffserv domain.")
     xoff_kbytes: int = Field(
         ge=1, description="A port pauses its peer at this depth of the queue, kbytes."
@@ -70,6 +72,6 @@ class Lossless(Frozen):
         "them, have strict priority.",
     )
     deadlock: Deadlock = Field(description="When a paused queue counts as deadlocked.")
-    ai_ecn_model: Literal[
-        "ai_ecn_hpc", "ai_ecn_centralizedstorage", "ai_ecn_distributedfilestorage"
-    ] = Field(description="The AI-ECN model that marks the lossless queue.")
+    ecn: Name = Field(
+        description="Name of an ECN profile: who marks the lossless queue.", examples=["ai-ecn-hpc"]
+    )

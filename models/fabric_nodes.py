@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rocefort.models.base import Description, Frozen, Name
-from rocefort.models.fabric_types import Asn, Id, InterfaceName, LinkSubnet, Metres, Vlan
-
-
-class Cables(Frozen):
-    """Cable lengths by link class, metres."""
-
-    fabric_m: float = Field(gt=0, le=10000, description="Leaf to spine, m.")
-    server_m: float = Field(gt=0, le=10000, description="Leaf to server, m.")
+from rocefort.models.breakout import SplitType
+from rocefort.models.fabric_bond import LeafName, LonePort, ServerBond
+from rocefort.models.fabric_border import ExitIntent
+from rocefort.models.fabric_cables import CableKind
+from rocefort.models.fabric_types import (
+    Asn,
+    Id,
+    InterfaceName,
+    LinksPerPair,
+    LinkSubnet,
+    Metres,
+    Vlan,
+)
+from rocefort.models.hardware import PortRange, expand_ports
+from rocefort.models.secret import Authentication
 
 
 class SegmentIntent(Frozen):
@@ -62,23 +70,43 @@ class Switch(Frozen):
     )
     software: Name = Field(description="The release that it runs.", examples=["V200R022C00"])
     rack: Name | None = Field(default=None, description="Where it stands.")
+    breakout: dict[PortRange, SplitType] = Field(
+        default_factory=dict,
+        description="Ports that are split: 100GE1/0/1 as 4*25GE is 100GE1/0/1:1 to 100GE1/0/1:4.",
+        examples=[{"100GE1/0/1-4": "4*25GE"}],
+    )
     pins: SwitchPins = Field(default=SwitchPins(), description="Values given by hand.")
+
+    @cached_property
+    def splits(self) -> dict[str, str]:
+        """How each port that is split is split."""
+        return {name: way for ports, way in self.breakout.items() for name in expand_ports(ports)}
 
 
 class Leaf(Switch):
     """A leaf and the segments it has gateways for."""
 
     segments: tuple[Name, ...] = Field(description="Names of segments that it has gateways for.")
+    exits: tuple[ExitIntent, ...] = Field(
+        default=(), description="Cables out of the fabric: to beamlines, to the WAN."
+    )
+    links_per_pair: LinksPerPair | None = Field(
+        default=None, description="Links to each spine; otherwise the fabric's links_per_pair."
+    )
 
 
 class ServerIntent(Frozen):
-    """A server on one leaf port."""
+    """A server on one leaf, by one port or by several that it bonds."""
 
     name: Name = Field(description="The server's name; no switch has the same.")
-    leaf: Name = Field(description="Name of its leaf.")
-    port: InterfaceName = Field(
+    leaf: LeafName = Field(description="Name of its leaf.")
+    port: LonePort = Field(
+        default=None,
         description="Its port on the leaf, none of those kept for spines.",
         examples=["100GE1/0/1"],
+    )
+    bond: ServerBond | None = Field(
+        default=None, description="Its ports on the leaf where it bundles several; then no port."
     )
     speed_gbps: int | None = Field(
         default=None,
@@ -91,12 +119,42 @@ class ServerIntent(Frozen):
         default=None, description="Description of the leaf's port; otherwise `to NAME`."
     )
     roce: bool = Field(default=True, description="Whether its port is lossless.")
+    nic: Name | None = Field(
+        default=None,
+        description="Name of a NIC profile: how its NIC is set; none: not known, not judged.",
+        examples=["connectx-dscp34"],
+    )
     cable_m: Metres | None = Field(
         default=None, description="Length of its cable, m; otherwise cables.server_m."
     )
-    address: IPv4Address | None = Field(
-        default=None, description="Its address, given by hand; otherwise by its port."
+    cable: CableKind | None = Field(
+        default=None, description="What its cable is; otherwise cables.server."
     )
+    address: IPv4Address | None = Field(
+        default=None, description="Its address, given by hand; otherwise by its first port."
+    )
+    owner: Description | None = Field(
+        default=None,
+        description="Who answers for it; a review names them where it loses service.",
+        examples=["beamline 4, j.doe@example.org"],
+    )
+    maintenance: Description | None = Field(
+        default=None,
+        description="When its owner allows work on it, in words, for the same review.",
+        examples=["Tuesdays 08:00-12:00"],
+    )
+
+    @model_validator(mode="after")
+    def _port_or_bond(self) -> Self:
+        if (self.port is None) == (self.bond is None):
+            given = "neither port nor bond" if self.port is None else "both port and bond"
+            raise ValueError(f"{given}; give the server its one port, or the ports of its bond")
+        return self
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """All its ports, in the order given."""
+        return self.bond.ports if self.bond else (self.port,) if self.port else ()
 
 
 class LinkPin(Frozen):
@@ -104,11 +162,14 @@ class LinkPin(Frozen):
 
     spine: Name = Field(description="Name of the spine.")
     leaf: Name = Field(description="Name of the leaf.")
+    number: LinksPerPair = Field(
+        default=1, description="Which of the links of this leaf and spine; the first is 1."
+    )
     spine_port: InterfaceName | None = Field(
-        default=None, description="Port on the spine; otherwise by the leaf's id."
+        default=None, description="Port on the spine; otherwise by the leaf's id and number."
     )
     leaf_port: InterfaceName | None = Field(
-        default=None, description="Port on the leaf; otherwise by the spine's id."
+        default=None, description="Port on the leaf; otherwise by the spine's id and number."
     )
     subnet: LinkSubnet | None = Field(
         default=None,
@@ -117,4 +178,10 @@ class LinkPin(Frozen):
     )
     cable_m: Metres | None = Field(
         default=None, description="Length of the cable, m; otherwise cables.fabric_m."
+    )
+    cable: CableKind | None = Field(
+        default=None, description="What the cable is; otherwise cables.fabric."
+    )
+    authentication: Authentication | None = Field(
+        default=None, description="Of its BGP session; otherwise routing.authentication."
     )

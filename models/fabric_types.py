@@ -9,11 +9,14 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 MOST_SPINES, MOST_LEAVES = 64, 2048
+MOST_PATHS = 128  # V300R023C00 `maximum load-balancing`
 Asn = Annotated[int, Field(ge=1, le=4294967294)]
 Dscp = Annotated[int, Field(ge=0, le=63)]
 Vlan = Annotated[int, Field(ge=2, le=4094)]
 Mtu = Annotated[int, Field(ge=1280, le=9600)]  # V300R023C00 `mtu` ends at 9600
 Id = Annotated[int, Field(ge=1)]
+MOST_LINKS_PER_PAIR = 16
+LinksPerPair = Annotated[int, Field(ge=1, le=MOST_LINKS_PER_PAIR)]
 PORT_NAME = r"\d+GE\d+/\d+/\d+(:\d+)?"
 Metres = Annotated[float, Field(gt=0, le=10000)]
 

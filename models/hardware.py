@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
-from functools import cache
+from functools import cache, cached_property
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
 from rocefort.models.base import Frozen, Name
+from rocefort.models.breakout import (
+    MOST_PARTS,
+    SplitType,
+    part_speed_gbps,
+    parts_of,
+    whole_port,
+)
+from rocefort.models.conditions import Condition
+from rocefort.models.media import MEDIA, MediumName
 
 
 class SyntaxFamily(StrEnum):
@@ -87,7 +97,15 @@ class Family(Frozen):
     headroom_default_kbytes: Fact | None = None
     headroom_pool_kbytes: Range | None = None
     pfc_queues: Range
+    ecn_bytes: Range | None = None  # limits of a drop profile
+    ecn_cells: Range | None = None
+    cell_bytes: Fact | None = None  # of the buffer
+    drop_profiles: Fact | None = None  # at most, with the built-in one
+    ecn_queues: Fact | None = None  # at most, AI-ECN and static ECN together
+    ecn_enable: bool = False  # whether static ECN needs `qos ecn enable`
+    split_base_r: bool = True  # whether parts of split 100GE ports have BASE-R FEC
     unconfirmed: tuple[Unconfirmed, ...] = ()
+    conditions: tuple[Condition, ...] = ()  # lines that take more than a commit
 
 
 class FamilyFile(Frozen):
@@ -122,7 +140,11 @@ def expand_all(ranges: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for ports in ranges for name in expand_ports(ports))
 
 
-PortRange = Annotated[str, AfterValidator(check_ports)]
+PortRange = Annotated[
+    str,
+    AfterValidator(check_ports),
+    WithJsonSchema({"type": "string", "pattern": r"^\d+GE\d+/\d+/\d+(-\d+)?$"}),
+]
 
 
 class Release(Frozen):
@@ -132,15 +154,54 @@ class Release(Frozen):
     family: SyntaxFamily
 
 
+class PortMedium(Frozen):
+    """Ports of one kind, by NetBox's name of it."""
+
+    ports: PortRange
+    type: MediumName
+
+
+class Breakout(Frozen):
+    """In which ways some ports can be split, and who says so."""
+
+    ports: tuple[PortRange, ...]
+    types: Annotated[tuple[SplitType, ...], Field(min_length=1)]
+    source: str
+    confirmed: bool = True
+    note: str = ""
+
+
+class AboveUpperEcn(Frozen):
+    """What happens to packets above the upper ECN threshold where they are not all marked."""
+
+    value: Literal["dropped"]
+    source: str
+    confirmed: bool = True
+
+
+class Card(Frozen):
+    """A line card in a slot of a chassis, with what its data say of ECN."""
+
+    slot: str
+    model: str
+    above_upper_ecn: AboveUpperEcn | None = None  # None: packets are marked, as elsewhere
+
+
+Template = Literal["ce8850", "ce8851", "ce9860", "ce6865", "ce6866", "ce8855", "ce12800"]
+
+
 class Hardware(Frozen):
     """One switch model."""
 
     model: Name
     ports: tuple[PortRange, ...]
     fabric_ports: tuple[PortRange, ...]  # in the order in which peers take them, by peer id
+    media: tuple[PortMedium, ...] = ()  # of the ports; without one the name tells the speed
+    breakout: tuple[Breakout, ...] = ()
+    cards: tuple[Card, ...] = ()  # of a chassis
     buffer_kbytes: Fact | None = None  # None: unknown, and never passed
     releases: tuple[Release, ...]
-    template: Literal["ce8850", "ce8851", "ce9860", "ce6865", "ce6866", "ce8855"]
+    template: Template
     source: str
     confirmed: bool = True
     note: str = ""
@@ -153,6 +214,61 @@ class Hardware(Frozen):
         """Ports that take leaf-spine links, in the order of the peers' ids."""
         return expand_all(self.fabric_ports)
 
+    @cached_property
+    def _media(self) -> Mapping[str, str]:
+        return {name: medium.type for medium in self.media for name in expand_ports(medium.ports)}
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {name: place for place, name in enumerate(self.port_names())}
+
+    def place(self, port: str) -> int:
+        """Number of a port or of a part of one, from 0: the same whether or not others are split.
+
+        Whole ports and first parts come first, then all second parts, and so on. LookupError for a
+        port that is not there.
+        """
+        whole, _, part = port.partition(":")
+        return self._places[whole] + (int(part or 1) - 1) * len(self._places)
+
+    def fabric_places(self, splits: Mapping[str, str]) -> tuple[str, ...]:
+        """Ports and parts that take leaf-spine links, by place; splits: type by split port.
+
+        First whole ports and first parts, then all second parts, and so on, up to the first that is
+        not there: a split moves no link of another port.
+        """
+        names = self.fabric_port_names()
+        if not splits:
+            return names
+        found: list[str] = []
+        for part in range(1, MOST_PARTS + 1):
+            for name in names:
+                parts = parts_of(name, splits[name]) if name in splits else (name,)
+                if part > len(parts):
+                    return tuple(found)
+                found.append(parts[part - 1])
+        return tuple(found)
+
+    def speed_gbps(self, port: str, split_type: str | None = None) -> int | None:
+        """Speed of a port; of a part by the split that makes it, None without one."""
+        if port != whole_port(port):
+            return part_speed_gbps(split_type) if split_type else None
+        medium = self._media.get(port)
+        return MEDIA[medium].speed_gbps if medium else port_speed_gbps(port)
+
+    def form_factor(self, port: str) -> str | None:
+        """What fits into a port, such as QSFP28, also of its parts; None: not known."""
+        medium = self._media.get(whole_port(port))
+        return MEDIA[medium].form_factor if medium else None
+
+    @cached_property
+    def _splits(self) -> Mapping[str, tuple[str, ...]]:
+        return {name: entry.types for entry in self.breakout for name in expand_all(entry.ports)}
+
+    def splits_of(self, port: str) -> tuple[str, ...]:
+        """Ways in which a whole port can be split; none where no data say so."""
+        return self._splits.get(port, ())
+
     def family_of(self, software: str) -> SyntaxFamily | None:
         """Syntax family of a release such as V300R023C00; None when the data knows none."""
         found = [r.family for r in self.releases if software.startswith(r.prefix)]
@@ -161,6 +277,6 @@ class Hardware(Frozen):
 
 @cache
 def port_speed_gbps(interface: str) -> int | None:
-    """Speed that an interface name promises: 100 for 100GE1/0/1; None for a logical one."""
-    match = re.match(r"(\d+)GE\d", interface)
+    """Speed that a name promises: 100 for 100GE1/0/1; None for a logical one or a split part."""
+    match = re.match(r"(\d+)GE\d[\d/]*(?!\S)", interface)
     return int(match[1]) if match else None

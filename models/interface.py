@@ -10,7 +10,10 @@ from typing import Literal
 from pydantic import model_validator
 
 from rocefort.models.base import Frozen
+from rocefort.models.bond import NO_BOND, Bond
+from rocefort.models.drop_profile import QueueMarking
 from rocefort.models.keyed import Keyed
+from rocefort.models.optics import Fec
 
 ETHERNET_MTU = 1500  # default of a routed port, V300R023C00 `mtu`
 JUMBO_FRAME_BYTES = 9216  # default of a switched port, V300R023C00 `jumboframe enable`
@@ -56,8 +59,14 @@ class InterfacePfc(Frozen):
     mode: Literal["manual", "auto"] = "manual"  # omitted = manual, V300R023C00
 
 
-Kind = Literal["ethernet", "vlanif", "loopback", "management", "other"]
-KINDS: dict[str, Kind] = {"Vlanif": "vlanif", "LoopBack": "loopback", "MEth": "management"}
+Kind = Literal["ethernet", "eth-trunk", "vlanif", "loopback", "management", "other"]
+KINDS: dict[str, Kind] = {
+    "Vlanif": "vlanif",
+    "LoopBack": "loopback",
+    "MEth": "management",
+    "Eth-Trunk": "eth-trunk",
+}
+SWITCHING = ("ethernet", "eth-trunk")  # layer 2 until `undo portswitch`
 
 
 @cache  # the rules ask for each interface again and again, and names repeat from switch to switch
@@ -74,8 +83,11 @@ class Interface(Frozen):
     description: str | None = None
     enabled: bool = True
     routed: bool = False  # `undo portswitch`; always true for logical layer-3 interfaces
+    vrf: str | None = None  # `ip binding vpn-instance`: the table of its addresses
     addresses: tuple[IPv4Interface, ...] = ()  # primary first
     mtu: int | None = None
+    autonegotiation: bool = True  # `negotiation disable`: false; optics have none either way
+    fec: Fec | None = None  # `fec mode`; None: the switch's default for what is plugged in
     link_type: Literal["access", "trunk"] = "access"  # the default, which a switch does not save
     access_vlan: int | None = None
     trunk_vlans: Keyed[int] = ()
@@ -83,7 +95,12 @@ class Interface(Frozen):
     flow_control: bool = False  # 802.3x: must be off where PFC is; off is the default
     trust_dscp: bool = False
     domain: str | None = None  # `trust upstream`
+    filter_in: str | None = None  # `traffic-policy .. inbound`: what comes from the network there
+    filter_out: str | None = None
+    eth_trunk: int | None = None  # the Eth-Trunk that a physical port is a member of
+    bond: Bond = NO_BOND  # of an Eth-Trunk
     drr: Keyed[DrrQueue] = ()
+    markings: Keyed[QueueMarking] = ()
     pfc: InterfacePfc | None = None
     thresholds: Keyed[PfcThreshold] = ()
 
@@ -117,8 +134,8 @@ class Interface(Frozen):
 
     def carries(self, vlan: int) -> bool:
         """Whether frames of the VLAN enter and leave here; VLAN 1 is there by default."""
-        if self.layer3 or self.kind != "ethernet":
-            return False
+        if self.layer3 or self.kind not in SWITCHING or self.eth_trunk is not None:
+            return False  # a member's frames are its Eth-Trunk's
         if self.link_type == "trunk":
             return vlan in self.trunk_vlans or vlan == 1
         return (self.access_vlan or 1) == vlan

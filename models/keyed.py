@@ -6,7 +6,8 @@ import re
 from functools import cache
 from ipaddress import IPv4Address, IPv4Network
 from itertools import pairwise
-from typing import Annotated, TypeVar
+from operator import lt
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator
 
@@ -20,8 +21,7 @@ def natural(name: str) -> tuple[tuple[int, int | str], ...]:
     return tuple((0, int(part)) if part.isdecimal() else (1, part) for part in parts)
 
 
-def _sort_key(item: object) -> tuple[tuple[int, int | str], ...]:
-    key = getattr(item, "key", item)
+def _sort_key(key: object) -> tuple[tuple[int, int | str], ...]:
     if not isinstance(key, str):
         return ((0, _number(key)),)
     return (*natural(key), (-1, ""), (1, key))  # the name itself tells LEAF1 from LEAF01
@@ -36,12 +36,16 @@ def _number(key: object) -> int | str:
 def _sorted_unique(values: tuple[T, ...]) -> tuple[T, ...]:
     if len(values) < 2:
         return values
-    places = [_sort_key(value) for value in values]
-    if all(a < b for a, b in pairwise(places)):  # in order as they mostly are, so none twice
+    keys = [getattr(value, "key", value) for value in values]
+    if {*map(type, keys)} <= {int}:  # most are, and order themselves
+        places: list[Any] = keys
+    else:
+        places = [_sort_key(key) for key in keys]
+    if all(map(lt, places, places[1:])):  # in order as they mostly are, so none twice
         return values
-    ordered = tuple(sorted(values, key=_sort_key))
-    keys = [getattr(value, "key", value) for value in ordered]
-    twice = next((a for a, b in pairwise(keys) if a == b), None)
+    order = sorted(range(len(values)), key=places.__getitem__)
+    ordered = tuple(values[place] for place in order)
+    twice = next((keys[a] for a, b in pairwise(order) if keys[a] == keys[b]), None)
     if twice is not None:
         raise ValueError(f"{str(twice)!r} is there twice")
     return ordered

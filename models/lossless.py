@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from rocefort.models.base import Frozen
 from rocefort.models.keyed import Keyed
 from rocefort.models.qos import Colour, Phb
@@ -87,3 +89,8 @@ class DiffservDomain(Frozen):
     def key(self) -> str:
         """Domains are told apart by name."""
         return self.name
+
+    @cached_property
+    def by_dscp(self) -> dict[int, DscpMap]:
+        """Rows of DSCPs by value."""
+        return {row.value: row for row in self.dscp}

@@ -45,6 +45,7 @@ class Syslog(Frozen):
     """`info-center loghost`, each host without options of its own."""
 
     hosts: Keyed[IPv4Address] = ()
+    vrf: str | None = None  # `vpn-instance` of every host; None: the public table
     source_interface: str | None = None
 
 
@@ -93,6 +94,7 @@ class Snmp(Frozen):
     """The SNMP agent."""
 
     enabled: bool = False
+    source_interface: str | None = None  # where it listens; V300 by default nowhere
     versions: Keyed[str] = ()  # `sys-info version`
     views: Keyed[SnmpView] = ()
     groups: Keyed[SnmpGroup] = ()

@@ -13,10 +13,14 @@ from typing import Literal
 
 from rocefort.models.base import Frozen
 from rocefort.models.device import Device
+from rocefort.models.exits import Exit
+from rocefort.models.fabric_policy import SegmentPolicy
 from rocefort.models.finding import Waiver, Where
 from rocefort.models.hardware import Family, Hardware, SyntaxFamily, port_speed_gbps
 from rocefort.models.interface import Interface
 from rocefort.models.keyed import natural
+from rocefort.models.nic import Hosts, NicProfile
+from rocefort.models.optics import CableMedium
 
 
 class Role(StrEnum):
@@ -33,6 +37,7 @@ class TextLine:
     path: tuple[str, ...]
     text: str
     line: int  # 1-based
+    command: str = ""  # which command it is, where the command table knows it, and no model does
 
 
 class Node(Frozen):
@@ -41,17 +46,40 @@ class Node(Frozen):
     device: Device
     role: Role | None = None
     id: int | None = None
+    links_per_pair: int | None = None  # that a leaf is meant to have to each spine
     hardware: Hardware | None = None
     software: str | None = None
     family: Family | None = None
     rack: str | None = None
     management: IPv4Interface | None = None
     unmodelled: tuple[TextLine, ...] = ()  # of its text; `unmodelled[LINE]` in Sources
+    cut_off_at: int | None = None  # last line of a text that no `return` ends; `cut_off` in Sources
 
     @property
     def name(self) -> str:
         """The switch's sysname."""
         return self.device.name
+
+    @cached_property
+    def port_names(self) -> tuple[str, ...]:
+        """Ports of the hardware in its order, parts in place of those that are split."""
+        parts = {split.port: split.parts for split in self.device.splits}
+        known = self.hardware.port_names() if self.hardware else ()
+        return tuple(chain.from_iterable(parts.get(name, (name,)) for name in known))
+
+    @property
+    def fabric_places(self) -> tuple[str, ...]:
+        """Ports and parts kept for leaf-spine links, by place; none on unknown hardware."""
+        splits = {split.port: split.type for split in self.device.splits}
+        return self.hardware.fabric_places(splits) if self.hardware else ()
+
+    def speed_gbps(self, interface: str) -> int | None:
+        """Speed of a port by the hardware's data, of a part by its split; None: not known."""
+        if interface in self.device.part_speeds:
+            return self.device.part_speeds[interface]
+        if self.hardware is None:
+            return port_speed_gbps(interface)
+        return self.hardware.speed_gbps(interface)
 
     @property
     def syntax(self) -> SyntaxFamily | None:
@@ -69,25 +97,71 @@ class End(Frozen):
         return f"{self.device} {self.interface}"
 
 
+class Teller(StrEnum):
+    """What a text says of cabling, in the order in which it is believed."""
+
+    LLDP = "LLDP"
+    ADDRESSES = "addresses"
+    DESCRIPTIONS = "descriptions"
+
+
+class Claim(Frozen):
+    """What one source says is at the other end of a port; port None: it names the switch only."""
+
+    by: Teller
+    at: End
+    device: str
+    port: str | None = None
+
+    @property
+    def far(self) -> str:
+        """The far end in words."""
+        return f"{self.device} {self.port}" if self.port else self.device
+
+    def denies(self, other: Claim) -> bool:
+        """Whether two claims about one port cannot both be true."""
+        ports = {self.port, other.port} - {None}
+        return self.device != other.device or len(ports) > 1
+
+
 class Link(Frozen):
     """A cable between two switches; cable_m in metres, None if unknown."""
 
     a: End
     b: End
+    told: tuple[Teller, ...] = ()  # who tells of it, where nobody laid it down
     cable_m: float | None = None
+    medium: CableMedium | None = None
 
 
 class Server(Frozen):
-    """A server on one leaf port."""
+    """A server on one leaf.
+
+    port: the interface that carries its VLAN, a port or the Eth-Trunk of its bond, whose cabled
+    ports are `members`. speed_gbps: of all its ports together.
+    """
 
     name: str
     port: End
+    members: tuple[End, ...] = ()
     segment: str
     address: IPv4Interface
     mtu: int
     roce: bool = True
+    nic: str | None = None  # name of a NIC profile; None: how it is set is not known
     cable_m: float | None = None
+    medium: CableMedium | None = None
     speed_gbps: int
+
+    @property
+    def ports(self) -> tuple[End, ...]:
+        """The ports that its cables end at."""
+        return self.members or (self.port,)
+
+    @property
+    def flow_gbps(self) -> int:
+        """What one flow gets: a bond sends all packets of a flow over one of its members."""
+        return self.speed_gbps // len(self.ports)
 
 
 class Segment(Frozen):
@@ -110,6 +184,7 @@ class LosslessIntent(Frozen):
     queue: int
     roce_dscp: int
     cnp_dscp: int
+    cnp_queue: int = 6
     detect_ms: int
     recovery_ms: int
     headroom_mtu: int  # largest frame on any port, bytes
@@ -120,6 +195,7 @@ class Reserved(Frozen):
 
     spines: int
     leaves: int
+    links_per_pair: int = 1  # of each leaf and spine
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,21 +222,26 @@ class Position:
         return f"{self.file}:{self.line}:{self.column}"
 
 
+EVERY = "*"  # instead of a device: what the switches of a fabric have in common
+
+
 @dataclass(frozen=True)
 class Sources:
     """The side table: where each value came from.
 
     Keys are `device/field.path`, such as `leaf01/interfaces[100GE1/0/1].mtu`; a lookup that finds
-    no such key takes the nearest enclosing one.
+    no such key takes EVERY's, then the nearest enclosing one.
     """
 
     table: Mapping[str, Position] = field(default_factory=dict)
 
     def find(self, device: str, path: str = "") -> Position | None:
         """Position of the value at a path of a device, or of what encloses it."""
+        owners = (device, EVERY) if device else ("",)
         for key in _enclosing(path):
-            if position := self.table.get(f"{device}/{key}"):
-                return position
+            for owner in owners:
+                if position := self.table.get(f"{owner}/{key}"):
+                    return position
         return None
 
     def where(self, device: str, path: str = "", interface: str | None = None) -> Where:
@@ -200,21 +281,44 @@ class Network(Frozen):
     """A fabric as rules see it. None means unknown, not empty."""
 
     name: str
-    origin: Literal["fabric", "text"]  # text: links, if any, are inferred from addresses
+    origin: Literal["fabric", "text"]  # text: links, if any, are inferred
     nodes: tuple[Node, ...]
     links: tuple[Link, ...] | None = None
     servers: tuple[Server, ...] | None = None
     segments: tuple[Segment, ...] | None = None
+    exits: tuple[Exit, ...] | None = None  # cables out of the fabric
     lossless: LosslessIntent | None = None
+    hosts: Hosts | None = None
     spines: int | None = None  # how many each leaf should see
     reserved: Reserved | None = None
+    policy: SegmentPolicy | None = None  # which segments may talk to which
     oversubscription: float | None = None  # highest that policy allows: servers to uplinks
+    claims: tuple[Claim, ...] = ()  # on which inferred links stand, by end
     waivers: tuple[Waiver, ...] = ()  # `waivers[INDEX]` of no device in Sources
 
-    @property
+    @cached_property
+    def media(self) -> frozenset[CableMedium] | None:
+        """Media of all cables that have one; None where none has."""
+        links = (link.medium for link in self.links or ())
+        servers = (server.medium for server in self.servers or ())
+        exits = (exit_.medium for exit_ in self.exits or ())
+        return frozenset(medium for medium in chain(links, servers, exits) if medium) or None
+
+    @cached_property
     def cabling(self) -> tuple[Link, ...] | None:
-        """Cables that somebody laid down; None where links were only inferred from addresses."""
-        return self.links if self.origin == "fabric" else None
+        """Cables known apart from addresses: laid down, or told by LLDP or both descriptions.
+
+        None where one is inferred from addresses alone, or a routed port's far end is not known.
+        """
+        if self.origin == "fabric":
+            return self.links
+        known = self.links and all(set(link.told) - {Teller.ADDRESSES} for link in self.links)
+        return self.links if known and not self.loose_ends else None
+
+    @property
+    def nics(self) -> Mapping[str, NicProfile] | None:
+        """NIC profiles that servers name; None where none does."""
+        return (self.hosts.nics or None) if self.hosts else None
 
     @cached_property
     def loose_ends(self) -> tuple[End, ...]:
@@ -233,22 +337,35 @@ class Network(Frozen):
         """Nodes by name."""
         return {node.name: node for node in self.nodes}
 
+    def speed_gbps(self, end: End) -> int | None:
+        """Speed of a port of a switch; None: not known."""
+        node = self.by_name.get(end.device)
+        return node.speed_gbps(end.interface) if node else port_speed_gbps(end.interface)
+
     @cached_property
     def roce_ports(self) -> tuple[Port, ...]:
-        """Both ends of every link, then the ports of RoCE servers: half of all rules go over them.
+        """Both ends of every link, the ports of RoCE servers and of lossless exits.
+
+        Half of all rules go over them.
 
         A port that its device does not have is left out: TOP003 reports it.
         """
         ends = [(end, link.cable_m, None) for link in self.links or () for end in (link.a, link.b)]
         servers = (server for server in self.servers or () if server.roce)
-        wanted = chain(ends, ((s.port, s.cable_m, s.speed_gbps) for s in servers))
+        hosts = ((port, s.cable_m, s.flow_gbps) for s in servers for port in s.ports)
+        outside = (
+            (End(device=exit_.leaf, interface=exit_.port), exit_.cable_m, None)
+            for exit_ in self.exits or ()
+            if exit_.lossless
+        )
+        wanted = chain(ends, hosts, outside)
         return tuple(
             Port(
                 end,
                 self.by_name[end.device],
                 interface,
                 cable_m,
-                speed_gbps or port_speed_gbps(end.interface),
+                speed_gbps or self.speed_gbps(end),
             )
             for end, cable_m, speed_gbps in wanted
             if (interface := self.interface(end)) is not None

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network
+from typing import NamedTuple
 
 from rocefort.models.base import Frozen
+from rocefort.models.network import End
+from rocefort.models.reachability import Reachability
+from rocefort.models.traffic import Flow
 
 
 class SessionStatus(StrEnum):
@@ -28,8 +32,11 @@ class BgpSession(Frozen):
     status: SessionStatus
 
 
-class Route(Frozen):
-    """One BGP prefix in one device's main table with all its next hops, sorted."""
+class Route(NamedTuple):
+    """One BGP prefix in one device's main table with all its next hops, sorted.
+
+    A tuple, and no model, for 500 switches have half a million of them.
+    """
 
     device: str
     prefix: IPv4Network
@@ -41,11 +48,12 @@ class Route(Frozen):
         return len(self.next_hops)
 
 
-class Reachability(Frozen):
-    """Whether every path of a server pair delivers UDP 4791."""
+class Answer(Frozen):
+    """Whether every path of a server pair delivers some other flow that the policy names."""
 
     source: str
     destination: str
+    flow: Flow
     delivered: bool
 
 
@@ -55,4 +63,76 @@ class RoutingState(Frozen):
     engine: str
     sessions: tuple[BgpSession, ...]
     routes: tuple[Route, ...]
-    reachability: tuple[Reachability, ...]
+    reachability: Reachability
+    answers: tuple[Answer, ...] = ()
+
+
+class Timing(Frozen):
+    """How long a service took over one question, wall clock."""
+
+    question: str
+    seconds: float
+
+
+class Failure(Frozen):
+    """What fails at once: cables and switches."""
+
+    links: tuple[tuple[End, End], ...] = ()
+    nodes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        cables = (f"{a} - {b}" for a, b in self.links)
+        return " and ".join((*cables, *self.nodes))
+
+
+class WidthLoss(Frozen):
+    """Leaves that have fewer equal-cost paths to each of some prefixes of other switches."""
+
+    leaves: tuple[str, ...]
+    prefixes: tuple[IPv4Network, ...]
+    towards: tuple[str, ...] = ()  # switches that originate them
+    was: int
+    now: int  # 0: no route
+    expected: int | None = None  # by cabling, where that is more than `now`: None, it is not
+
+
+class PairLoss(Frozen):
+    """Servers of one leaf that no longer reach those of a segment on another by every path.
+
+    pairs: ordered pairs of servers that were delivered before; 1 where servers are not known.
+    """
+
+    source: str  # leaf
+    destination: str  # leaf
+    segment: str  # of the destination: its name, or its prefix where no name is known
+    pairs: int
+    reason: str
+    expected: bool  # cabling alone leaves no way
+
+
+class Effect(Frozen):
+    """What one failure costs. Losses of a failed switch's own servers are counted, not listed."""
+
+    failure: Failure
+    widths: tuple[WidthLoss, ...] = ()
+    lost: tuple[PairLoss, ...] = ()
+    cut_off: tuple[str, ...] = ()  # leaves that stand and have no route to any other leaf
+    own_servers: int = 0  # on failed switches
+    bisection: float | None = None  # uplinks of the worse half of the leaves, share of all; 0..1
+    circle: str = ""  # buffers that can now wait for each other
+    refused: str = ""  # why the engine cannot tell: all else is empty
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of servers lost."""
+        return sum(loss.pairs for loss in self.lost)
+
+
+class FailureStudy(Frozen):
+    """Effects of many failures, in order: links, then switches, then pairs of them."""
+
+    scope: str  # as it was asked for: single, 2, single:N, sample:N
+    population: int  # how many failures there are of which `effects` are all or a sample
+    seed: int | None = None  # of the sample
+    circles: str = ""  # why cyclic buffer dependency was not judged, or how it was excluded
+    effects: tuple[Effect, ...] = ()

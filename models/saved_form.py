@@ -2,29 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from rocefort.models.device import Device
+from rocefort.models.drop_profile import DEFAULT_PROFILE, DropProfile, drops_as_by_default
 from rocefort.models.hardware import Fact, Family
 from rocefort.models.interface import ETHERNET_MTU, Interface
 from rocefort.models.lossless import Pfc, PfcProfile, PfcTimer
 
+DEFAULT_VLAN = 1  # is there without a line, and cannot be deleted
+BUILT_IN = frozenset({"ethernet", "management"})  # kinds of interfaces that no line makes
+
 
 def saved_form(device: Device, family: Family) -> Device:
-    """The same Device without the values that hold anyway on this family.
+    """The same Device without the values that hold anyway on this family, and without silent ports.
 
     Without this a plan would want to set, for ever, what the switch does not repeat.
     """
     return device.model_copy(
         update={
+            "vlans": tuple(vlan for vlan in device.vlans if vlan != DEFAULT_VLAN),
             "pfc": _pfc(device.pfc, family),
-            "interfaces": tuple(_interface(interface) for interface in device.interfaces),
+            "drop_profiles": tuple(_drop_profiles(device.drop_profiles)),
+            "interfaces": tuple(i for i in map(_interface, device.interfaces) if not _is_silent(i)),
         }
     )
+
+
+def _is_silent(interface: Interface) -> bool:
+    """Whether a line says no more than that a port is there, which a switch saves of every port.
+
+    A subinterface is there by its line.
+    """
+    if interface != Interface(name=interface.name):
+        return False
+    name = interface.name
+    return name == "NULL0" or (interface.kind in BUILT_IN and "." not in name)
 
 
 def _interface(interface: Interface) -> Interface:
     if interface.mtu != ETHERNET_MTU:
         return interface
     return interface.model_copy(update={"mtu": None})
+
+
+def _drop_profiles(profiles: Iterable[DropProfile]) -> Iterator[DropProfile]:
+    """Without colours that drop as by default, and without a built-in profile that says nothing."""
+    for profile in profiles:
+        colours = tuple(row for row in profile.colours if not drops_as_by_default(row))
+        if profile.name != DEFAULT_PROFILE or colours or profile.ecn is not None:
+            yield profile.model_copy(update={"colours": colours})
 
 
 def _pfc(pfc: Pfc, family: Family) -> Pfc:

@@ -8,3 +8,4 @@ ROOT = Path(__file__).resolve().parents[1]
 INVENTORY = ROOT / "inventory"
 TEMPLATES = ROOT / "templates"
 HARDWARE = INVENTORY / "hardware"
+PROFILES = INVENTORY / "profiles"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,14 +42,24 @@ def heps_file() -> Path:
 @pytest.fixture
 def edit_heps(tmp_path: Path) -> EditHeps:
     """Write a copy of HEPS with pieces of its YAML replaced, each of which must occur once."""
+    return _editor(HEPS.read_text(encoding="utf-8"), tmp_path)
 
+
+@pytest.fixture
+def edit_heps_without_nics(tmp_path: Path) -> EditHeps:
+    """As edit_heps, of a HEPS that does not tell how its NICs are set."""
+    text = HEPS.read_text(encoding="utf-8")
+    return _editor(re.sub(r"    nic: .*\n|congestion_control: .*\n", "", text), tmp_path)
+
+
+def _editor(text: str, directory: Path) -> EditHeps:
     def edit(*replacements: tuple[str, str]) -> Path:
-        text = HEPS.read_text(encoding="utf-8")
+        edited = text
         for old, new in replacements:
-            assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times"
-            text = text.replace(old, new)
-        path = tmp_path / "fabric.yaml"
-        path.write_text(text, encoding="utf-8")
+            assert edited.count(old) == 1, f"{old!r} occurs {edited.count(old)} times"
+            edited = edited.replace(old, new)
+        path = directory / "fabric.yaml"
+        path.write_text(edited, encoding="utf-8")
         return path
 
     return edit

@@ -10,24 +10,62 @@ from rocefort.models.keyed import natural
 from rocefort.models.network import Network, Sources
 from rocefort.validators import (
     addressing,
+    as_numbers,
     bgp,
+    bgp_authentication,
+    bonds,
+    border,
     buffers,
+    cabling,
+    conditions,
     deadlock,
     ecn,
     growth,
+    hosts,
+    isolation,
+    optics,
     pfc,
     qos,
     security,
+    static_ecn,
     text,
     topology,
 )
+from rocefort.validators.additive import TITLES as GROWTH_TITLES
+from rocefort.validators.batfish_verification import BATFISH_TITLES
+from rocefort.validators.change_verification import CHANGE_TITLES
+from rocefort.validators.failure_verification import FAILURE_TITLES
 from rocefort.validators.rules import Rule, ordered
 from rocefort.validators.selection import selected
-from rocefort.validators.verification import TITLES as VERIFICATION_TITLES
+from rocefort.validators.verification import TITLES
 from rocefort.validators.waivers import check_waivers, sort_out
 
+VERIFICATION_TITLES = TITLES | FAILURE_TITLES | BATFISH_TITLES | CHANGE_TITLES
+
 # Importing them registers their rules.
-AREAS = (topology, growth, addressing, bgp, pfc, ecn, buffers, qos, deadlock, security, text)
+AREAS = (
+    topology,
+    cabling,
+    growth,
+    bonds,
+    optics,
+    addressing,
+    as_numbers,
+    bgp,
+    border,
+    pfc,
+    ecn,
+    static_ecn,
+    conditions,
+    buffers,
+    qos,
+    deadlock,
+    security,
+    isolation,
+    bgp_authentication,
+    hosts,
+    text,
+)
 
 
 def rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:
@@ -36,8 +74,8 @@ def rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule,
 
 
 def titles() -> dict[str, str]:
-    """Title of every rule by id, those of verification among them."""
-    return {rule.id: rule.title for rule in rules()} | VERIFICATION_TITLES
+    """Title of every rule by id, those of verification and of growth among them."""
+    return {rule.id: rule.title for rule in rules()} | VERIFICATION_TITLES | GROWTH_TITLES
 
 
 def check(

@@ -9,11 +9,12 @@ from enum import IntEnum
 from ipaddress import IPv4Address
 
 from rocefort.models.finding import Severity
+from rocefort.models.interface import Interface
 from rocefort.models.keyed import natural
-from rocefort.models.network import End, Link, Network, Node, Role
+from rocefort.models.network import End, Link, Network, Node, Role, Server
+from rocefort.models.wording import listing
 from rocefort.validators.ports import is_fabric_link
 from rocefort.validators.rules import Need, Place, Subject, Verdict, rule
-from rocefort.validators.wording import listing
 
 
 class Kind(IntEnum):
@@ -52,9 +53,8 @@ def unique_addresses(subject: Subject) -> Iterator[Verdict]:
     A switch's router id may be the address of its own loopback. Everything else that shares an
     address takes traffic from the other; give one of them another.
     """
-    for address, sharing in _owners(subject.network).items():
-        if len(sharing) == 1:
-            continue
+    for number, sharing in _shared(subject.network).items():
+        address = IPv4Address(number)
         owners = sorted(sharing, key=lambda owner: owner.order)
         at_home = {owner.device for owner in owners if owner.kind is Kind.INTERFACE}
         distinct = [o for o in owners if not (o.kind is Kind.ROUTER_ID and o.device in at_home)]
@@ -68,22 +68,33 @@ def unique_addresses(subject: Subject) -> Iterator[Verdict]:
             )
 
 
-def _owners(network: Network) -> dict[IPv4Address, list[Owner]]:
-    owners: dict[IPv4Address, list[Owner]] = defaultdict(list)
+def _shared(network: Network) -> dict[int, list[Owner]]:
+    """Owners of each address that has several, by its number."""
+    users: dict[int, list[tuple[Node, Interface | None] | Server]] = defaultdict(list)
     for node in network.nodes:
         for interface in node.device.interfaces:
-            end = End(device=node.name, interface=interface.name)
             for address in interface.addresses:
-                owner = Owner(end, node.name, str(end), "addresses", Kind.INTERFACE)
-                owners[address.ip].append(owner)
+                users[int(address)].append((node, interface))
         bgp = node.device.bgp
         if bgp is not None and bgp.router_id is not None:
-            owner = Owner(node, node.name, node.name, "bgp.router_id", Kind.ROUTER_ID)
-            owners[bgp.router_id].append(owner)
+            users[int(bgp.router_id)].append((node, None))
     for server in network.servers or ():
-        label = f"server {server.name}"
-        owners[server.address.ip].append(Owner(server.port, label, label, "", Kind.SERVER))
-    return owners
+        users[int(server.address)].append(server)
+    return {
+        number: [_owner(user) for user in found] for number, found in users.items() if found[1:]
+    }
+
+
+def _owner(user: tuple[Node, Interface | None] | Server) -> Owner:
+    """Of an interface, of a router id where there is none, or of a server."""
+    if isinstance(user, Server):
+        label = f"server {user.name}"
+        return Owner(user.port, label, label, "", Kind.SERVER)
+    node, interface = user
+    if interface is None:
+        return Owner(node, node.name, node.name, "bgp.router_id", Kind.ROUTER_ID)
+    end = End(device=node.name, interface=interface.name)
+    return Owner(end, node.name, str(end), "addresses", Kind.INTERFACE)
 
 
 @rule(

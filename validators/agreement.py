@@ -45,6 +45,7 @@ def compare(
         ("session", list(_session_differences(ours, theirs, names))),
         ("route", list(_route_differences(ours, theirs, network, ties))),
         ("server pair", list(_pair_differences(ours, theirs, names, network))),
+        ("flow", list(_flow_differences(ours, theirs, names, network))),
     )
     return tuple(
         _finding(kind, differences, sources or Sources())
@@ -118,18 +119,43 @@ def _same_choice(
     return bool(mine) and len(widths) == 1 and ties.issuperset((*mine, *yours))
 
 
+WORDS = {True: "delivered", False: "not delivered", None: "nothing"}
+
+
 def _pair_differences(
     ours: RoutingState, theirs: RoutingState, names: tuple[str, str], network: Network
 ) -> Iterator[Difference]:
-    words = {True: "delivered", False: "not delivered", None: "nothing"}
-    leaves = {server.name: server.port for server in network.servers or ()}
+    reached = ours.reachability, theirs.reachability
+    lost = [set(one.lost_pairs()) for one in reached]
+    servers = reached[0].servers | reached[1].servers
+    missing = servers - (reached[0].servers & reached[1].servers)
+    differ = (lost[0] ^ lost[1]) | {
+        pair for a in missing for b in servers - {a} for pair in ((a, b), (b, a))
+    }
+    for pair in sorted(differ):
+        answers = [
+            pair not in gone if one.servers.issuperset(pair) else None
+            for one, gone in zip(reached, lost, strict=True)
+        ]
+        said = _both(names, [WORDS[answer] for answer in answers])
+        yield *_port_of(network, pair[0]), f"{pair[0]} to {pair[1]}: {said}"
+
+
+def _flow_differences(
+    ours: RoutingState, theirs: RoutingState, names: tuple[str, str], network: Network
+) -> Iterator[Difference]:
     tables = [
-        {(r.source, r.destination): r.delivered for r in s.reachability} for s in (ours, theirs)
+        {(r.source, r.destination, str(r.flow)): r.delivered for r in s.answers}
+        for s in (ours, theirs)
     ]
-    for pair in sorted({*tables[0], *tables[1]}):
-        answers = [table.get(pair) for table in tables]
+    for source, target, flow in sorted({*tables[0], *tables[1]}):
+        answers = [table.get((source, target, flow)) for table in tables]
         if answers[0] is not answers[1]:
-            port = leaves.get(pair[0])
-            path = f"interfaces[{port.interface}]" if port else ""
-            said = _both(names, [words[answer] for answer in answers])
-            yield port.device if port else "", path, f"{pair[0]} to {pair[1]}: {said}"
+            said = _both(names, [WORDS[answer] for answer in answers])
+            yield *_port_of(network, source), f"{flow} of {source} to {target}: {said}"
+
+
+def _port_of(network: Network, server: str) -> tuple[str, str]:
+    """Leaf of a server, and the path of its port."""
+    port = next((s.port for s in network.servers or () if s.name == server), None)
+    return (port.device, f"interfaces[{port.interface}]") if port else ("", "")

@@ -12,14 +12,13 @@ delivered is delivered.
 from __future__ import annotations
 
 import contextlib
-import http.client
-import json
 import logging
 import re
 import tempfile
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 from itertools import permutations
 from pathlib import Path
@@ -31,7 +30,25 @@ from rocefort.errors import ServiceFailed
 from rocefort.models.base import Frozen
 from rocefort.models.bgp import Bgp
 from rocefort.models.network import Network
-from rocefort.models.routing import BgpSession, Reachability, Route, RoutingState, SessionStatus
+from rocefort.models.reachability import Reachability, ServerClass, reachability
+from rocefort.models.routing import (
+    Answer,
+    BgpSession,
+    Route,
+    RoutingState,
+    SessionStatus,
+)
+from rocefort.models.traffic import Flow
+from rocefort.validators.batfish_access import (
+    HOST,
+    PLAIN,
+    PORT,
+    START,
+    Access,
+    Service,
+    check_version,
+    server_version,
+)
 from rocefort.validators.batfish_snapshot import (
     HOST_PORT,
     Files,
@@ -40,10 +57,14 @@ from rocefort.validators.batfish_snapshot import (
     write_snapshot,
     zip_snapshot,
 )
+from rocefort.validators.filters import questions
+from rocefort.validators.outside import with_outside
 
-HOST, PORT = "127.0.0.1", 9996
+__all__ = ["HOST", "PORT", "START", "Answers", "ask", "collect", "interpret", "reachable"]
+__all__ += ["RouteRow", "SessionRow", "server_version"]
+
 LINE = 300  # of the words of a service, as much as a terminal shows
-START = "start one with `docker compose -f docs/batfish-compose.yaml up -d`"
+VERSION_S = 5.0  # a service that is busy still tells its version
 
 Row = dict[str, Any]
 
@@ -72,6 +93,12 @@ class TraceRow(Frozen):
     ends: tuple[tuple[str, str], ...]  # disposition, last node
 
 
+class FlowRow(TraceRow):
+    """The same of some other flow that the policy names."""
+
+    flow: Flow
+
+
 class Answers(Frozen):
     """What the service said, reduced to what is used, sorted."""
 
@@ -80,67 +107,102 @@ class Answers(Frozen):
     routes: tuple[RouteRow, ...]
     hosts_up: tuple[str, ...]  # hosts whose port has a link
     traces: tuple[TraceRow, ...]  # of the hosts that are up
+    flows: tuple[FlowRow, ...] = ()
 
 
-def ask(network: Network, host: str = HOST, port: int = PORT) -> RoutingState:
+def ask(
+    network: Network, host: str = HOST, port: int = PORT, access: Access = PLAIN
+) -> RoutingState:
     """Verify a Network, whose Devices were parsed from text, by a Batfish service.
 
     Raises Refused for what cannot be translated or is not understood, BadInput for names that
     Batfish cannot tell apart, ServiceFailed for everything that goes wrong with the service; the
     snapshot is then kept, and its folder named.
     """
-    return interpret(network, collect(network, host, port))
+    whole = with_outside(network)
+    return interpret(whole, collect(whole, host, port, access))
 
 
-def collect(network: Network, host: str = HOST, port: int = PORT) -> Answers:
+def collect(
+    network: Network, host: str = HOST, port: int = PORT, access: Access = PLAIN
+) -> Answers:
     """Put all questions to the service and return what it said. Raises as `ask` does."""
-    files = snapshot_files(network)
-    where = f"{host}:{port}"
-    version = server_version(host, port, timeout_s=5.0)
+    with opened(snapshot_files(network), Service(host, port, access)) as asking:
+        gate(asking)
+        return put(asking, network)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A session in progress: the module that speaks pybatfish, its session, and with whom."""
+
+    speaker: ModuleType
+    session: Any
+    version: str
+
+    def rows(self, question: str, **parameters: object) -> list[Row]:
+        """The rows of an answer."""
+        found: list[Row] = self.speaker.rows(self.session, question, **parameters)
+        return found
+
+
+@contextlib.contextmanager
+def opened(files: Files, service: Service) -> Iterator[Asking]:
+    """A session with a snapshot; whatever goes wrong with it becomes one ServiceFailed."""
+    where = str(service)
+    version = server_version(service.host, service.port, VERSION_S, service.access)
+    check_version(version, where)
     zipped = zip_snapshot(files)
-    with _guarded(where, files) as service, service.session(host, port, zipped) as batfish:
-        _gate(service.rows(batfish, "fileParseStatus"), service.rows(batfish, "initIssues"))
-        sessions = [_session_row(row) for row in service.rows(batfish, "bgpSessionStatus")]
-        routes = [_route_row(row) for row in service.rows(batfish, "routes", protocols="bgp")]
-        ports = service.rows(batfish, "interfaceProperties", interfaces=HOST_PORT)
-        up = sorted(row["Interface"]["hostname"] for row in ports if row["Active"])
-        traces = [_trace_row(row) for row in _traces(service, batfish, network, up)]
+    with (
+        _guarded(where, files) as speaker,
+        speaker.session(service.host, service.port, zipped, service.access) as session,
+    ):
+        yield Asking(speaker, session, version)
+
+
+def gate(asking: Asking) -> None:
+    """Batfish must have understood every line; a warning means that it answers something else."""
+    _gate(asking.rows("fileParseStatus"), asking.rows("initIssues"))
+
+
+def put(asking: Asking, network: Network, of: str | None = None) -> Answers:
+    """Put the questions of routing about one snapshot, by default the first."""
+    sessions = [_session_row(row) for row in asking.rows("bgpSessionStatus", of=of)]
+    ports = asking.rows("interfaceProperties", of=of, interfaces=HOST_PORT)
+    up = sorted(row["Interface"]["hostname"] for row in ports if row["Active"])
     return Answers(
-        version=version,
+        version=asking.version,
         sessions=tuple(sorted(sessions, key=lambda row: (row.node, row.peer))),
-        routes=tuple(sorted(routes, key=lambda row: (row.node, row.prefix, row.next_hop))),
+        routes=route_rows(asking, of),
         hosts_up=tuple(up),
-        traces=tuple(sorted(traces, key=lambda row: (row.source, row.destination))),
+        traces=trace_rows(asking, network, up, of),
+        flows=tuple(_flows(asking, network, up, of)),
     )
 
 
-def reachable(host: str = HOST, port: int = PORT, timeout_s: float = 1.0) -> bool:
+def route_rows(asking: Asking, of: str | None = None) -> tuple[RouteRow, ...]:
+    """BGP routes of all main tables."""
+    routes = [_route_row(row) for row in asking.rows("routes", of=of, protocols="bgp")]
+    return tuple(sorted(routes, key=lambda row: (row.node, row.prefix, row.next_hop)))
+
+
+def trace_rows(
+    asking: Asking, network: Network, up: list[str], of: str | None = None
+) -> tuple[TraceRow, ...]:
+    """All paths of RDMA between all hosts that are up."""
+    traces = [_trace_row(row) for row in _traces(asking, network, up, of)]
+    return tuple(sorted(traces, key=lambda row: (row.source, row.destination)))
+
+
+def reachable(
+    host: str = HOST, port: int = PORT, timeout_s: float = 1.0, access: Access = PLAIN
+) -> bool:
     """Whether a Batfish service answers there, within so many seconds."""
     try:
-        server_version(host, port, timeout_s)
+        server_version(host, port, timeout_s, access)
     except ServiceFailed:
         return False
     return True
-
-
-def server_version(host: str, port: int, timeout_s: float) -> str:
-    """Version of the service. Raises ServiceFailed if none answers, or something else does."""
-    where = f"{host}:{port}"
-    connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
-    try:
-        connection.request("GET", "/v2/version")
-        said = json.loads(connection.getresponse().read())
-    except (OSError, OverflowError) as error:  # the latter for a port above 65535
-        raise ServiceFailed(
-            f"no Batfish service answers: {error}", where=where, how=START
-        ) from error
-    except (http.client.HTTPException, ValueError) as error:
-        raise ServiceFailed("what answers is not Batfish", where=where, how=START) from error
-    finally:
-        connection.close()
-    if not isinstance(said, dict) or "Batfish" not in said:
-        raise ServiceFailed("what answers is not Batfish", where=where, how=START)
-    return str(said["Batfish"])
 
 
 @contextlib.contextmanager
@@ -161,6 +223,8 @@ def _guarded(where: str, files: Files) -> Iterator[ModuleType]:
             raise _failed(where, f"Batfish refused: {_line(error)}", files) from error
         except batfish_service.LOST as error:
             raise _failed(where, "the Batfish service stopped answering", files) from error
+        except batfish_service.TooLong as error:
+            raise _failed(where, f"Batfish takes too long: {error}", files) from error
         except batfish_service.GAVE_UP as error:
             raise _failed(where, f"Batfish gave up: {_line(error)}", files) from error
         except ServiceFailed as error:
@@ -193,15 +257,26 @@ def _failed(where: str, what: str, files: Files) -> ServiceFailed:
     return ServiceFailed(what, where=where, how=f"the snapshot is kept in {folder}")
 
 
+CAUSES = {  # what the words of a service mean
+    "DATAPLANING_FAIL": "the service could not compute the data plane: routes that never settle, "
+    "or too little memory",
+    "OutOfMemoryError": "the service has too little memory",
+}
+
+
 def _line(error: Exception) -> str:
-    """What pybatfish says first, and the last cause that the service's log names."""
+    """What pybatfish says first, what that means, and the last cause in the service's log."""
     said = str(error).replace("WorkStatusCode.", "")  # the name of pybatfish's enumeration
     first, *rest = said.strip().splitlines() or [""]
-    causes = re.findall(r"\w+(?:Exception|Error): ([^\"\\]+)", "\n".join(rest))
-    return ": ".join([first, *(cause.strip() for cause in causes[-1:])])[:LINE]
+    log = "\n".join(rest)
+    meant = [words for word, words in CAUSES.items() if word in log]
+    causes = re.findall(r"\w+(?:Exception|Error): ([^\"\\\n]+)", log)
+    return ": ".join([first, *meant, *(cause.strip() for cause in causes[-1:])])[:LINE]
 
 
-def _traces(service: ModuleType, batfish: object, network: Network, up: list[str]) -> Iterator[Row]:
+def _traces(
+    asking: Asking, network: Network, up: list[str], of: str | None = None
+) -> Iterator[Row]:
     """Every path of every server to each server's address, from its own address.
 
     traceroute follows all branches of ECMP and takes one destination a question; `reachability`
@@ -210,7 +285,19 @@ def _traces(service: ModuleType, batfish: object, network: Network, up: list[str
     """
     addresses = {server.address.ip for server in network.servers or ()}
     for destination in sorted(addresses) if up else ():
-        yield from service.trace(batfish, up, destination)
+        yield from asking.speaker.trace(asking.session, up, destination, Flow(), of)
+
+
+def _flows(
+    asking: Asking, network: Network, up: list[str], of: str | None = None
+) -> Iterator[FlowRow]:
+    """Every path of each other flow that the policy names, from a host that is up."""
+    for asked in questions(network):
+        source = host_name(asked.source.name)
+        if source in up:
+            address = asked.destination.address.ip
+            for row in asking.speaker.trace(asking.session, [source], address, asked.flow, of):
+                yield FlowRow(**dict(_trace_row(row)), flow=asked.flow)
 
 
 def _gate(parsed: list[Row], issues: list[Row]) -> None:
@@ -249,9 +336,23 @@ def interpret(network: Network, answers: Answers) -> RoutingState:
     return RoutingState(
         engine="batfish",
         sessions=_sessions(network, answers),
-        routes=_routes(network, answers),
-        reachability=_reachability(network, answers),
+        routes=routes_of(network, answers.routes),
+        reachability=reachability_of(network, answers),
+        answers=tuple(_answers(network, answers)),
     )
+
+
+def _answers(network: Network, answers: Answers) -> Iterator[Answer]:
+    ends = {(row.source, row.destination, row.flow): row.ends for row in answers.flows}
+    for asked in questions(network):
+        source, target = asked.source, asked.destination
+        paths = ends.get((host_name(source.name), target.address.ip, asked.flow), ())
+        if not paths and host_name(source.name) in answers.hosts_up:
+            raise ServiceFailed(f"Batfish shows no path from {source.name} to {target.name}")
+        delivered = paths == (("ACCEPTED", host_name(target.name)),)
+        yield Answer(
+            source=source.name, destination=target.name, flow=asked.flow, delivered=delivered
+        )
 
 
 def _sessions(network: Network, answers: Answers) -> tuple[BgpSession, ...]:
@@ -275,9 +376,10 @@ def _speakers(network: Network) -> Iterator[tuple[str, Bgp]]:
             yield node.name, node.device.bgp
 
 
-def _routes(network: Network, answers: Answers) -> tuple[Route, ...]:
+def routes_of(network: Network, rows: tuple[RouteRow, ...]) -> tuple[Route, ...]:
+    """Routes with all their next hops, cut to what each switch may use."""
     hops: dict[tuple[str, IPv4Network], set[IPv4Address]] = defaultdict(set)
-    for row in answers.routes:
+    for row in rows:
         hops[row.node, row.prefix].add(row.next_hop)
     by_host = {host_name(name): (name, bgp) for name, bgp in _speakers(network)}
     found = []
@@ -292,16 +394,27 @@ def _routes(network: Network, answers: Answers) -> tuple[Route, ...]:
     return tuple(sorted(found, key=lambda route: (route.device, route.prefix)))
 
 
-def _reachability(network: Network, answers: Answers) -> tuple[Reachability, ...]:
+def reachability_of(network: Network, answers: Answers) -> Reachability:
+    """Servers with a pair that is not delivered are classes of their own."""
     ends = {(row.source, row.destination): row.ends for row in answers.traces}
     up, servers = set(answers.hosts_up), network.servers or ()
-    found = []
+    lost_to: defaultdict[str, set[str]] = defaultdict(set)
     for source, target in permutations(servers, 2):
         host = host_name(source.name)
         paths = ends.get((host, target.address.ip), ())
         if host in up and not paths:
             raise ServiceFailed(f"Batfish shows no path from {source.name} to {target.name}")
-        delivered = paths == (("ACCEPTED", host_name(target.name)),)
-        pair = Reachability(source=source.name, destination=target.name, delivered=delivered)
-        found.append(pair)
-    return tuple(sorted(found, key=lambda pair: (pair.source, pair.destination)))
+        if paths != (("ACCEPTED", host_name(target.name)),):
+            lost_to[target.name].add(source.name)
+    odd = lost_to.keys() | {name for names in lost_to.values() for name in names}
+    alike: defaultdict[tuple[str, str, IPv4Network, str], list[str]] = defaultdict(list)
+    for one in sorted(servers, key=lambda server: server.name):
+        alone = one.name if one.name in odd else ""
+        alike[one.port.device, one.segment, one.address.network, alone].append(one.name)
+    return reachability(
+        (
+            ServerClass(leaf=leaf, segment=segment, subnet=subnet, servers=tuple(names))
+            for (leaf, segment, subnet, _), names in alike.items()
+        ),
+        lost_to,
+    )

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from rocefort.errors import BadInput
 from rocefort.models.base import Frozen
 from rocefort.models.network import Network
 from rocefort.models.routing import RoutingState
-from rocefort.validators.batfish import HOST, PORT, Answers, collect, interpret
+from rocefort.validators.batfish import HOST, PORT, Answers, gate, interpret, opened, put
+from rocefort.validators.batfish_access import Service
 from rocefort.validators.batfish_snapshot import snapshot_digest, snapshot_files
 
-RECORD_COMMAND = "ROCEFORT_RECORD=1 pytest -m batfish"
+RECORD_COMMAND = "ROCEFORT_RECORD=1 pytest -m batfish"  # all; with -k and a file's stem, one
 
 
 class Recording(Frozen):
@@ -23,21 +25,28 @@ class Recording(Frozen):
     network: str
     snapshot_sha256: str
     recorded: str  # date, UTC
+    milliseconds: dict[str, int] = Field(default_factory=dict)  # wall clock, by question
     answers: Answers
 
 
 def record(network: Network, path: Path, host: str = HOST, port: int = PORT) -> RoutingState:
     """Ask the service as `ask` does, and keep its answers in a file. Raises as `ask` does."""
-    answers = collect(network, host, port)
+    with opened(snapshot_files(network), Service(host, port)) as asking:
+        gate(asking)
+        answers = put(asking, network)
+    milliseconds: Counter[str] = Counter()
+    for timing in asking.session.timings:
+        milliseconds[timing.question] += round(1000 * timing.seconds)
     state = interpret(network, answers)  # answers that mean nothing are not kept
     recording = Recording(
         network=network.name,
         snapshot_sha256=snapshot_digest(snapshot_files(network)),
         recorded=datetime.now(UTC).date().isoformat(),
+        milliseconds=dict(milliseconds),
         answers=answers,
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(recording.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    path.write_text(recording.model_dump_json() + "\n", encoding="utf-8")
     return state
 
 
@@ -53,14 +62,14 @@ def replay(network: Network, path: Path) -> RoutingState:
             f"recorded for snapshot {recording.snapshot_sha256[:12]}, this network gives "
             f"{digest[:12]}: its text or the translation has changed since {recording.recorded}",
             where=str(path),
-            how=f"record it anew with a running service: {RECORD_COMMAND}",
+            how=f"record it anew with a running service: {RECORD_COMMAND} -k {path.stem}",
         )
     return interpret(network, recording.answers)
 
 
 def load(path: Path) -> Recording:
     """Read a recording. Raises BadInput if it is missing or is none."""
-    how = f"record it with a running service: {RECORD_COMMAND}"
+    how = f"record it with a running service: {RECORD_COMMAND} -k {path.stem}"
     try:
         return Recording.model_validate_json(path.read_bytes())
     except OSError as error:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import time
 import uuid
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address
@@ -14,20 +15,65 @@ from typing import Any
 
 from pybatfish.client.options import Options
 from pybatfish.exception import BatfishException
-from requests import HTTPError, RequestException
+from requests import HTTPError, RequestException, Response
 
 # pybatfish reads it once, when its client is imported; its 10 wait minutes for a dead service.
 Options.max_retries_to_connect_to_coordinator = 2
 
 from pybatfish.client.session import Session  # noqa: E402 - after the option above
-from pybatfish.datamodel.flow import HeaderConstraints  # noqa: E402
+from pybatfish.datamodel import Interface  # noqa: E402
+from pybatfish.datamodel.flow import HeaderConstraints, PathConstraints  # noqa: E402
+
+from rocefort.models.network import End  # noqa: E402
+from rocefort.models.routing import Timing  # noqa: E402
+from rocefort.models.traffic import Flow  # noqa: E402
+from rocefort.validators.batfish_access import PLAIN, Access  # noqa: E402
 
 REFUSED = HTTPError  # is a LOST too: ask for it first
 LOST = RequestException
 GAVE_UP = BatfishException
-ROCE_PORT = 4791  # UDP destination of RoCEv2, IANA
-SOURCE_PORT = 49152  # RoCEv2 uses it as entropy; traceroute follows every branch of ECMP
 MAX_TRACES = 4096
+REQUEST_S = 30.0  # of one HTTP request, as pybatfish has it; a question is many of them
+DELETE_S = 5.0
+BASE = "intended"
+
+
+class TooLong(Exception):  # noqa: N818 - reads as a sentence where it is raised
+    """A question was not answered within the limit."""
+
+
+class Watched(Session):  # type: ignore[misc]  # pybatfish has no types
+    """A session whose questions end at a limit, and that notes how long each took."""
+
+    def __init__(self, host: str, port: int, access: Access) -> None:
+        self.limit_s = access.limit_s
+        self.timings: list[Timing] = []
+        self._asked, self._until = "", 0.0
+        with self.asking("version"):
+            super().__init__(
+                host=host,
+                port=port,
+                ssl=access.tls,
+                **({"api_key": access.token} if access.token else {}),
+                timeout=min(REQUEST_S, access.limit_s),
+                request_kwargs={"hooks": {"response": self._watch}},
+            )
+
+    @contextlib.contextmanager
+    def asking(self, question: str) -> Iterator[None]:
+        """Time what is asked in the block; pybatfish polls without end: each answer is a gate."""
+        before = time.monotonic()
+        self._asked, self._until = question, before + self.limit_s
+        try:
+            yield
+        finally:
+            self._until = 0.0
+        self.timings.append(Timing(question=question, seconds=time.monotonic() - before))
+
+    def _watch(self, response: Response, *_args: object, **_kwargs: object) -> Response:
+        if self._until and time.monotonic() > self._until:
+            raise TooLong(f"{self._asked} was not answered in {self.limit_s:g} s")
+        return response
 
 
 def network_name() -> str:
@@ -36,34 +82,120 @@ def network_name() -> str:
 
 
 @contextlib.contextmanager
-def session(host: str, port: int, snapshot: bytes) -> Iterator[Session]:
-    """A session with the zipped snapshot in a network of its own, deleted at the end."""
-    batfish = Session(host=host, port=port)
+def session(host: str, port: int, snapshot: bytes, access: Access = PLAIN) -> Iterator[Watched]:
+    """A session with the zipped snapshot in a network of its own, deleted in the end."""
+    batfish = Watched(host, port, access)
     name = network_name()
-    batfish.set_network(name)
     try:
-        batfish.init_snapshot(io.BytesIO(snapshot), name="intended")
+        batfish.set_network(name)
+        add_snapshot(batfish, snapshot, BASE)
         yield batfish
     finally:
         # If the service is gone so is the network, and what went wrong first must be told.
+        batfish.timeout = min(DELETE_S, access.limit_s)
         with contextlib.suppress(RequestException):
             batfish.delete_network(name)
 
 
-def rows(batfish: Session, question: str, **parameters: object) -> list[dict[str, Any]]:
-    """The rows of an answer as the service sent them, without the detour through pandas."""
-    return list(getattr(batfish.q, question)(**parameters).answer().rows)
+def add_snapshot(batfish: Watched, snapshot: bytes, name: str) -> None:
+    """Send a zipped snapshot, which the service then parses."""
+    with batfish.asking(f"snapshot {name}"):
+        batfish.init_snapshot(io.BytesIO(snapshot), name=name)
+
+
+def rows(
+    batfish: Session,
+    question: str,
+    *,
+    of: str | None = None,
+    against: str | None = None,
+    **parameters: object,
+) -> list[dict[str, Any]]:
+    """The rows of an answer as the service sent them, without the detour through pandas.
+
+    of: name of a snapshot (default: the one that was sent first); against: of the one to compare
+    it with.
+    """
+    about = {"snapshot": of or BASE, "reference_snapshot": against}
+    with batfish.asking(question if of is None else f"{question}, {of}"):
+        return list(getattr(batfish.q, question)(**parameters).answer(**about).rows)
 
 
 def trace(
-    batfish: Session, sources: Sequence[str], destination: IPv4Address
+    batfish: Session,
+    sources: Sequence[str],
+    destination: IPv4Address,
+    flow: Flow,
+    of: str | None = None,
 ) -> list[dict[str, Any]]:
-    """Every path of RoCE from each host's own address to one address; a row a source."""
-    headers = HeaderConstraints(
-        dstIps=str(destination),
-        ipProtocols=["udp"],
-        srcPorts=str(SOURCE_PORT),
-        dstPorts=str(ROCE_PORT),
+    """Every path of a flow from each host's own address to one address; a row a source.
+
+    RoCEv2 uses the source port as entropy; traceroute follows every branch of ECMP.
+    """
+    headers = _headers(flow, dstIps=str(destination))
+    start = _hosts(sources)
+    return rows(
+        batfish, "traceroute", of=of, startLocation=start, headers=headers, maxTraces=MAX_TRACES
     )
-    start = ",".join(f'"{source}"' for source in sources)
-    return rows(batfish, "traceroute", startLocation=start, headers=headers, maxTraces=MAX_TRACES)
+
+
+def _headers(flow: Flow, **addresses: str) -> HeaderConstraints:
+    ports = {"srcPorts": str(flow.source_port), "dstPorts": str(flow.destination_port)}
+    icmp = {"icmpTypes": "8", "icmpCodes": "0"}
+    return HeaderConstraints(
+        **addresses,
+        ipProtocols=[flow.protocol],
+        **(icmp if flow.protocol == "icmp" else ports),
+    )
+
+
+def _hosts(names: Sequence[str]) -> str:
+    return ",".join(f'"{name}"' for name in names)
+
+
+def _between(
+    sources: Sequence[str], addresses: Sequence[IPv4Address], flow: Flow
+) -> dict[str, Any]:
+    """Parameters for packets of some hosts, from and to some addresses."""
+    all_of_them = ",".join(map(str, addresses))
+    return {
+        "pathConstraints": PathConstraints(startLocation=_hosts(sources)),
+        "headers": _headers(flow, srcIps=all_of_them, dstIps=all_of_them),
+    }
+
+
+def failing(
+    batfish: Session,
+    sources: Sequence[str],
+    addresses: Sequence[IPv4Address],
+    of: str | None = None,
+) -> list[dict[str, Any]]:
+    """An example a host of RDMA that some path does not deliver; none: every path delivers all."""
+    asked = _between(sources, addresses, Flow())
+    return rows(batfish, "reachability", of=of, actions="FAILURE", **asked)
+
+
+def differing(
+    batfish: Session,
+    sources: Sequence[str],
+    addresses: Sequence[IPv4Address],
+    of: str | None,
+    against: str,
+) -> list[dict[str, Any]]:
+    """An example a host of RDMA that one snapshot delivers and the other does not."""
+    asked = _between(sources, addresses, Flow())
+    return rows(batfish, "differentialReachability", of=of, against=against, **asked)
+
+
+def fork(batfish: Watched, name: str, nodes: Sequence[str], ports: Sequence[End]) -> None:
+    """A copy of the snapshot without some switches and ports, named as Batfish names them."""
+    gone = [Interface(hostname=port.device, interface=port.interface) for port in ports]
+    with batfish.asking(f"fork, {name}"):
+        batfish.fork_snapshot(
+            BASE, name, deactivate_nodes=list(nodes), deactivate_interfaces=gone, overwrite=True
+        )
+
+
+def forget(batfish: Watched, name: str) -> None:
+    """Delete a snapshot."""
+    batfish.delete_snapshot(name)

@@ -16,6 +16,7 @@ from rocefort.models.base import NAME
 from rocefort.models.device import Device
 from rocefort.models.interface import Interface
 from rocefort.models.network import End, Network, Segment, Server
+from rocefort.validators.filters import unevaluated
 from rocefort.validators.underlay import unmodelled_forwarding
 
 HOST_PORT = "eth0"
@@ -94,6 +95,10 @@ def _configurations(network: Network) -> dict[str, bytes]:
             Problem(f"{node.name} line {line.line}", what)
             for line, what in unmodelled_forwarding(node)
         ]
+        problems += [
+            Problem(f"{node.name} {interface.name}", what)
+            for interface, _, what in unevaluated(node.device)
+        ]
         try:
             text = render_eos(_with_ports(node.device, used.get(node.name, set())))
         except Refused as refused:
@@ -110,7 +115,7 @@ def _configurations(network: Network) -> dict[str, bytes]:
 
 
 def _used_ports(network: Network) -> dict[str, set[str]]:
-    ends = [server.port for server in network.servers or ()]
+    ends = [end for server in network.servers or () for end in (server.port, *server.members)]
     ends += [end for link in network.links or () for end in (link.a, link.b)]
     used: dict[str, set[str]] = {}
     for end in ends:
@@ -179,6 +184,7 @@ Place = tuple[str, str]  # host, interface
 
 def _server_edges(network: Network) -> Iterator[tuple[Place, Place]]:
     for server in network.servers or ():
+        # Batfish's hosts have one port and no LACP: the cable of a bond ends at the Port-Channel.
         yield (host_name(server.name), HOST_PORT), _end(server.port)
 
 

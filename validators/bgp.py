@@ -12,38 +12,42 @@ from rocefort.models.bgp import Bfd, Bgp, BgpPeer, BgpSettings
 from rocefort.models.finding import Severity
 from rocefort.models.keyed import natural
 from rocefort.models.network import End, Link, Network, Node, Role
+from rocefort.models.wording import listing
+from rocefort.validators.bgp_authentication import authentication, differing, unreadable
 from rocefort.validators.ports import ends_of, is_fabric_link
 from rocefort.validators.rules import Need, Subject, Verdict, rule
-from rocefort.validators.wording import listing
 
 KEEPALIVE_S, HOLD_S = 60, 180  # defaults of `timer`, V300R023C00
 
 
 class Speaker:
-    """One BGP process with its peers and subnets indexed: a spine has as many as leaves."""
+    """One BGP process with its peers and subnets indexed: a spine has as many as leaves.
+
+    By the numbers of addresses, which are found faster than the addresses themselves.
+    """
 
     def __init__(self, node: Node, bgp: Bgp) -> None:
         self.node = node
         self.bgp = bgp
-        self.peers = {peer.address: peer for peer in bgp.peers}
+        self.peers = {int(peer.address): peer for peer in bgp.peers}
         self._subnets = {
-            (a.network.prefixlen, a.network.network_address): (a.ip, interface.name)
+            (a.network.prefixlen, int(a.network.network_address)): (a.ip, interface.name)
             for interface in node.device.interfaces
             for a in interface.addresses
         }
         self._lengths = sorted({length for length, _ in self._subnets}, reverse=True)
 
     @cached_property
-    def sides(self) -> dict[IPv4Address, Side]:
+    def sides(self) -> dict[int, Side]:
         """Each peer seen from here, so that its settings are worked out once for both ends."""
-        return {peer.address: Side(self, peer) for peer in self.bgp.peers}
+        return {number: Side(self, peer) for number, peer in self.peers.items()}
 
     def local(self, peer: IPv4Address) -> tuple[IPv4Address, str] | None:
         """Own address and interface in a peer's subnet, the longest first."""
         number = int(peer)
         for length in self._lengths:
             host_bits = 32 - length
-            found = self._subnets.get((length, IPv4Address(number >> host_bits << host_bits)))
+            found = self._subnets.get((length, number >> host_bits << host_bits))
             if found:
                 return found
         return None
@@ -65,6 +69,11 @@ class Side:
     def settings(self) -> BgpSettings:
         """What the peer has after its group's share."""
         return self.speaker.bgp.settings(self.peer)
+
+    @cached_property
+    def local(self) -> tuple[IPv4Address, str] | None:
+        """Own address and interface in the peer's subnet."""
+        return self.speaker.local(self.peer.address)
 
     @property
     def path(self) -> str:
@@ -94,13 +103,16 @@ def ends_agree(subject: Subject) -> Iterator[Verdict]:
     """Both ends of every BGP session are configured and agree.
 
     The peer's address exists on another switch, that switch peers back, each gives the other's
-    AS number, both enable IPv4, and BFD is on at both ends or at none. Different timers are a
-    warning: BGP takes the smaller hold time, so one of the two is not what somebody meant.
+    AS number, both enable IPv4, BFD is on at both ends or at none, and both authenticate with
+    one password or keychain, or neither does. Different timers are a warning: BGP takes the
+    smaller hold time, so one of the two is not what somebody meant. Texts of switches do not tell
+    whether two passwords are the same: then only their being there is judged.
     """
     network = subject.network
     owners = _owners(network)
     speakers = {n.name: Speaker(n, n.device.bgp) for n in network.nodes if n.device.bgp}
     cabled = {end for link in subject.links for end in (link.a, link.b)}
+    exits = {(exit_.leaf, int(exit_.peer)) for exit_ in network.exits or ()}
     for node in network.nodes:
         if node.name not in speakers:
             yield from _no_process(subject, node)
@@ -108,29 +120,33 @@ def ends_agree(subject: Subject) -> Iterator[Verdict]:
         for address, side in speaker.sides.items():
             far = _far(side, owners.get(address, []), speakers)
             yield from _own_side(subject, side)
+            if far is None and (speaker.node.name, address) in exits:
+                continue  # the far end is outside: BGP004 judges this one
             if far is None:
                 yield from _nobody(subject, side, cabled)
             else:
                 yield from _far_side(subject, side, far, speakers.get(far.name))
     for link in subject.links:
         yield from _no_session(subject, link, speakers)
+    yield from unreadable(subject)
 
 
-def _owners(network: Network) -> dict[IPv4Address, list[Node]]:
-    owners: defaultdict[IPv4Address, list[Node]] = defaultdict(list)
+def _owners(network: Network) -> dict[int, list[Node]]:
+    """Switches that have an address, by its number: an IPv4Address hashes slowly."""
+    owners: defaultdict[int, list[Node]] = defaultdict(list)
     for node in sorted(network.nodes, key=lambda node: natural(node.name)):
         for interface in node.device.interfaces:
             for address in interface.addresses:
-                owners[address.ip].append(node)
+                owners[int(address)].append(node)
     return owners
 
 
 def _far(side: Side, owners: list[Node], speakers: dict[str, Speaker]) -> Node | None:
     """The switch that has the peer's address; of several (ADR001) the one that peers back."""
-    local = side.speaker.local(side.peer.address)
+    local = side.local
     for node in owners:
         speaker = speakers.get(node.name)
-        if speaker is not None and local is not None and local[0] in speaker.peers:
+        if speaker is not None and local is not None and int(local[0]) in speaker.peers:
             return node
     return owners[0] if owners else None
 
@@ -177,7 +193,7 @@ def _far_side(
     subject: Subject, side: Side, far: Node, speaker: Speaker | None
 ) -> Iterator[Verdict]:
     """What the two ends together show to be wrong."""
-    peer, local = side.peer.address, side.speaker.local(side.peer.address)
+    peer, local = side.peer.address, side.local
     if far.name == side.node.name:
         yield subject.finding(
             side.node,
@@ -198,7 +214,7 @@ def _far_side(
 
 def _nobody(subject: Subject, side: Side, cabled: set[End]) -> Iterator[Verdict]:
     """A text directory may lack the far end's file; a fabric, or a known cable, may not."""
-    local = side.speaker.local(side.peer.address)
+    local = side.local
     known = local is not None and End(device=side.node.name, interface=local[1]) in cabled
     if subject.network.origin == "text" and not known:
         yield subject.not_judged(
@@ -222,7 +238,7 @@ def _pair(subject: Subject, side: Side, local: IPv4Address, speaker: Speaker) ->
             f"set the peer's as-number to {asn}, or correct the AS of {far}",
             path=side.path,
         )
-    other = speaker.sides.get(local)
+    other = speaker.sides.get(int(local))
     if other is None:
         yield subject.finding(
             side.node,
@@ -240,6 +256,14 @@ def _pair(subject: Subject, side: Side, local: IPv4Address, speaker: Speaker) ->
         )
     if side.node.name < far:  # a pair is met twice; differences are told once
         yield from _timers(subject, side, other)
+        if what := differing(side.settings, other.settings):
+            here, there = (authentication(s.settings) for s in (side, other))
+            yield subject.finding(
+                side.node,
+                f"peer {peer}: {here} here, {there} at {far}; {what}",
+                "give both ends the same password, by the same reference, or neither",
+                path=f"{side.path}.password",
+            )
 
 
 def _timers(subject: Subject, side: Side, other: Side) -> Iterator[Verdict]:
@@ -263,7 +287,7 @@ def _no_session(subject: Subject, link: Link, speakers: dict[str, Speaker]) -> I
         speaker, far = speakers.get(end.device), subject.network.interface(other)
         if speaker is None or far is None or not far.addresses:
             return  # TOP003, ADR003 or the missing process tell it
-        if any(address.ip in speaker.peers for address in far.addresses):
+        if any(int(address) in speaker.peers for address in far.addresses):
             return
     yield subject.finding(
         link.a,
@@ -281,10 +305,11 @@ def _no_session(subject: Subject, link: Link, speakers: dict[str, Speaker]) -> I
     wants=(Need.LINKS,),
 )
 def ecmp_width(subject: Subject) -> Iterator[Verdict]:
-    """BGP load-balancing is as wide as the number of spines.
+    """BGP load-balancing is as wide as the links to the spines.
 
-    The default is one path: then every leaf sends everything over one spine. Paths by way of
-    spines with different AS numbers are equal only with as-path-relax.
+    The default is one path: then every leaf sends everything over one link. What is enough today
+    and too little for the reserved capacity is a warning, as growth should only add lines. Paths by
+    way of spines with different AS numbers are equal only with as-path-relax.
     """
     network = subject.network
     spine_nodes = network.role(Role.SPINE)
@@ -300,6 +325,7 @@ def ecmp_width(subject: Subject) -> Iterator[Verdict]:
         leaf = node.role is Role.LEAF
         needed = max(spines if leaf else 1, widths[node.name])
         yield from _width(subject, node, node.device.bgp.maximum_paths, needed)
+        yield from _width_to_come(subject, node, node.device.bgp.maximum_paths, needed)
         if leaf and len(asns) > 1 and not node.device.bgp.as_path_relax:
             yield subject.finding(
                 node,
@@ -317,6 +343,23 @@ def _width(subject: Subject, node: Node, maximum: int, needed: int) -> Iterator[
             f"maximum load-balancing is {maximum}, but there are {needed} equal paths",
             f"set maximum load-balancing to {needed} or more",
             path="bgp.maximum_paths",
+        )
+
+
+def _width_to_come(subject: Subject, node: Node, maximum: int, needed: int) -> Iterator[Verdict]:
+    """What is enough now and too little once the reserved capacity is used up."""
+    reserved = subject.network.reserved
+    if reserved is None:
+        return
+    width = reserved.links_per_pair * (reserved.spines if node.role is Role.LEAF else 1)
+    if needed <= maximum < width:
+        yield subject.finding(
+            node,
+            f"maximum load-balancing is {maximum}, but the reserved capacity has {width} equal "
+            "paths",
+            f"set it to {width} now, so that growth changes no line",
+            path="bgp.maximum_paths",
+            severity=Severity.WARNING,
         )
 
 

@@ -10,14 +10,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
+from typing import NamedTuple
 
 from rocefort.models.bgp import Bgp
 from rocefort.models.device import Device
 from rocefort.models.network import Sources
 from rocefort.models.routing import SessionStatus
 from rocefort.validators.bgp_sessions import Session
+from rocefort.validators.path_vector import Edges, Graph, Table, Way
+from rocefort.validators.prefix_table import PrefixTable
 from rocefort.validators.underlay import Place, Underlay, refuse
 
 Rank = tuple[int, int]  # router id and address of the neighbour: the last two tie-breakers
@@ -25,13 +29,12 @@ Entries = tuple[tuple[int, int, int, int, bool], ...]  # bits, length, ge, le, p
 Policy = tuple[tuple[bool, Entries | None], ...]  # nodes: permit, entries of their prefix list
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """What one device makes of one prefix."""
 
     as_path: tuple[int, ...]  # of the best route; empty for its own
     next_hops: tuple[IPv4Address, ...]  # sorted; empty for its own
-    ties: frozenset[IPv4Address]  # next hops of all routes of that length
+    ties: tuple[IPv4Address, ...]  # next hops of all routes of that length
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,45 +49,135 @@ class _Edge:
 
 
 @dataclass(frozen=True)
-class Speaker:
-    """A device's part in the selection."""
-
-    asn: int
-    maximum_paths: int
-    as_path_relax: bool
-
-
-@dataclass(frozen=True)
 class PrefixClass:
     """Prefixes with one fate, and the selection of every device that has a route to them."""
 
     prefixes: tuple[IPv4Network, ...]
     selections: Mapping[str, Selection]
+    origins: frozenset[str]
+    denied: int  # bit set of policies that they do not pass
+    table: Table  # the same by number
 
 
-def solve_bgp(
-    underlay: Underlay, sessions: Sequence[Session], sources: Sources
-) -> tuple[PrefixClass, ...]:
+@dataclass(frozen=True)
+class Routing:
+    """All BGP tables, and what they were computed from, by number."""
+
+    classes: tuple[PrefixClass, ...]
+    names: tuple[str, ...]  # of devices that speak BGP
+    graph: Graph
+    next_hops: tuple[IPv4Address, ...]  # by edge; ascending among the edges of one receiver
+    policies: tuple[Policy, ...]
+
+    def denied(self, prefix: IPv4Network) -> int:
+        """Policies that a prefix does not pass, as a bit set."""
+        return ~self.passed(prefix)
+
+    def passed(self, prefix: IPv4Network) -> int:
+        """Policies that a prefix passes, as a bit set."""
+        bits, length = int(prefix.network_address), prefix.prefixlen
+        asked = set(self._of_all)
+        for holding in self._named.holding(prefix.network_address):
+            asked.update(self._naming[holding])
+        return sum(1 << number for number in asked if _passes(self.policies[number], bits, length))
+
+    @cached_property
+    def _of_all(self) -> tuple[int, ...]:
+        """Policies with a node for every route; any other denies what its lists do not name."""
+        return tuple(
+            number
+            for number, policy in enumerate(self.policies)
+            if any(entries is None for _, entries in policy)
+        )
+
+    @cached_property
+    def _naming(self) -> Mapping[IPv4Network, set[int]]:
+        """Policies by the prefixes that their lists name."""
+        found: defaultdict[IPv4Network, set[int]] = defaultdict(set)
+        for number, policy in enumerate(self.policies):
+            for _, entries in policy:
+                for bits, length, *_ in entries or ():
+                    found[IPv4Network((bits, length))].add(number)
+        return found
+
+    @cached_property
+    def _named(self) -> PrefixTable:
+        return PrefixTable(self._naming)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Number of a device that speaks BGP."""
+        return {name: number for number, name in enumerate(self.names)}
+
+
+def solve_bgp(underlay: Underlay, sessions: Sequence[Session], sources: Sources) -> Routing:
     """All BGP tables, by class of prefixes.
 
-    Raises Refused for a policy or prefix list that is not defined, and where the outcome would
-    hang on whether a switch passes on a route that it does not use itself.
+    A switch passes on the route that BGP chose even where it uses a connected or a static one in
+    its place (V300R023C00, `active-route-advertise`: the default is to advertise all of BGP's).
+    Raises Refused for a policy or prefix list that is not defined.
     """
-    speakers = {
-        node.name: Speaker(bgp.asn, bgp.maximum_paths, bgp.as_path_relax)
-        for node in underlay.network.nodes
-        if (bgp := node.device.bgp) is not None
-    }
     policies: dict[Policy, int] = {}
-    graph: defaultdict[str, list[_Edge]] = defaultdict(list)
-    for edge in _edges(underlay, sessions, policies, sources):
-        graph[edge.sender].append(edge)
-    answer = tuple(
-        PrefixClass(prefixes, _spread(origins, passed, speakers, graph))
-        for (origins, passed), prefixes in _classes(underlay, list(policies)).items()
+    edges = sorted(
+        _edges(underlay, sessions, policies, sources), key=lambda e: (e.receiver, int(e.next_hop))
     )
-    _check_hidden(answer, underlay, sessions, sources)
-    return answer
+    names = tuple(node.name for node in underlay.network.nodes if node.device.bgp is not None)
+    hops = tuple(edge.next_hop for edge in edges)
+    routing = Routing((), names, _graph(underlay, names, edges), hops, tuple(policies))
+    memo: dict[Edges, tuple[IPv4Address, ...]] = {}
+    classes = tuple(
+        _solved(routing, prefixes, origins, ~passed, memo)
+        for (origins, passed), prefixes in _classes(underlay, routing).items()
+    )
+    return replace(routing, classes=classes)
+
+
+def _graph(underlay: Underlay, names: Sequence[str], edges: Sequence[_Edge]) -> Graph:
+    """The sessions by number; `edges` in the order of their numbers."""
+    numbers = {name: number for number, name in enumerate(names)}
+    speakers = [bgp for name in names if (bgp := underlay.network.by_name[name].device.bgp)]
+    ways = [
+        Way(number, numbers[edge.sender], numbers[edge.receiver], edge.policies)
+        for number, edge in enumerate(edges)
+    ]
+    incoming: list[list[tuple[int, int, int]]] = [[] for _ in names]
+    outgoing: list[list[tuple[int, int]]] = [[] for _ in names]
+    for way in sorted(ways, key=lambda way: edges[way.number].rank):
+        incoming[way.receiver].append((way.number, way.sender, way.needed))
+        outgoing[way.sender].append((way.receiver, way.needed))
+    return Graph(
+        asns=[bgp.asn for bgp in speakers],
+        limits=[bgp.maximum_paths for bgp in speakers],
+        relaxed=[bgp.as_path_relax for bgp in speakers],
+        incoming=incoming,
+        outgoing=outgoing,
+        ways=ways,
+    )
+
+
+def _solved(
+    routing: Routing,
+    prefixes: tuple[IPv4Network, ...],
+    origins: frozenset[str],
+    denied: int,
+    memo: dict[Edges, tuple[IPv4Address, ...]],
+) -> PrefixClass:
+    """One class; `memo` lets the same next hops be one object, of which there are few."""
+    table = routing.graph.spread(sorted(routing.numbers[name] for name in origins), denied)
+
+    def hops(edges: Edges) -> tuple[IPv4Address, ...]:
+        if edges not in memo:
+            memo[edges] = tuple(routing.next_hops[edge] for edge in edges)
+        return memo[edges]
+
+    selections = {
+        routing.names[number]: Selection(
+            path[1:], hops(table.used[number]), hops(table.tied[number])
+        )
+        for number, path in enumerate(table.sent)
+        if path is not None
+    }
+    return PrefixClass(prefixes, selections, origins, denied, table)
 
 
 def _edges(
@@ -120,7 +213,7 @@ def _edges(
 
 def _policy_name(device: Device, address: IPv4Address, direction: str) -> str | None:
     bgp = device.bgp
-    peer = next((p for p in bgp.peers if p.address == address), None) if bgp else None
+    peer = bgp.by_address.get(address) if bgp else None
     if bgp is None or peer is None:
         return None
     settings = bgp.settings(peer)
@@ -200,86 +293,19 @@ def _permits(entries: Entries, bits: int, length: int) -> bool:
 
 
 def _classes(
-    underlay: Underlay, policies: Sequence[Policy]
+    underlay: Underlay, routing: Routing
 ) -> dict[tuple[frozenset[str], int], tuple[IPv4Network, ...]]:
     """Prefixes by who originates them and which policies they pass.
 
-    `network` takes effect when the local table has that very prefix.
+    `network` takes effect when the local table has that very prefix, connected or static.
     """
     origins: defaultdict[IPv4Network, set[str]] = defaultdict(set)
     for node in underlay.network.nodes:
         bgp: Bgp | None = node.device.bgp
         for prefix in bgp.networks if bgp else ():
-            if prefix in underlay.connected[node.name]:
+            if prefix in underlay.connected[node.name] or prefix in underlay.static[node.name]:
                 origins[prefix].add(node.name)
     classes: defaultdict[tuple[frozenset[str], int], list[IPv4Network]] = defaultdict(list)
     for prefix, devices in origins.items():
-        bits, length = int(prefix.network_address), prefix.prefixlen
-        passed = sum(1 << i for i, policy in enumerate(policies) if _passes(policy, bits, length))
-        classes[frozenset(devices), passed].append(prefix)
+        classes[frozenset(devices), routing.passed(prefix)].append(prefix)
     return {key: tuple(prefixes) for key, prefixes in classes.items()}
-
-
-def _spread(
-    origins: Iterable[str],
-    passed: int,
-    speakers: Mapping[str, Speaker],
-    graph: Mapping[str, Sequence[_Edge]],
-) -> dict[str, Selection]:
-    """Selections of all devices for one class of prefixes, round by round."""
-    settled = {name: Selection((), (), frozenset()) for name in sorted(origins)}
-    senders = list(settled)
-    while senders:
-        offers: defaultdict[str, list[tuple[_Edge, tuple[int, ...]]]] = defaultdict(list)
-        for sender in senders:
-            as_path = (speakers[sender].asn, *settled[sender].as_path)
-            for edge in graph.get(sender, ()):
-                if edge.receiver in settled or edge.policies & ~passed:
-                    continue
-                if speakers[edge.receiver].asn not in as_path:
-                    offers[edge.receiver].append((edge, as_path))
-        for receiver, routes in offers.items():
-            settled[receiver] = _select(speakers[receiver], routes)
-        senders = list(offers)
-    return settled
-
-
-def _select(speaker: Speaker, routes: list[tuple[_Edge, tuple[int, ...]]]) -> Selection:
-    """Best path and its equals, all of one length.
-
-    Which of several equals wins is the vendor's last tie-breaker: lowest router id, then lowest
-    neighbour address. Without as-path-relax only routes with the best one's AS path join it.
-    """
-    routes.sort(key=lambda route: route[0].rank)
-    best = routes[0][1]
-    joined = [edge for edge, path in routes if speaker.as_path_relax or path == best]
-    chosen = sorted(edge.next_hop for edge in joined[: speaker.maximum_paths])
-    return Selection(best, tuple(chosen), frozenset(edge.next_hop for edge, _ in routes))
-
-
-def _check_hidden(
-    classes: Iterable[PrefixClass],
-    underlay: Underlay,
-    sessions: Iterable[Session],
-    sources: Sources,
-) -> None:
-    """Refuse where a neighbour uses a BGP route that its sender hides behind a connected one.
-
-    Whether such a route is passed on differs by vendor and by `active-route-advertise`.
-    """
-    senders = {(s.device, s.peer): s.far[0] for s in sessions if s.far}
-    for group in classes:
-        for prefix in group.prefixes:
-            hiding = {
-                name
-                for name, selection in group.selections.items()
-                if selection.next_hops and prefix in underlay.connected[name]
-            }
-            for name, selection in group.selections.items() if hiding else ():
-                for next_hop in selection.next_hops:
-                    if (sender := senders[name, next_hop]) in hiding:
-                        port = underlay.connected[sender][prefix]
-                        place = Place(sender, f"interfaces[{port}].addresses", port)
-                        what = f"{prefix} is connected here, and {name} learns it from {sender}"
-                        how = f"originate it with a network line on {sender}, or renumber"
-                        raise refuse(what, place, sources, how)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.models.bgp import Bgp, BgpPeer, BgpSettings
 from rocefort.models.device import Device
 from rocefort.models.network import Network, Sources
 from rocefort.models.routing import SessionStatus
+from rocefort.validators.prefix_table import PrefixTable
 from rocefort.validators.underlay import Place, Port, Underlay, refuse
 
 _MISMATCH = SessionStatus.NOT_COMPATIBLE
@@ -73,36 +74,27 @@ def _ends(device: Device, sources: Sources) -> Iterator[_End]:
             raise refuse(f"group {group.name} is internal; iBGP is not modelled", place, sources)
     groups = {group.name for group in bgp.groups}
     subnets = _subnets(device)
+    table = PrefixTable(subnets)
     for peer in bgp.peers:
-        end = _End(device, bgp, peer, bgp.settings(peer), _local(device, peer, subnets))
+        local: tuple[Port, IPv4Address] | None = None
+        for subnet in table.holding(peer.address)[:1]:  # the longest
+            name, address = subnets[subnet]
+            local = (device.name, name), address
+        end = _End(device, bgp, peer, bgp.settings(peer), local)
         if peer.group is not None and peer.group not in groups:
             what = f"peer {peer.address} is in group {peer.group}, which is not defined"
             raise refuse(what, end.place(".group"), sources)
         yield end
 
 
-def _subnets(device: Device) -> dict[tuple[int, int], tuple[str, IPv4Address]]:
-    """Interface and address by subnet, as (network bits, length); shut interfaces too."""
+def _subnets(device: Device) -> dict[IPv4Network, tuple[str, IPv4Address]]:
+    """Interface and address by subnet; shut interfaces too."""
     return {
-        (int(address.network.network_address), address.network.prefixlen): (
-            interface.name,
-            address.ip,
-        )
+        address.network: (interface.name, address.ip)
         for interface in device.interfaces
         if interface.layer3
         for address in interface.addresses
     }
-
-
-def _local(
-    device: Device, peer: BgpPeer, subnets: Mapping[tuple[int, int], tuple[str, IPv4Address]]
-) -> tuple[Port, IPv4Address] | None:
-    """The longest subnet of the device that holds the peer's address."""
-    value = int(peer.address)
-    for length in sorted({length for _, length in subnets}, reverse=True):
-        if hit := subnets.get((value >> (32 - length) << (32 - length), length)):
-            return (device.name, hit[0]), hit[1]
-    return None
 
 
 def _session(end: _End, ends: _Ends, underlay: Underlay, sources: Sources) -> Session:

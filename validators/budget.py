@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from rocefort.models.hardware import Family
 from rocefort.models.network import LosslessIntent, Network, Port
+from rocefort.models.units import kbytes
 from rocefort.validators.headroom import RESPONSE_QUANTA, headroom_bytes
 from rocefort.validators.ports import ports_by_device
-from rocefort.validators.wording import kbytes
 
 
 @dataclass(frozen=True, slots=True)

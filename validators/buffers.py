@@ -8,11 +8,18 @@ from dataclasses import dataclass
 from rocefort.models.finding import Severity
 from rocefort.models.hardware import Family, Hardware
 from rocefort.models.network import Node, Port
+from rocefort.models.units import KBYTE, kbytes
+from rocefort.models.wording import counted
 from rocefort.validators.budget import port_demand
-from rocefort.validators.headroom import RESPONSE_QUANTA, headroom_bytes
+from rocefort.validators.ecn_before_pfc import static_xoff_limit
+from rocefort.validators.headroom import (
+    RESPONSE_QUANTA,
+    CellBuffer,
+    cell_headroom,
+    headroom_bytes,
+)
 from rocefort.validators.ports import ports_by_device
 from rocefort.validators.rules import Need, Subject, Verdict, rule
-from rocefort.validators.wording import KBYTE, counted, kbytes
 
 FORMULA = "IEEE 802.1Qbb annex O and 802.3 31B.3.7 (headroom terms)"
 
@@ -55,6 +62,8 @@ def headroom(subject: Subject) -> Iterator[Verdict]:
     After xoff is crossed, frames already begun, the bits on the cable and the peer's reaction
     still arrive. V300 G2 sets headroom by port and queue, out of a pool; G1 has a pool at most;
     on V200 nothing is confirmed. Raise `hdrm` or the pool, shorten the cable or lower the MTU.
+    Where the size of a buffer's cells is confirmed, it is told, too, what only the smallest
+    packets would fill, each a cell: by SONiC's formula with the terms of another maker's chips.
     """
     by_device = ports_by_device(subject.network)
     for node in subject.network.nodes:
@@ -121,6 +130,30 @@ def _port_headroom(subject: Subject, family: Family, demand: Demand) -> Iterator
             f"{subject.lossless.headroom_mtu} bytes need {kbytes(demand.needed_bytes)} KB",
             f"set `dcb pfc buffer {queue} hdrm {kbytes(demand.needed_bytes)} kbytes` or more",
             path=path,
+        )
+    else:
+        yield from _in_cells(subject, family, demand, size, path)
+
+
+def _in_cells(
+    subject: Subject, family: Family, demand: Demand, size_kbytes: int, path: str
+) -> Iterator[Verdict]:
+    """Headroom that is enough in bytes, where small packets fill cells that they do not need."""
+    cell, port, mtu = family.cell_bytes, demand.port, subject.lossless.headroom_mtu
+    if cell is None or not cell.confirmed or port.speed_gbps is None or port.cable_m is None:
+        return
+    needed = cell_headroom(
+        CellBuffer(cell=cell.value), port.speed_gbps, port.cable_m, port_mtu=mtu, lossless_mtu=mtu
+    )
+    if size_kbytes * KBYTE < needed.xoff:
+        yield subject.finding(
+            port.end,
+            f"headroom of queue {subject.lossless.queue} is {size_kbytes} KB; if only the smallest "
+            f"packets arrive, they fill {kbytes(needed.xoff)} KB in cells of {cell.value} bytes "
+            f"({demand.why}, by SONiC's formula)",
+            f"set {kbytes(needed.xoff)} KB where a server may send many small packets",
+            path=path,
+            severity=Severity.INFO,
         )
 
 
@@ -205,10 +238,18 @@ def _budget(
         yield subject.finding(
             node,
             f"{promise}; the buffer of {hardware.model} is {fact.value} KB{doubt}",
-            "lower xoff, or spread the ports over more switches",
+            f"lower xoff{_to_at_most(subject, fact.value, demands)}, or spread the ports over more "
+            "switches",
         )
     elif not fact.confirmed:
         yield subject.not_judged(
             node,
             f"{promise} and would fit; the buffer of {hardware.model} is {fact.value} KB{doubt}",
         )
+
+
+def _to_at_most(subject: Subject, buffer_kbytes: int, demands: list[Demand]) -> str:
+    """The xoff that all ports can have at once, each beside the largest headroom of any."""
+    kept = [port_demand(subject.lossless, demand.port).kept_kbytes or 0 for demand in demands]
+    limit = int(static_xoff_limit(buffer_kbytes, len(demands), 1, max(kept)))
+    return f" to {limit} KB at most" if limit > 0 else ""

@@ -43,14 +43,14 @@ def forwarding_graph(
     class depends from a link to the next one where packets of it really pass both. Links that
     lead to a device that passes nothing on, or from one, are in no cycle and left out.
     """
-    carried = _carried(sources, forwards)
+    passed = carried(sources, forwards)
     arriving: defaultdict[str, int] = defaultdict(int)
     leaving: defaultdict[str, int] = defaultdict(int)
-    for (tail, head), classes in carried.items():
+    for (tail, head), classes in passed.items():
         leaving[tail] |= classes
         arriving[head] |= classes
     passing = {device for device in leaving if arriving[device] & leaving[device]}
-    inner = {hop: c for hop, c in carried.items() if passing.issuperset(hop)}
+    inner = {hop: c for hop, c in passed.items() if passing.issuperset(hop)}
     onward: defaultdict[str, list[Hop]] = defaultdict(list)
     for hop in inner:
         onward[hop[0]].append(hop)
@@ -62,7 +62,7 @@ def forwarding_graph(
     }
 
 
-def _carried(sources: Mapping[str, int], forwards: Mapping[Hop, int]) -> dict[Hop, int]:
+def carried(sources: Mapping[str, int], forwards: Mapping[Hop, int]) -> dict[Hop, int]:
     """Classes that really pass each link: sent by a host somewhere before it."""
     onward: defaultdict[str, list[Hop]] = defaultdict(list)
     for hop in forwards:
@@ -76,8 +76,8 @@ def _carried(sources: Mapping[str, int], forwards: Mapping[Hop, int]) -> dict[Ho
             if more:
                 at[hop[1]] = at.get(hop[1], 0) | more
                 waiting.append(hop[1])
-    carried = {hop: at.get(hop[0], 0) & classes for hop, classes in forwards.items()}
-    return {hop: classes for hop, classes in carried.items() if classes}
+    passed = {hop: at.get(hop[0], 0) & classes for hop, classes in forwards.items()}
+    return {hop: classes for hop, classes in passed.items() if classes}
 
 
 def components(graph: Graph) -> list[frozenset[Buffer]]:

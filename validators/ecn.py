@@ -1,4 +1,4 @@
-"""ECN: AI-ECN marks on the lossless queue, and marks come before pauses."""
+"""ECN: the lossless queue is marked, by AI-ECN or by static thresholds, and marks come first."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from rocefort.models.finding import Severity
 from rocefort.models.network import Node
+from rocefort.models.wording import counted, listing
 from rocefort.validators.ecn_before_pfc import strict_kmin_limit
+from rocefort.validators.marking import static_rows
+from rocefort.validators.marks_first import judge_static
 from rocefort.validators.ports import lossless_queue, paused_queues
 from rocefort.validators.rules import Subject, Verdict, rule
-from rocefort.validators.wording import counted, listing
 
 QUEUES_AT_MOST = 2
 
@@ -21,10 +23,11 @@ QUEUES_AT_MOST = 2
     "first); HEPS: Network 2025, 5(4), 53 (ai_ecn_hpc on queue 4)",
 )
 def ai_ecn_on_lossless_queue(subject: Subject) -> Iterator[Verdict]:
-    """AI-ECN marks the lossless queue, and lossless queues only.
+    """ECN marks the lossless queue, and lossless queues only.
 
     ECN slows senders before PFC has to stop them; without it every congestion becomes pauses.
-    A switch takes two AI-ECN queues at most, and each must be paused by PFC first.
+    AI-ECN marks on all ports, static thresholds on those that name a drop profile. A switch takes
+    two AI-ECN queues at most, and each must be paused by PFC first.
     """
     queue = lossless_queue(subject.network)
     if queue is None:
@@ -39,14 +42,19 @@ def ai_ecn_on_lossless_queue(subject: Subject) -> Iterator[Verdict]:
 def _switch(subject: Subject, node: Node, queue: int) -> Iterator[Verdict]:
     ai_ecn = node.device.ai_ecn
     assigned = [row.queue for row in ai_ecn.queues]
-    if not ai_ecn.enabled:
+    static = list(static_rows(node))
+    marked = {interface.name for interface, row in static if row.queue == queue}
+    learned = ai_ecn.enabled and queue in assigned
+    if marked and not learned:
+        yield from _unmarked_ports(subject, node, queue, marked)
+    if not ai_ecn.enabled and not marked:
         yield subject.finding(
             node,
             f"AI-ECN is not enabled, so queue {queue} is paused before any sender slows down",
             "add `ai-ecn enable` under ai-service, ai-ecn",
             path="ai_ecn",
         )
-    if queue not in assigned:
+    if queue not in assigned and not marked:
         yield subject.finding(
             node,
             f"AI-ECN does not mark lossless queue {queue}; it is assigned to "
@@ -69,6 +77,32 @@ def _switch(subject: Subject, node: Node, queue: int) -> Iterator[Verdict]:
             f"pause queue {other} in the PFC profile, or remove its `assign queue`",
             path=f"ai_ecn.queues[{other}]",
         )
+    for other in sorted({row.queue for _, row in static} - paused_queues(node)):
+        ports = [interface.name for interface, row in static if row.queue == other]
+        yield subject.finding(
+            node,
+            f"static ECN marks queue {other}, which PFC does not pause, on {_some(ports)}",
+            f"pause queue {other} in the PFC profile, or remove its `qos queue {other} ecn`",
+            path=f"interfaces[{ports[0]}].markings[{other}]",
+            severity=Severity.WARNING,  # TCP may be marked on purpose
+        )
+
+
+def _unmarked_ports(
+    subject: Subject, node: Node, queue: int, marked: set[str]
+) -> Iterator[Verdict]:
+    bare = [i.name for i in node.device.interfaces if i.pfc and i.name not in marked]
+    if bare:
+        yield subject.finding(
+            node,
+            f"static ECN does not mark lossless queue {queue} on {_some(bare)}",
+            f"add `qos queue {queue} wred ..` and `qos queue {queue} ecn` there",
+            path=f"interfaces[{bare[0]}].markings",
+        )
+
+
+def _some(ports: list[str]) -> str:
+    return ports[0] + (f" and {len(ports) - 1} more" if len(ports) > 1 else "")
 
 
 @rule(
@@ -84,6 +118,11 @@ def marks_before_pauses(subject: Subject) -> Iterator[Verdict]:
     egresses of a switch, and each may hold just under Kmin unmarked, so only Kmin below xoff
     divided by the lossless ports makes it certain for any traffic. AI-ECN chooses its thresholds
     while it runs: compare `display ai-ecn` on the switch with the limit that is told here.
+
+    Static thresholds get one of three grades. Strict, of which nothing is said: Kmin is that low.
+    Single-egress: Kmax is below xoff, so marks come first where the traffic of an ingress leaves
+    by one egress. Dynamic: a many-to-one, from all other lossless ports at once, is slowed down
+    before it fills what their xoff allow, if marks take effect within 20 us.
     """
     queue = lossless_queue(subject.network)
     if queue is None:
@@ -101,6 +140,8 @@ def marks_before_pauses(subject: Subject) -> Iterator[Verdict]:
                 f"{_limit(node, queue)}",
                 path="ai_ecn",
             )
+        else:
+            yield from judge_static(subject, node, queue)
 
 
 def _limit(node: Node, queue: int) -> str:

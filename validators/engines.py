@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 
+from rocefort.errors import Refused
 from rocefort.models.finding import Report
 from rocefort.models.network import Network, Sources
 from rocefort.models.routing import RoutingState
+from rocefort.models.routing_change import RoutingChange
 from rocefort.validators import batfish
 from rocefort.validators.agreement import ENGINES_DISAGREE, disagreements
+from rocefort.validators.batfish_access import PLAIN, Access, Service
+from rocefort.validators.batfish_asking import Asked, ask_all
+from rocefort.validators.batfish_failures import cabled_failures, choose
+from rocefort.validators.batfish_verification import verify_checks
+from rocefort.validators.change_verification import change_of, disagreement, verify_change
+from rocefort.validators.failures import single_failures
+from rocefort.validators.outside import with_outside
 from rocefort.validators.routing import Solution, analyse
 from rocefort.validators.verification import verify
 from rocefort.validators.waivers import sort_out
@@ -33,29 +42,97 @@ class Verified:
     state: RoutingState
     engines: tuple[str, ...]
     note: str = ""
+    solution: Solution | None = None  # of the embedded engine, where it was asked
+    asked: Asked | None = None  # of Batfish, where it was
+    changes: tuple[RoutingChange, ...] = ()  # from an earlier version, by each engine
 
 
-def run(network: Network, sources: Sources, engine: Engine, host: str, port: int) -> Verified:
+@dataclass(frozen=True)
+class Wishes:
+    """What is asked beside the base questions: failures of Batfish, and an earlier version."""
+
+    failures: str | None = None  # a scope, as `chosen_failures` has it
+    before: Network | None = None
+    access: Access = PLAIN
+
+
+def run(  # noqa: PLR0913, PLR0917 - what is verified, by whom, where, and what beside
+    network: Network,
+    sources: Sources,
+    engine: Engine,
+    host: str,
+    port: int,
+    wishes: Wishes | None = None,
+) -> Verified:
     """Verify a network whose Devices were parsed from text.
 
     Raises ServiceFailed where Batfish is asked for and does not answer, Refused where an engine
     that is asked does not model what it is shown.
     """
+    wanted, service = wishes or Wishes(), Service(host, port, (wishes or Wishes()).access)
     if engine is Engine.BATFISH:
-        state = batfish.ask(network, host, port)
-        return Verified(verify(network, state, sources), state, (state.engine,))
+        return _by_batfish(network, sources, service, wanted)
     solution = analyse(network, sources)
     report = verify(network, solution.state, sources, solution)
+    done = Verified(report, solution.state, (solution.state.engine,), solution=solution)
+    done = _changed(done, network, sources, wanted)
     if engine is Engine.EMBEDDED:
-        return Verified(report, solution.state, (solution.state.engine,))
-    if engine is Engine.AUTO and not batfish.reachable(host, port):
-        note = f"Batfish not run: no service at {host}:{port}"
-        return Verified(report, solution.state, (solution.state.engine,), note)
-    other = batfish.ask(network, host, port)
-    return Verified(
-        report.joined(compared(network, solution, other, sources)),
-        solution.state,
-        (solution.state.engine, other.engine),
+        return done
+    if engine is Engine.AUTO and not batfish.reachable(host, port, access=wanted.access):
+        return replace(done, note=f"Batfish not run: no service at {service}")
+    asked = _ask(network, solution, service, wanted)
+    return _joined(done, asked, network, sources)
+
+
+def _ask(network: Network, solution: Solution | None, service: Service, wanted: Wishes) -> Asked:
+    chosen = None
+    if wanted.failures is not None:
+        singles = single_failures(network, solution) if solution else cabled_failures(network)
+        chosen = choose(singles, wanted.failures)
+    return ask_all(network, service, chosen, wanted.before)
+
+
+def _by_batfish(network: Network, sources: Sources, service: Service, wanted: Wishes) -> Verified:
+    """Batfish alone; the embedded engine tells causes where it does not refuse."""
+    try:
+        solution = analyse(network, sources)
+    except Refused:
+        solution = None
+    asked = _ask(network, solution, service, wanted)
+    report = verify(network, asked.state, sources, solution)
+    done = Verified(report, asked.state, (asked.state.engine,), asked.note, asked=asked)
+    report = report.joined(verify_checks(with_outside(network), asked.files, asked.checks, sources))
+    if asked.before is None:
+        return replace(done, report=report)
+    change = change_of(asked.before, asked.state)
+    report = report.joined(verify_change(network, change, sources, solution))
+    return replace(done, report=report, changes=(change,))
+
+
+def _changed(done: Verified, network: Network, sources: Sources, wanted: Wishes) -> Verified:
+    """With what the embedded engine says of a change."""
+    if wanted.before is None:
+        return done
+    change = change_of(analyse(wanted.before).state, done.state)
+    report = verify_change(network, change, sources, done.solution)
+    return replace(done, report=done.report.joined(report), changes=(change,))
+
+
+def _joined(done: Verified, asked: Asked, network: Network, sources: Sources) -> Verified:
+    """What the embedded engine said, with what Batfish says, and where the two differ."""
+    report, changes = done.report, done.changes
+    if done.solution is not None:
+        report = report.joined(compared(network, done.solution, asked.state, sources))
+    report = report.joined(verify_checks(with_outside(network), asked.files, asked.checks, sources))
+    if changes and asked.before is not None:
+        theirs = change_of(asked.before, asked.state)
+        examples = [(example.source, example.destination) for example in asked.examples]
+        findings = disagreement(changes[0], theirs, examples, sources)
+        report = report.joined(Report(network=network.name, rules=(), findings=findings))
+        changes = (*changes, theirs)
+    names = (*done.engines, asked.state.engine)
+    return replace(
+        done, report=report, engines=names, note=asked.note, asked=asked, changes=changes
     )
 
 

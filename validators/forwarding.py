@@ -6,17 +6,25 @@ kept with its place, so that many pairs with one cause make one finding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.errors import Refused
 from rocefort.models.network import Segment, Server
+from rocefort.models.static import NULL
+from rocefort.models.traffic import Flow
+from rocefort.validators.filters import Filter, filters_of
+from rocefort.validators.prefix_table import PrefixTable
 from rocefort.validators.underlay import Place, Port, Underlay, vlan_of
 
-Fib = Mapping[str, Mapping[IPv4Network, tuple[IPv4Address, ...]]]  # BGP routes by device
-Bits = tuple[int, int]  # network bits and length
+Hops = tuple[IPv4Address, ...]
+Fib = Mapping[IPv4Network, Mapping[str, Hops]]  # next hops of BGP routes by device
+Step = tuple[IPv4Network, Set[str], Mapping[str, Hops]]  # prefix, whose own it is, who learns it
+_NOBODY: frozenset[str] = frozenset()
 _NO_ROUTE = "no route"
+IN, OUT = "filter_in", "filter_out"  # fields of a Vlanif: what enters it, what it sends
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,71 +35,179 @@ class Stop:
     place: Place
     port: Port | None = None
 
+    @property
+    def no_route(self) -> bool:
+        """Whether a switch has no route at all."""
+        return self.reason == _NO_ROUTE
+
+
+Ends = frozenset[Stop]
+Memo = dict[str | tuple[str, ...], Ends]  # by switch, and by all that one goes on to
+
 
 @dataclass
 class Forwarder:
-    """Looks destinations up in every device's table; keeps what it found for one class."""
+    """Looks destinations up in every device's table; keeps what it found for one class.
+
+    A route of BGP for what a device has of its own is not looked at: the own one wins.
+    """
 
     underlay: Underlay
     fib: Fib
     neighbours: Mapping[tuple[str, IPv4Address], str]  # device and next hop -> device
-    _lengths: tuple[int, ...] = ()
-    _known: dict[Bits, IPv4Network] = field(default_factory=dict)
-    _ends: dict[tuple[IPv4Network, ...], dict[str, frozenset[Stop]]] = field(default_factory=dict)
+    table: PrefixTable | None = None  # prefixes of anybody's table, where they are known
+    _ends: dict[tuple[IPv4Network, ...], Memo] = field(default_factory=dict)
+    _senders: dict[str, tuple[Hops, tuple[str, ...]]] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        tables = (*self.underlay.connected.values(), *self.fib.values())
-        for prefix in {prefix for table in tables for prefix in table}:
-            self._known[int(prefix.network_address), prefix.prefixlen] = prefix
-        self._lengths = tuple(sorted({length for _, length in self._known}, reverse=True))
+    @cached_property
+    def prefixes(self) -> PrefixTable:
+        """Prefixes of anybody's table."""
+        return self.table or PrefixTable((*self.underlay.local, *self.fib))
 
-    def stops(self, device: str, destination: IPv4Address) -> frozenset[Stop]:
+    @property
+    def known(self) -> Set[IPv4Network]:
+        """The same as a set."""
+        return self.prefixes.prefixes
+
+    def changed(self, underlay: Underlay, fib: Fib, more: Set[IPv4Network]) -> Forwarder:
+        """The same with other tables, in which there are no prefixes but `known` and `more`."""
+        prefixes = self.prefixes if more <= self.known else PrefixTable(self.known | more)
+        return Forwarder(underlay, fib, self.neighbours, prefixes)
+
+    def matching(self, destination: IPv4Address) -> tuple[IPv4Network, ...]:
+        """Prefixes of anybody's table that hold an address, longest first."""
+        return self.prefixes.holding(destination)
+
+    def stops(self, device: str, destination: IPv4Address) -> Ends:
         """Where all branches from a device to an address end."""
-        matching = tuple(self._matching(int(destination)))
+        ((found, _),) = self.by_ends([device], destination)
+        return found
+
+    def by_ends(
+        self, devices: Iterable[str], destination: IPv4Address
+    ) -> list[tuple[Ends, list[str]]]:
+        """Devices by where all branches from them to an address end."""
+        matching = self.matching(destination)
         memo = self._ends.setdefault(matching, {})
-        if device not in memo:
-            self._walk(device, matching, memo, ())
-        return memo[device]
+        steps: list[Step] | None = None
+        found: dict[int, tuple[Ends, list[str]]] = {}  # by identity: `memo` keeps them
+        for device in devices:
+            ends = memo.get(device)
+            if ends is None:
+                steps = steps or self.steps(matching)
+                ends = self._walk(device, steps, memo, ())
+            found.setdefault(id(ends), (ends, []))[1].append(device)
+        return list(found.values())
 
-    def _matching(self, value: int) -> Iterator[IPv4Network]:
-        """Prefixes of anybody's table that hold the address, longest first."""
-        for length in self._lengths:
-            prefix = self._known.get((value >> (32 - length) << (32 - length), length))
-            if prefix is not None:
-                yield prefix
+    def steps(self, matching: tuple[IPv4Network, ...]) -> list[Step]:
+        """What every device looks at for an address that these prefixes hold, in this order."""
+        local, fib = self.underlay.local, self.fib
+        return [(p, local.get(p, _NOBODY), fib.get(p, {})) for p in matching]
 
-    def _walk(
-        self,
-        device: str,
-        matching: tuple[IPv4Network, ...],
-        memo: dict[str, frozenset[Stop]],
-        path: tuple[str, ...],
-    ) -> frozenset[Stop]:
+    def senders(self, device: str, hops: Hops) -> tuple[str, ...]:
+        """Who the next hops of a device are, each once."""
+        known = self._senders.get(device)
+        if known is None or known[0] is not hops:
+            names = dict.fromkeys(self.neighbours[device, hop] for hop in hops)
+            known = self._senders[device] = hops, tuple(names)
+        return known[1]
+
+    def _walk(self, device: str, steps: list[Step], memo: Memo, path: tuple[str, ...]) -> Ends:
         if device in memo:
             return memo[device]
         if device in path:
-            loop = " - ".join((*path[path.index(device) :], device))
-            return frozenset({Stop(f"packets loop: {loop}", Place(device, "bgp"))})
-        connected, routes = self.underlay.connected[device], self.fib.get(device, {})
-        found: frozenset[Stop] = frozenset({Stop(_NO_ROUTE, Place(device, "bgp"))})
-        for prefix in matching:
-            if prefix in connected:
-                port = device, connected[prefix]
-                found = frozenset({Stop("", Place(device, interface=port[1]), port)})
+            return frozenset({self._loop(path[path.index(device) :], steps)})
+        found: Ends = frozenset()
+        for prefix, own, routes in steps:
+            if device in own:
+                port = self.underlay.connected[device].get(prefix)
+                if port is not None:
+                    stop = Stop("", Place(device, interface=port), (device, port))
+                    found = frozenset({stop})
+                else:
+                    ends = self._static_ends(device, prefix, steps, memo, (*path, device))
+                    found = _union(ends)
                 break
-            if prefix in routes:
-                hops = (self.neighbours[device, hop] for hop in routes[prefix])
-                below = (self._walk(hop, matching, memo, (*path, device)) for hop in hops)
-                found = frozenset().union(*below)
+            if hops := routes.get(device):
+                below = self.senders(device, hops)
+                if below not in memo:  # all leaves go on to the same spines
+                    way = (*path, device)
+                    memo[below] = _union(self._walk(hop, steps, memo, way) for hop in below)
+                found = memo[below]
                 break
-        memo[device] = found
-        return found
+        memo[device] = found or frozenset({Stop(_NO_ROUTE, Place(device, "bgp"))})
+        return memo[device]
+
+    def _loop(self, devices: tuple[str, ...], steps: list[Step]) -> Stop:
+        """Packets go round; a static route of one of the switches is more to blame than BGP."""
+        reason = f"packets loop: {' - '.join((*devices, devices[0]))}"
+        for device in devices:
+            static = self.underlay.static[device]
+            used = next(p for p, own, routes in steps if device in own or routes.get(device))
+            if used in static:
+                return Stop(reason, _static_place(device, used, static[used][0]))
+        return Stop(reason, Place(devices[0], "bgp"))
+
+    def _static_ends(
+        self,
+        device: str,
+        prefix: IPv4Network,
+        steps: list[Step],
+        memo: Memo,
+        path: tuple[str, ...],
+    ) -> Iterator[Ends]:
+        """Where the branches of a static route end: dropped, at a switch, or at nobody's."""
+        for hop in self.underlay.static[device][prefix]:
+            place = _static_place(device, prefix, hop)
+            owners = self.underlay.owners.get(hop, ()) if hop is not None else ()
+            if hop is None:
+                yield frozenset({Stop(f"{device} drops {prefix} (NULL0)", place)})
+            elif owners:
+                yield self._walk(owners[0][0], steps, memo, path)
+            else:
+                yield frozenset({Stop(f"{device} sends {prefix} to {hop}, nobody here", place)})
 
 
-def trips(
-    underlay: Underlay, forwarder: Forwarder
-) -> Iterator[tuple[tuple[str, str], Stop | None]]:
-    """Every ordered pair of servers, in order of names, and why it is not delivered, if so.
+def _static_place(device: str, prefix: IPv4Network, hop: IPv4Address | None) -> Place:
+    return Place(device, f"static_routes[{prefix} {hop or NULL}]")
+
+
+def _union(ends: Iterable[Ends]) -> Ends:
+    """All of them; where they are the same value, that very one, so that it is known again."""
+    different = list(dict.fromkeys(ends))
+    return different[0] if len(different) == 1 else frozenset().union(*different)
+
+
+@dataclass(frozen=True)
+class Trips:
+    """Journeys of packets between servers, and why they are not delivered, if so."""
+
+    attachments: Mapping[str, Attachment]  # by server, in order of names
+    forwarder: Forwarder
+    filters: Mapping[tuple[str, str, str], Filter]  # by device, interface and field
+
+    def stop(self, source: str, destination: str, flow: Flow) -> Stop | None:
+        """Why packets of one flow do not get from server to server by every branch."""
+        here, there = self.attachments[source], self.attachments[destination]
+        return here.stop(there, self.forwarder) or self._filtered(here, there, flow)
+
+    def _filtered(self, source: Attachment, destination: Attachment, flow: Flow) -> Stop | None:
+        """The rule that drops a flow where it enters its gateway, or leaves the other one."""
+        if source.beside(destination):
+            return None  # switched: it meets no gateway
+        for end, field_name in ((source, IN), (destination, OUT)):
+            device, svi = end.port[0], end.svi
+            found = self.filters.get((device, svi, field_name))
+            rule = found.denying(source.address, destination.address, flow) if found else None
+            if found and rule:
+                at = f"filters.acls[{found.acl.name}].rules[{rule.index}]"
+                reason = f"rule {rule.index} of ACL {found.acl.name} on {device} {svi} drops it"
+                return Stop(reason, Place(device, at, svi))
+        return None
+
+
+def trips(underlay: Underlay, forwarder: Forwarder) -> Trips:
+    """Journeys between all servers.
 
     Raises Refused for a server on a switch that the network does not have.
     """
@@ -103,18 +219,16 @@ def trips(
         if leaf not in network.by_name:
             raise Refused(f"server {server.name} is on {leaf}, which is not in the network")
         attachments.append(_attach(server, underlay, segments.get((server.segment, leaf))))
-    for source in attachments:
-        for destination in attachments:
-            if source is not destination:
-                pair = source.name, destination.name
-                yield pair, source.stop(destination, forwarder)
+    by_name = {attachment.name: attachment for attachment in attachments}
+    return Trips(by_name, forwarder, filters_of(network))
 
 
 @dataclass(frozen=True)
-class _Attachment:
+class Attachment:
     """A server's place on its leaf; a Stop says why something there does not work."""
 
     name: str
+    segment: str
     address: IPv4Address
     subnet: IPv4Network
     port: Port
@@ -122,25 +236,29 @@ class _Attachment:
     down: Stop | None
     no_vlan: Stop | None
     no_gateway: Stop | None
+    unlike_its_segment: bool  # tags another VLAN than its segment has there
     underlay: Underlay
-    routed: dict[str, Stop | None] = field(default_factory=dict)  # verdict by source leaf
 
-    def stop(self, destination: _Attachment, forwarder: Forwarder) -> Stop | None:
+    def stop(self, destination: Attachment, forwarder: Forwarder) -> Stop | None:
         """Why a packet from here does not reach the destination by every branch."""
         if stop := self.down or destination.down:
             return stop
-        address, leaf = destination.address, self.port[0]
-        if destination.subnet == self.subnet or address in self.subnet:
-            return self._switched(destination)
+        if self.beside(destination):
+            return self.switched(destination)
         if self.no_gateway is not None:
             return self.no_gateway
-        if leaf not in destination.routed:
-            stops = sorted(forwarder.stops(leaf, address), key=lambda stop: stop.reason)
-            missed = (destination.misses(stop) for stop in stops)
-            destination.routed[leaf] = next((stop for stop in missed if stop), None)
-        return destination.routed[leaf]
+        return destination.missed(forwarder.stops(self.port[0], destination.address))
 
-    def _switched(self, destination: _Attachment) -> Stop | None:
+    @property
+    def svi(self) -> str:
+        """Name of its gateway's interface."""
+        return f"Vlanif{self.vlan}"
+
+    def beside(self, destination: Attachment) -> bool:
+        """Whether packets are switched: the destination is in this subnet."""
+        return destination.subnet == self.subnet or destination.address in self.subnet
+
+    def switched(self, destination: Attachment) -> Stop | None:
         """Same subnet: both must be in one VLAN of one leaf."""
         if stop := self.no_vlan or destination.no_vlan:
             return stop
@@ -148,6 +266,11 @@ class _Attachment:
             return None
         reason = f"{' '.join(self.port)} and {' '.join(destination.port)} share no VLAN"
         return Stop(reason, _place(self.port))
+
+    def missed(self, ends: Ends) -> Stop | None:
+        """Why not all branches that end there deliver to this server."""
+        stops = sorted(ends, key=lambda stop: stop.reason) if len(ends) > 1 else ends
+        return next((why for stop in stops if (why := self.misses(stop))), None)
 
     def misses(self, stop: Stop) -> Stop | None:
         """Why a branch that ends at `stop` does not deliver to this server."""
@@ -172,7 +295,7 @@ def _place(port: Port) -> Place:
     return Place(port[0], f"interfaces[{port[1]}]", port[1])
 
 
-def _attach(server: Server, underlay: Underlay, segment: Segment | None) -> _Attachment:
+def _attach(server: Server, underlay: Underlay, segment: Segment | None) -> Attachment:
     port = server.port.device, server.port.interface
     device = underlay.network.by_name[port[0]].device
     interface = underlay.interface(port)
@@ -181,17 +304,26 @@ def _attach(server: Server, underlay: Underlay, segment: Segment | None) -> _Att
         vlan = interface.access_vlan or 1
     elif segment is not None and interface.carries(segment.vlan):
         vlan = segment.vlan  # on a trunk the server tags its segment's VLAN
-    down = None if interface.enabled else Stop(*underlay.why_down(port))
+    works = interface.enabled and (interface.kind != "eth-trunk" or port in underlay.up)
+    down = None if works else Stop(*underlay.why_down(port))
     lost = None
     if vlan is None:
         lost = Stop(f"{' '.join(port)} carries no VLAN of {server.name}", _place(port))
     elif vlan != 1 and vlan not in device.vlans:
         lost = Stop(f"{port[0]} has no VLAN {vlan}", _place(port))
     wanted = segment.gateway.ip if segment else None
-    no_gateway = lost or _no_gateway(server, vlan, wanted, underlay)
-    subnet = server.address.network
-    return _Attachment(
-        server.name, server.address.ip, subnet, port, vlan, down, lost, no_gateway, underlay
+    return Attachment(
+        name=server.name,
+        segment=server.segment,
+        address=server.address.ip,
+        subnet=server.address.network,
+        port=port,
+        vlan=vlan,
+        down=down,
+        no_vlan=lost,
+        no_gateway=lost or _no_gateway(server, vlan, wanted, underlay),
+        unlike_its_segment=segment is not None and vlan != segment.vlan,
+        underlay=underlay,
     )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
+from rocefort.models.breakout import whole_port
 from rocefort.models.finding import Severity
-from rocefort.models.hardware import Hardware, port_speed_gbps
-from rocefort.models.network import Link, Network, Role
+from rocefort.models.network import Link, Network, Reserved, Role
+from rocefort.models.wording import counted, listing
 from rocefort.validators.ports import ends_of, is_fabric_link
 from rocefort.validators.rules import Need, Subject, Verdict, rule
-from rocefort.validators.wording import counted
 
 
 @rule(
@@ -27,7 +27,7 @@ def oversubscription(subject: Subject) -> Iterator[Verdict]:
     them. Move servers to other leaves, add uplinks, or raise policy.oversubscription.
     """
     network = subject.network
-    limit, uplinks = network.oversubscription or 0.0, _uplink_gbps(network)
+    limit, uplinks = network.oversubscription or 0.0, uplink_gbps(network)
     servers: Counter[str] = Counter()
     for server in subject.servers:
         servers[server.port.device] += server.speed_gbps
@@ -45,21 +45,21 @@ def oversubscription(subject: Subject) -> Iterator[Verdict]:
             )
 
 
-def _uplink_gbps(network: Network) -> dict[str, int | None]:
+def uplink_gbps(network: Network) -> dict[str, int | None]:
     """Gb/s from each leaf towards the spines; None where one link's speed is not known."""
     found: dict[str, int | None] = {}
     for link in network.links or ():
         if not is_fabric_link(network, link):
             continue
-        speed = _speed_gbps(link)
+        speed = _speed_gbps(network, link)
         for end, _ in ends_of(link):
             before = found.get(end.device, 0)
             found[end.device] = None if before is None or speed is None else before + speed
     return found
 
 
-def _speed_gbps(link: Link) -> int | None:
-    speeds = [port_speed_gbps(end.interface) for end in (link.a, link.b)]
+def _speed_gbps(network: Network, link: Link) -> int | None:
+    speeds = [network.speed_gbps(end) for end in (link.a, link.b)]
     known = [speed for speed in speeds if speed is not None]
     return min(known) if len(known) == len(speeds) else None
 
@@ -80,7 +80,8 @@ def ports_for_growth(subject: Subject) -> Iterator[Verdict]:
     network, reserved = subject.network, subject.network.reserved
     if reserved is None:
         raise TypeError(f"rule {subject.rule.id} uses the capacity without needing it")
-    used, each = _used_ports(network), _links_each(network)
+    used, pairs = _used_ports(network), _links_of_pairs(network)
+    each, more_links = max(reserved.links_per_pair, _usual(pairs)), _links_to_come(pairs, reserved)
     there = Counter(node.role for node in network.nodes)
     to_come_to = {
         Role.LEAF: ("spines", reserved.spines - there[Role.SPINE]),
@@ -90,36 +91,49 @@ def ports_for_growth(subject: Subject) -> Iterator[Verdict]:
         if node.hardware is None or node.role is None:
             continue
         peers, to_come = to_come_to[node.role]
-        free = _free_ports(node.hardware, used[node.name])
-        needed = to_come * each
+        free = sum(name not in used[node.name] for name in node.fabric_places)
+        further = more_links[node.name]
+        needed = to_come * each + further
         if free < needed:
+            wanted = [f"{to_come} more {peers}"] if to_come else []
+            wanted += [f"{counted(further, 'more link')} to those there"] if further else []
             yield subject.finding(
                 node,
-                f"{counted(free, 'fabric port')} free, but {needed} needed for {to_come} more "
-                f"{peers} of the reserved capacity",
+                f"{counted(free, 'fabric port')} free, but {needed} needed for {listing(wanted)} "
+                "of the reserved capacity",
                 f"free fabric ports, use a larger switch, or lower capacity.{peers}",
             )
 
 
 def _used_ports(network: Network) -> dict[str, set[str]]:
-    """Front-panel ports in use by device; a breakout port is in use as a whole."""
+    """Ports in use by device; with a part in use its port cannot be used as a whole."""
     used: dict[str, set[str]] = defaultdict(set)
     ends = [end for link in network.links or () for end in (link.a, link.b)]
-    for end in (*ends, *(server.port for server in network.servers or ())):
-        used[end.device].add(end.interface.partition(":")[0])
+    servers = network.servers or ()
+    for end in (*ends, *(port for server in servers for port in server.ports)):
+        used[end.device] |= {end.interface, whole_port(end.interface)}
     return used
 
 
-def _free_ports(hardware: Hardware, used: set[str]) -> int:
-    return sum(name not in used for name in hardware.fabric_port_names())
-
-
-def _links_each(network: Network) -> int:
-    """Links between a leaf and a spine, as most pairs have them."""
-    pairs = Counter(
+def _links_of_pairs(network: Network) -> Counter[frozenset[str]]:
+    """How many links a leaf and a spine have, by their names."""
+    return Counter(
         frozenset({link.a.device, link.b.device})
         for link in network.links or ()
         if is_fabric_link(network, link)
     )
+
+
+def _links_to_come(pairs: Counter[frozenset[str]], reserved: Reserved) -> Counter[str]:
+    """By switch, how many links are still to come to switches that it is linked to."""
+    found: Counter[str] = Counter()
+    for pair, count in pairs.items():
+        for name in pair:
+            found[name] += max(reserved.links_per_pair - count, 0)
+    return found
+
+
+def _usual(pairs: Counter[frozenset[str]]) -> int:
+    """Links between a leaf and a spine, as most pairs have them; one where none has any."""
     common = Counter(pairs.values()).most_common(1)
     return common[0][0] if common else 1

@@ -73,7 +73,7 @@ class CellHeadroom:
 
 
 def cell_headroom(
-    buffer: CellBuffer, rate_gbps: int, cable_m: int, *, port_mtu: int, lossless_mtu: int
+    buffer: CellBuffer, rate_gbps: int, cable_m: float, *, port_mtu: int, lossless_mtu: int
 ) -> CellHeadroom:
     """Lossless buffer of one queue of one port on a switch with a cell buffer.
 
@@ -81,7 +81,7 @@ def cell_headroom(
     on the cable in decimal and light at 1.98e8 m/s in it; this gives all 51 defaults that
     sonic-utilities ships for Spectrum 1 to 3. MTUs in bytes.
     """
-    cable = Fraction(2 * cable_m * rate_gbps * 10**9, 198_000_000 * 8)
+    cable = Fraction(str(cable_m)) * Fraction(2 * rate_gbps * 10**9, 198_000_000 * 8)
     arriving = port_mtu + cable + 2 * buffer.gearbox + buffer.mac_phy + buffer.peer
     xoff = _whole_kib(lossless_mtu + arriving * buffer.occupancy)
     if buffer.lanes == 8:  # two pipelines, less the KiB that they share, and one frame more

@@ -10,9 +10,10 @@ from rocefort.models.hardware import Fact, Family, Range
 from rocefort.models.interface import PfcThreshold
 from rocefort.models.lossless import PfcProfile, PfcTimer
 from rocefort.models.network import End, Node
+from rocefort.models.units import KBYTE
+from rocefort.models.wording import listing
 from rocefort.validators.ports import lossless_queue
 from rocefort.validators.rules import Need, Place, Subject, Verdict, rule
-from rocefort.validators.wording import KBYTE, listing
 
 DCB = "V300R023C00 command reference, DCB"
 LONG_MS = 1000  # beyond it a deadlock stops a queue for longer than any vendor's default

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from rocefort.models.network import End, Link, Network, Node, Port, Role
 
 BOTH_ROLES = {Role.LEAF, Role.SPINE}
@@ -20,10 +23,23 @@ def ports_by_device(network: Network) -> dict[str, list[Port]]:
     return {name: ports for name, ports in found.items() if ports}
 
 
+def carriers(network: Network) -> Iterator[Port]:
+    """RoCE ports where trust and VLAN stand: in place of a bond's members its Eth-Trunk, once."""
+    seen: set[End] = set()
+    for port in network.roce_ports:
+        carrier = port.node.device.carrier(port.interface)
+        if carrier is port.interface:
+            yield port
+            continue
+        end = End(device=port.end.device, interface=carrier.name)
+        if end not in seen:
+            seen.add(end)
+            yield replace(port, end=end, interface=carrier)
+
+
 def paused_queues(node: Node) -> frozenset[int]:
     """Queues that the PFC profiles applied to any port of a switch pause."""
-    profiles = (node.device.profile_of(i) for i in node.device.interfaces if i.pfc)
-    return frozenset(queue for profile in profiles if profile for queue in profile.queues)
+    return node.device.paused_queues
 
 
 def lossless_queue(network: Network) -> int | None:

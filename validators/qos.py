@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocefort.models.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.hardware import SyntaxFamily
-from rocefort.models.interface import DEFAULT_DOMAIN, NO_DOMAIN, Interface
+from rocefort.models.interface import NO_DOMAIN
 from rocefort.models.lossless import DiffservDomain
 from rocefort.models.network import Network, Node, Port
 from rocefort.models.qos import DSCPS, PHB_QUEUE, QUEUES, default_queue, host_priority
-from rocefort.validators.ports import paused_queues
+from rocefort.models.wording import ranges
+from rocefort.validators.ports import carriers, paused_queues
 from rocefort.validators.rules import Need, Subject, Verdict, rule
-from rocefort.validators.wording import ranges
 
 MAPPING = "V300R023C00 command reference, QoS, priority mapping"
 
@@ -35,7 +34,7 @@ def roce_reaches_its_queue(subject: Subject) -> Iterator[Verdict]:
     """
     intent = subject.lossless
     priority = host_priority(intent.roce_dscp)
-    if priority != intent.queue:
+    if priority != intent.queue and not _nics_known(subject):  # HST001 judges those that are
         yield subject.finding(
             None,
             f"a NIC gives DSCP {intent.roce_dscp} priority {priority} by default, so pauses of "
@@ -44,7 +43,7 @@ def roce_reaches_its_queue(subject: Subject) -> Iterator[Verdict]:
             "or set dscp2prio on every NIC",
             path="lossless.roce_dscp",
         )
-    for port in subject.network.roce_ports:
+    for port in carriers(subject.network):
         yield from _trust(subject, port)
     for node, name, domain in _domains(subject.network):
         queue = queue_of_dscp(domain, intent.roce_dscp)
@@ -58,6 +57,12 @@ def roce_reaches_its_queue(subject: Subject) -> Iterator[Verdict]:
             )
     for node in subject.network.nodes:
         yield from _family_specific(subject, node)
+
+
+def _nics_known(subject: Subject) -> bool:
+    """Whether every RoCE server says how its NIC is set."""
+    nics = [server.nic for server in subject.servers if server.roce]
+    return bool(nics) and None not in nics
 
 
 def _trust(subject: Subject, port: Port) -> Iterator[Verdict]:
@@ -77,7 +82,7 @@ def _trust(subject: Subject, port: Port) -> Iterator[Verdict]:
             "name the fabric's diffserv domain in `trust upstream`",
             path="domain",
         )
-    elif _domain_of(device, interface) is None:
+    elif device.domain_of(interface) is None:
         yield subject.finding(
             port.end,
             f"trust upstream {interface.domain}: there is no such diffserv domain",
@@ -128,11 +133,11 @@ def nothing_else_in_its_queue(subject: Subject) -> Iterator[Verdict]:
         values = [v for v in QUEUES if queue_of_dot1p(domain, v) == intent.queue]
         for what, found in (("DSCP", others), ("802.1p", values)):
             if found:
+                strays = f"{what} {', '.join(ranges(found))}"
                 yield subject.finding(
                     node,
-                    f"domain {name} also puts {what} {ranges(found)} into lossless queue "
-                    f"{intent.queue}",
-                    f"map {what} {ranges(found)} to another queue in the diffserv domain",
+                    f"domain {name} also puts {strays} into lossless queue {intent.queue}",
+                    f"map {strays} to another queue in the diffserv domain",
                     path=f"domains[{name}].{'dscp' if what == 'DSCP' else 'dot1p'}",
                 )
 
@@ -189,7 +194,7 @@ def scheduling(subject: Subject) -> Iterator[Verdict]:
     intent = subject.lossless
     for port in subject.network.roce_ports:
         weights = {row.queue: row.weight for row in port.interface.drr}
-        domain = _domain_of(port.node.device, port.interface)
+        domain = port.node.device.domain_of(port.interface)
         cnp = queue_of_dscp(domain, intent.cnp_dscp) if domain else None
         if cnp in weights:
             yield subject.finding(
@@ -202,7 +207,7 @@ def scheduling(subject: Subject) -> Iterator[Verdict]:
             yield subject.finding(
                 port.end,
                 f"lossless queue {intent.queue} has strict priority over the weighted queues "
-                f"{ranges(weights)}, and can starve them",
+                f"{', '.join(ranges(weights))}, and can starve them",
                 f"give queue {intent.queue} a weight (lossless.scheduling)",
                 path="drr",
             )
@@ -210,7 +215,7 @@ def scheduling(subject: Subject) -> Iterator[Verdict]:
 
 def queue_of_dscp(domain: DiffservDomain, dscp: int) -> int:
     """Queue of a DSCP in a domain; what it does not name has the default's queue."""
-    entry = next((row for row in domain.dscp if row.value == dscp), None)
+    entry = domain.by_dscp.get(dscp)
     return PHB_QUEUE[entry.phb] if entry else default_queue(dscp)
 
 
@@ -220,19 +225,11 @@ def queue_of_dot1p(domain: DiffservDomain, value: int) -> int:
     return PHB_QUEUE[entry.phb] if entry else value
 
 
-def _domain_of(device: Device, interface: Interface) -> DiffservDomain | None:
-    name = interface.domain or DEFAULT_DOMAIN
-    if name == NO_DOMAIN:
-        return None
-    built_in = DiffservDomain(name=DEFAULT_DOMAIN) if name == DEFAULT_DOMAIN else None
-    return next((d for d in device.domains if d.name == name), built_in)
-
-
 def _domains(network: Network) -> Iterator[tuple[Node, str, DiffservDomain]]:
     """Each domain that RoCE ports of a switch use, once."""
     seen: set[tuple[str, str]] = set()
     for port in network.roce_ports:
-        domain = _domain_of(port.node.device, port.interface)
+        domain = port.node.device.domain_of(port.interface)
         if domain is not None and (port.node.name, domain.name) not in seen:
             seen.add((port.node.name, domain.name))
             yield port.node, domain.name, domain

@@ -7,16 +7,21 @@ models what a Device can say: connected routes and eBGP over routed ports; the r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.models.network import Network, Sources
-from rocefort.models.routing import BgpSession, Reachability, Route, RoutingState
-from rocefort.validators.bgp_engine import PrefixClass, Selection, solve_bgp
+from rocefort.models.routing import Answer, BgpSession, Route, RoutingState
+from rocefort.models.traffic import Flow
+from rocefort.validators.bgp_engine import PrefixClass, Routing, Selection, solve_bgp
 from rocefort.validators.bgp_sessions import Session, sessions
-from rocefort.validators.forwarding import Fib, Forwarder, Stop, trips
+from rocefort.validators.filters import questions
+from rocefort.validators.forwarding import Forwarder, Hops, Stop, Trips, trips
+from rocefort.validators.outside import with_outside
+from rocefort.validators.server_classes import reachability_of
 from rocefort.validators.underlay import Underlay, build
 
 ENGINE = "embedded"
@@ -28,31 +33,51 @@ class Solution:
 
     underlay: Underlay
     sessions: tuple[Session, ...]
-    classes: tuple[PrefixClass, ...]
+    routing: Routing
+
+    @property
+    def classes(self) -> tuple[PrefixClass, ...]:
+        """BGP tables by class of prefixes."""
+        return self.routing.classes
 
     @cached_property
     def bgp(self) -> dict[str, dict[IPv4Network, Selection]]:
-        """Learned BGP prefixes in each main table; a connected route of that prefix beats BGP."""
+        """Learned BGP prefixes in each main table, sorted; what is connected or static wins."""
         tables: dict[str, dict[IPv4Network, Selection]] = {}
-        for group in self.classes:
-            for device, selection in group.selections.items():
-                if not selection.next_hops:
-                    continue
-                table, connected = tables.setdefault(device, {}), self.underlay.connected[device]
-                for prefix in group.prefixes:
-                    if prefix not in connected:
-                        table[prefix] = selection
+        for prefix, group in self._by_prefix:
+            for device, selection in self._learned(prefix, group):
+                tables.setdefault(device, {})[prefix] = selection
         return tables
 
     @cached_property
-    def pairs(self) -> dict[tuple[str, str], Stop | None]:
-        """Every ordered pair of servers, and what stops a packet on some path; None: nothing."""
-        fib: Fib = {
-            device: {prefix: selection.next_hops for prefix, selection in table.items()}
-            for device, table in self.bgp.items()
-        }
+    def _by_prefix(self) -> list[tuple[IPv4Network, PrefixClass]]:
+        found = [(prefix, group) for group in self.classes for prefix in group.prefixes]
+        return sorted(found, key=lambda item: _prefix_order(item[0]))
+
+    def _learned(self, prefix: IPv4Network, group: PrefixClass) -> Iterator[tuple[str, Selection]]:
+        own = self.underlay.local.get(prefix, ())
+        for device, selection in group.selections.items():
+            if selection.next_hops and device not in own:
+                yield device, selection
+
+    @cached_property
+    def trips(self) -> Trips:
+        """Journeys of packets between servers."""
+        fib: dict[IPv4Network, Mapping[str, Hops]] = {}
+        for group in self.classes:
+            hops = {name: found.next_hops for name, found in group.selections.items()}
+            fib.update(dict.fromkeys(group.prefixes, hops))
         neighbours = {(s.device, s.peer): s.far[0] for s in self.sessions if s.far}
-        return dict(trips(self.underlay, Forwarder(self.underlay, fib, neighbours)))
+        return trips(self.underlay, Forwarder(self.underlay, fib, neighbours))
+
+    @cached_property
+    def flows(self) -> dict[tuple[str, str, Flow], Stop | None]:
+        """Other flows that the policy names, by source and destination, and what stops them."""
+        asked = (
+            (question.source.name, question.destination.name, question.flow)
+            for question in questions(self.underlay.network)
+        )
+        return {flow: self.trips.stop(*flow) for flow in asked}
 
     @cached_property
     def state(self) -> RoutingState:
@@ -63,26 +88,25 @@ class Solution:
                 BgpSession(device=s.device, peer=s.peer, status=s.status) for s in self.sessions
             ),
             routes=tuple(self._routes()),
-            reachability=tuple(
-                Reachability.model_construct(
-                    source=source, destination=destination, delivered=stop is None
-                )
-                for (source, destination), stop in self.pairs.items()
+            reachability=reachability_of(self.trips),
+            answers=tuple(
+                Answer(source=source, destination=destination, flow=flow, delivered=stop is None)
+                for (source, destination, flow), stop in self.flows.items()
             ),
         )
 
     def _routes(self) -> Iterator[Route]:
-        # Not validated again: 8 spines with 120 leaves have about 10^5 rows of known types.
-        for device in sorted(self.bgp):
-            table = self.bgp[device]
-            for prefix in sorted(table, key=_prefix_order):
-                hops = table[prefix].next_hops
-                yield Route.model_construct(device=device, prefix=prefix, next_hops=hops)
+        rows: defaultdict[str, list[Route]] = defaultdict(list)
+        for prefix, group in self._by_prefix:
+            for device, selection in self._learned(prefix, group):
+                rows[device].append(Route(device, prefix, selection.next_hops))
+        for device in sorted(rows):
+            yield from rows[device]
 
     def ties(self, device: str, prefix: IPv4Network) -> frozenset[IPv4Address]:
         """Next hops of all routes that only an arbitrary tie-breaker tells apart."""
         selection = self.bgp.get(device, {}).get(prefix)
-        return selection.ties if selection else frozenset()
+        return frozenset(selection.ties) if selection else frozenset()
 
 
 def _prefix_order(prefix: IPv4Network) -> tuple[int, int]:
@@ -93,10 +117,10 @@ def analyse(network: Network, sources: Sources | None = None) -> Solution:
     """Solve a network and keep the reasons.
 
     Raises Refused, naming device and line, for what the engine does not model; for a server on
-    an unknown switch when `state` or `pairs` is asked for.
+    an unknown switch when `state` or `trips` is asked for.
     """
     known = sources or Sources()
-    underlay = build(network, known)
+    underlay = build(with_outside(network), known)
     found = sessions(underlay, known)
     return Solution(underlay, found, solve_bgp(underlay, found, known))
 

@@ -12,6 +12,7 @@ from rocefort.models.network import End, Link, LosslessIntent, Network, Node, Se
 
 FAMILIES = {  # in the order of reports
     "TOP": "topology and cabling",
+    "LAG": "bonds of servers",
     "ADR": "addresses, AS numbers and names",
     "BGP": "routing",
     "PFC": "priority flow control",
@@ -40,6 +41,9 @@ class Need(StrEnum):
     FAMILY = "family"
     RESERVED = "reserved"
     OVERSUBSCRIPTION = "oversubscription"
+    MEDIA = "media"
+    NICS = "nics"
+    SEGMENTS = "segments"
 
 
 UNKNOWN = {
@@ -54,6 +58,9 @@ UNKNOWN = {
     Need.RESERVED: "how far the fabric may grow is not known",
     Need.OVERSUBSCRIPTION: "no policy says how much oversubscription is allowed "
     "(policy.oversubscription)",
+    Need.MEDIA: "no cable tells its medium (cables.fabric.medium, cables.server.medium)",
+    Need.NICS: "no server tells how its NIC is set (servers.nic)",
+    Need.SEGMENTS: "the segments are not known, so no server's gateway is",
 }
 LOOSE_END = "the addresses do not tell what is at the port's other end"
 

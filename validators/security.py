@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
+from rocefort.models.access import PREDEFINED_GROUPS, SHORTEST_USER_NAME, LocalUser
 from rocefort.models.finding import Severity
+from rocefort.models.wording import counted, listing
 from rocefort.validators.rules import Subject, Verdict, rule
-from rocefort.validators.wording import listing
 
 CR = "V300R023C00 command reference"
 PLAIN_SERVICES = ("ftp", "http", "telnet")  # passwords cross the network as text
@@ -102,21 +103,18 @@ def ssh_server(subject: Subject) -> Iterator[Verdict]:
     source=f"{CR}, `local-user privilege level` and `local-user service-type` (AAA)",
 )
 def local_users(subject: Subject) -> Iterator[Verdict]:
-    """Every local user has a level, and services that encrypt.
+    """Local users have a level or group, and services that encrypt.
 
-    A user without a level has the release's default, which nobody chose. Telnet, FTP and HTTP
-    send the password as text. Give each user the lowest level that does, and `ssh` alone.
+    A user with neither has the release's default, which nobody chose; where both are given, the
+    switch looks at the level alone. Telnet, FTP and HTTP send the password as text. Give each user
+    the lowest level that does, or a group of its own, and `ssh` alone.
     """
     for node in subject.network.nodes:
+        groups = {*PREDEFINED_GROUPS, *(group.name for group in node.device.user_groups)}
         for user in node.device.users:
             path = f"users[{user.name}]"
-            if user.level is None:
-                yield subject.finding(
-                    node,
-                    f"user {user.name} has no privilege level",
-                    f"add `local-user {user.name} privilege level`: 3 is everything, 1 monitoring",
-                    path=path,
-                )
+            for what, how in _rank(user, groups):
+                yield subject.finding(node, f"user {user.name} {what}", how, path=path)
             plain = [service for service in user.service_types if service in PLAIN_SERVICES]
             if plain:
                 yield subject.finding(
@@ -125,4 +123,63 @@ def local_users(subject: Subject) -> Iterator[Verdict]:
                     f"use `local-user {user.name} service-type ssh`",
                     path=path,
                     severity=Severity.ERROR,
+                )
+
+
+def _rank(user: LocalUser, groups: Set[str]) -> Iterator[tuple[str, str]]:
+    """What is odd about what a user may do, and how to mend it."""
+    level = f"`local-user {user.name} privilege level`"
+    if user.level is None and user.group is None:
+        yield "has no privilege level and no group", f"add {level}: 3 is everything, 1 monitoring"
+    elif user.level is not None and user.group is not None:
+        yield (
+            f"has level {user.level}, so its group {user.group} does nothing",
+            f"remove {level}, or the group",
+        )
+    if user.group is not None and user.group not in groups:
+        yield (
+            f"has group {user.group}, which the configuration does not make",
+            f"make the group, or use one of {listing(PREDEFINED_GROUPS)}",
+        )
+    if len(user.name) < SHORTEST_USER_NAME:
+        what = (
+            f"has a name of {counted(len(user.name), 'character')}; a switch takes no new user "
+            f"with less than {SHORTEST_USER_NAME} unless its name check is switched off"
+        )
+        yield what, "use a longer name, or keep the check off on purpose"
+
+
+@rule(
+    "SEC008",
+    severity=Severity.ERROR,
+    source=f"{CR}, `snmp-agent sys-info version` and `snmp-agent community`",
+)
+def snmp_version(subject: Subject) -> Iterator[Verdict]:
+    """SNMP speaks version 3 alone.
+
+    Versions 1 and 2c send the community, which is their only password, as text. Set
+    `snmp-agent sys-info version v3`, take communities away, and give readers a user of version 3.
+    """
+    for node in subject.network.nodes:
+        old = [version for version in node.device.snmp.versions if version != "v3"]
+        if old:
+            yield subject.finding(
+                node,
+                f"SNMP speaks {listing(old)}, whose only password is sent as text",
+                "set `snmp-agent sys-info version v3` alone",
+                path="snmp.versions",
+            )
+        elif node.device.snmp.enabled and not node.device.snmp.versions:
+            yield subject.not_judged(
+                node,
+                "no `snmp-agent sys-info version`, and the release's default is not confirmed",
+                path="snmp",
+            )
+        for line in node.unmodelled:
+            if line.text.startswith("snmp-agent community"):
+                yield subject.finding(
+                    node,
+                    "an SNMP community is a password that is sent as text",
+                    "remove it; give the reader a user of version 3",
+                    path=f"unmodelled[{line.line}]",
                 )

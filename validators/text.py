@@ -3,30 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 
+from rocefort.models.bond import MANUAL
 from rocefort.models.device import Device
 from rocefort.models.finding import Severity
+from rocefort.models.network import TextLine
 from rocefort.validators.rules import Need, Subject, Verdict, rule
+
+LONGEST_SHOWN = 120  # characters of a line in a message
 
 # Which Device makes the command stand in its text, by the command's first words as the hardware
 # data write it.
 USES: dict[str, Callable[[Device], bool]] = {
+    "acl name": lambda d: any(not acl.name.isdecimal() for acl in d.filters.acls),
     "ai-service": lambda d: d.ai_ecn.enabled or bool(d.ai_ecn.queues),
     "dcb pfc buffer": lambda d: any(i.thresholds for i in d.interfaces),
     "dcb pfc enable": lambda d: any(i.pfc for i in d.interfaces),
     "idle-timeout": lambda d: any(v.idle_timeout_s is not None for v in d.vty),
     "info-center loghost source": lambda d: d.syslog.source_interface is not None,
     "netconf": lambda d: d.netconf.port_830,
+    "snmp-agent protocol source-interface": lambda d: d.snmp.source_interface is not None,
     "snmp-agent": lambda d: d.snmp.enabled,
+    "telemetry": lambda d: bool(d.telemetry),
+    "user-group": lambda d: bool(d.user_groups),
+    "local-user U user-group": lambda d: any(user.group for user in d.users),
+    "local-source-interface": lambda d: any(s.source_interface for s in d.telemetry.subscriptions),
+    "ip vpn-instance": lambda d: bool(d.vrfs),
+    "load-balancing as-path-relax": lambda d: d.bgp is not None and d.bgp.as_path_relax,
+    "mode lacp": lambda d: any(i.bond.mode != MANUAL for i in d.interfaces),
+    "fec mode": lambda d: any(i.fec for i in d.interfaces),
+    "negotiation disable": lambda d: not all(i.autonegotiation for i in d.interfaces),
     "diffserv domain": lambda d: bool(d.domains),
     "ip address with a 31-bit mask": lambda d: any(
         a.network.prefixlen == 31 for i in d.interfaces for a in i.addresses
     ),
+    "port split dimension": lambda d: bool(d.splits),
     "priority Q deadlock-detect": lambda d: any(p.timers for p in d.pfc.profiles),
+    "qos queue Q wred": lambda d: any(i.markings for i in d.interfaces),
     "qos drr": lambda d: any(i.drr for i in d.interfaces),
     "qos buffer headroom-pool": lambda d: d.pfc.headroom_pool_kbytes is not None,
+    "traffic policy": lambda d: bool(d.filters.policies),
     "undo priority": lambda d: any(3 not in p.queues for p in d.pfc.profiles),
 }
+
+
+@cache
+def _use_of(command: str) -> Callable[[Device], bool] | None:
+    return next((used for words, used in USES.items() if command.startswith(words)), None)
 
 
 @rule(
@@ -43,7 +67,7 @@ def unconfirmed_commands(subject: Subject) -> Iterator[Verdict]:
     """
     for node in subject.network.nodes:
         for entry in node.family.unconfirmed if node.family else ():
-            used = next((u for words, u in USES.items() if entry.command.startswith(words)), None)
+            used = _use_of(entry.command)
             form = f"`{entry.command}` is not confirmed on {node.syntax}"
             if used is None:
                 yield subject.not_judged(
@@ -64,14 +88,67 @@ def unknown_lines(subject: Subject) -> Iterator[Verdict]:
     """Every line of the text is understood.
 
     What a line says that is not understood is judged by no rule. It stays on the switch: a plan
-    neither changes nor removes it. Passwords and keys are among these lines on purpose.
+    neither changes nor removes it.
     """
     for node in subject.network.nodes:
         for line in node.unmodelled:
-            view = f" in {' / '.join(line.path)}" if line.path else ""
+            if not line.command:
+                yield subject.finding(
+                    node,
+                    f"{_shown(line)} is not understood",
+                    "no rule judges it; look at it yourself",
+                    path=f"unmodelled[{line.line}]",
+                )
+
+
+def _shown(line: TextLine) -> str:
+    view = f" in {_short(' / '.join(line.path))}" if line.path else ""
+    return f"`{_short(line.text)}`{view}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]} .."
+
+
+@rule(
+    "TXT004",
+    severity=Severity.INFO,
+    source="the command table, whose rows name the vendor's section each; the models",
+)
+def known_lines(subject: Subject) -> Iterator[Verdict]:
+    """Known commands that no rule judges.
+
+    The command is known, and what it sets is no part of what Rocefort judges, or it stands where
+    it sets nothing. Passwords and keys are among these on purpose. The line stays on the switch: a
+    plan neither changes nor removes it.
+    """
+    for node in subject.network.nodes:
+        for line in node.unmodelled:
+            if line.command:
+                yield subject.finding(
+                    node,
+                    f"`{line.command}` is known, but nothing judges what it sets",
+                    "",
+                    path=f"unmodelled[{line.line}]",
+                )
+
+
+@rule(
+    "TXT005",
+    severity=Severity.WARNING,
+    source="V300R023C00 configuration guide, Configuration Scripts: each ends with `return`",
+)
+def whole_text(subject: Subject) -> Iterator[Verdict]:
+    """A saved configuration ends with `return`.
+
+    Text without its end may be cut off, by a full disk or a session that ended too early. What is
+    missing is judged as if it were not configured. Save the whole text again.
+    """
+    for node in subject.network.nodes:
+        if node.cut_off_at is not None:
             yield subject.finding(
                 node,
-                f"`{line.text}`{view} is not understood",
-                "no rule judges it; look at it yourself",
-                path=f"unmodelled[{line.line}]",
+                "the text ends without `return`; it may be cut off here",
+                "save the whole output of `display current-configuration` again",
+                path="cut_off",
             )

@@ -6,8 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
 
+from rocefort.models.breakout import whole_port
 from rocefort.models.finding import Severity
-from rocefort.models.hardware import expand_ports, port_speed_gbps
+from rocefort.models.hardware import expand_ports
 from rocefort.models.interface import (
     ETHERNET_MTU,
     FRAME_OVERHEAD_BYTES,
@@ -15,9 +16,9 @@ from rocefort.models.interface import (
     Interface,
 )
 from rocefort.models.network import End, Network, Node, Role, Server
+from rocefort.models.wording import counted, listing
 from rocefort.validators.ports import ends_of, is_fabric_link
 from rocefort.validators.rules import Need, Subject, Verdict, rule
-from rocefort.validators.wording import counted, listing
 
 # IBTA RoCEv2 (annex A17): a 4096-byte payload with IPv4 20, UDP 8, BTH 12, RETH 16, immediate 4
 # and ICRC 4 bytes is an IP packet of 4160 bytes.
@@ -54,7 +55,8 @@ def full_mesh(subject: Subject) -> Iterator[Verdict]:
     width = max((n for n, _ in usual.most_common(1) if n), default=1)
     for leaf in leaves:
         for spine in spines:
-            yield from _missing(subject, leaf, spine, len(uplinks[leaf.name, spine]), width)
+            wanted = leaf.links_per_pair or width
+            yield from _missing(subject, leaf, spine, len(uplinks[leaf.name, spine]), wanted)
         yield from _unequal_speed(subject, leaf, uplinks, spines)
 
 
@@ -69,12 +71,16 @@ def _uplinks(network: Network) -> dict[tuple[str, str], list[End]]:
 
 
 def _missing(subject: Subject, leaf: Node, spine: str, count: int, width: int) -> Iterator[Verdict]:
-    if count == 0:
-        message = f"no link to {spine}; every leaf needs {counted(width, 'link')} to every spine"
-    elif count != width:
-        message = f"{counted(count, 'link')} to {spine}, but elsewhere {width} to each spine"
-    else:
+    if count == width:
         return
+    links, there = counted(width, "link"), counted(count, "link") if count else "no link"
+    if leaf.links_per_pair:
+        why = f"; this leaf is meant to have {links} to every spine"
+    elif count:
+        why = f", but elsewhere {width} to each spine"
+    else:
+        why = f"; every leaf needs {links} to every spine"
+    message = f"{there} to {spine}{why}"
     yield subject.finding(leaf, message, f"cable {leaf.name} to {spine} as the other leaves are")
 
 
@@ -82,7 +88,7 @@ def _unequal_speed(
     subject: Subject, leaf: Node, uplinks: dict[tuple[str, str], list[End]], spines: list[str]
 ) -> Iterator[Verdict]:
     ends = [end for spine in spines for end in uplinks[leaf.name, spine]]
-    speeds = sorted({speed for e in ends if (speed := port_speed_gbps(e.interface)) is not None})
+    speeds = sorted({speed for e in ends if (speed := subject.network.speed_gbps(e)) is not None})
     if len(speeds) > 1:
         yield subject.finding(
             leaf,
@@ -143,7 +149,10 @@ def _uses(subject: Subject) -> dict[End, list[str]]:
         for end, other in ends_of(link):
             uses[end].append(f"the link to {other}")
     for server in subject.servers:
-        uses[server.port].append(f"server {server.name}")
+        for end in server.ports:
+            uses[end].append(f"server {server.name}")
+    for exit_ in subject.network.exits or ():
+        uses[End(device=exit_.leaf, interface=exit_.port)].append(f"exit {exit_.name}")
     return uses
 
 
@@ -161,9 +170,20 @@ def _absent(subject: Subject, end: End, use: str) -> Iterator[Verdict]:
         message = f"{use} needs this port, but {node.hardware.model} has no such port"
     elif end.interface not in node.device.by_interface:
         message = f"{use} needs this port, but the switch's configuration does not name it"
+    elif what := _not_so(node, end.interface):
+        message = f"{use} needs this port, but the switch's configuration {what}"
     else:
         return
     yield subject.finding(end, message, "correct the port's name, or use a port that exists")
+
+
+def _not_so(node: Node, interface: str) -> str | None:
+    """Why a port that the configuration names is not there: its splits make others."""
+    if ":" in interface:
+        made = interface in node.device.part_speeds
+        return None if made else f"does not split {whole_port(interface)} so"
+    split_type = {split.port: split.type for split in node.device.splits}.get(interface)
+    return f"splits it {split_type}" if split_type else None
 
 
 @rule(
@@ -278,7 +298,7 @@ def _gateway_mtu(subject: Subject) -> Iterator[Verdict]:
 
 def _gateway(server: Server, node: Node, interface: Interface) -> Interface | None:
     """The layer-3 interface of the leaf that shares the server's subnet."""
-    candidates = (interface, *(i for i in node.device.interfaces if i.kind == "vlanif"))
+    candidates = (interface, *node.device.vlanifs)
     return next(
         (i for i in candidates if any(server.address.ip in a.network for a in i.addresses)), None
     )

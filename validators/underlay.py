@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.errors import Refused
+from rocefort.models.bond import trunk_number
 from rocefort.models.device import Device
 from rocefort.models.interface import Interface
 from rocefort.models.network import Network, Node, Sources, TextLine, shared_subnets
+from rocefort.models.static import STATIC_PREFERENCE
+from rocefort.models.wording import counted
+from rocefort.validators.filters import unevaluated
 
 Port = tuple[str, str]  # device, interface
+Statics = Mapping[IPv4Network, tuple[IPv4Address | None, ...]]  # next hops; None: NULL0
 
 # Commands that decide where packets go and that no Device can say: static routes, other routing
 # protocols, VPN instances, filters and policies, redundant gateways, bundled ports; and what is
@@ -26,14 +31,15 @@ Port = tuple[str, str]  # device, interface
 FORWARDING = re.compile(
     r"(ip route-static|ospf|isis|rip|bgp|route-policy|ip ip-prefix|evpn|dfs-group"
     r"|policy-based-route|traffic-policy|traffic policy|segment-routing)\b"
+    r"|acl ((number )?3\d{3}|name \S+ advance) rule|traffic (classifier|behavior)\b"
     r"|vlan \d+ traffic-policy\b"
-    r"|interface (?!MEth)\S+ (ip (address|binding)|traffic-policy|eth-trunk|vrrp|ospf|isis|port"
-    r"|vlan)\b"
+    r"|interface (?!MEth)\S+ (ip (address|binding)|traffic-policy|eth-trunk|trunkport|mode|vrrp"
+    r"|dfs-group|peer-link|ospf|isis|port|vlan)\b"
 )
 # A management VPN instance is harmless: a port of the fabric in one is refused by its own line.
 HARMLESS = re.compile(
     r"peer \S+ (password|keychain|valid-ttl-hops)\b|graceful-restart\b"
-    r"|ip route-static vpn-instance\b"
+    r"|ip route-static vpn-instance\b|statistics enable\b"
 )
 
 
@@ -55,6 +61,8 @@ class Underlay:
     up: frozenset[Port]
     connected: Mapping[str, Mapping[IPv4Network, str]]  # subnet -> up interface
     owners: Mapping[IPv4Address, tuple[Port, ...]]  # up interfaces that have the address
+    static: Mapping[str, Statics]  # routes in use; a port that is down takes its own away
+    local: Mapping[IPv4Network, Set[str]]  # who has a prefix connected or by a static route
 
     def interface(self, port: Port) -> Interface:
         """The interface; a port without text is what the switch makes it by default."""
@@ -65,6 +73,8 @@ class Underlay:
         interface = self.interface(port)
         if not interface.enabled:
             return f"{port[0]} {port[1]} is shut down", enabled_place(port)
+        if interface.kind == "eth-trunk":
+            return self._too_few_members(port, interface)
         if not interface.layer3:
             place = Place(port[0], f"interfaces[{port[1]}].routed", port[1])
             return f"{port[0]} {port[1]} is a switched port, its address is not in use", place
@@ -76,6 +86,13 @@ class Underlay:
             return reason, Place(port[0], f"interfaces[{port[1]}]", port[1])
         far = self.far[port]
         return f"{far[0]} {far[1]} is shut down", enabled_place(far)
+
+    def _too_few_members(self, port: Port, trunk: Interface) -> tuple[str, Place]:
+        device, number = self.network.by_name[port[0]].device, trunk_number(trunk.name) or 0
+        up = sum((port[0], member.name) in self.up for member in device.members.get(number, ()))
+        has = f"{' '.join(port)} has {counted(up, 'member')} up"
+        reason = f"{has} and needs {trunk.bond.minimum_links}"
+        return reason, Place(port[0], f"interfaces[{port[1]}].bond", port[1])
 
 
 def enabled_place(port: Port) -> Place:
@@ -108,19 +125,47 @@ def build(network: Network, sources: Sources) -> Underlay:
     for node in network.nodes:
         _check_text(node, sources)
         _check_device(node.device, sources)
+        _check_filters(node.device, sources)
     far = _cables(network, sources)
     _check_bridges(network, far, sources)
-    up = frozenset(_up(network, far))
+    up = frozenset(port for node in network.nodes for port in up_ports(node, network, far))
     connected: dict[str, dict[IPv4Network, str]] = {node.name: {} for node in network.nodes}
     owners: defaultdict[IPv4Address, list[Port]] = defaultdict(list)
     for node in network.nodes:
         for interface in node.device.interfaces:
-            if (node.name, interface.name) not in up or not interface.layer3:
+            if (node.name, interface.name) not in up or not interface.layer3 or interface.vrf:
                 continue
             for address in interface.addresses:
                 connected[node.name][address.network] = interface.name
                 owners[address.ip].append((node.name, interface.name))
-    return Underlay(network, far, up, connected, {k: tuple(v) for k, v in owners.items()})
+    static = {node.name: statics_of(node.device, connected[node.name]) for node in network.nodes}
+    local: defaultdict[IPv4Network, set[str]] = defaultdict(set)
+    for name, subnets in connected.items():
+        for prefix in (*subnets, *static[name]):
+            local[prefix].add(name)
+    owned = {address: tuple(ports) for address, ports in owners.items()}
+    return Underlay(network, far, up, connected, owned, static, dict(local))
+
+
+def statics_of(device: Device, connected: Mapping[IPv4Network, str]) -> Statics:
+    """Static routes of the public table that are in use, those of the best preference.
+
+    One whose next hop is in no connected subnet is not: what VRP finds by looking the next hop up
+    in other routes is not modelled, and is not needed in a fabric.
+    """
+    best: dict[IPv4Network, int] = {}
+    found: dict[IPv4Network, tuple[IPv4Address | None, ...]] = {}
+    for route in device.static_routes:
+        hop, preference = route.next_hop, route.preference or STATIC_PREFERENCE
+        if route.vrf is not None or route.prefix in connected:
+            continue
+        if hop is not None and not any(hop in subnet for subnet in connected):
+            continue
+        if preference < best.get(route.prefix, 256):
+            best[route.prefix], found[route.prefix] = preference, ()
+        if preference == best[route.prefix]:
+            found[route.prefix] += (hop,)
+    return found
 
 
 def _interface(network: Network, port: Port) -> Interface:
@@ -147,11 +192,22 @@ def _check_device(device: Device, sources: Sources) -> None:
         place = Place(device.name, f"interfaces[{interface.name}]", interface.name)
         if interface.kind == "other" and interface != Interface(name=interface.name):
             raise refuse(f"{interface.name} is of a kind that is not modelled", place, sources)
-        for address in interface.addresses if interface.layer3 else ():
+        if interface.kind == "eth-trunk" and interface.routed:
+            raise refuse(f"{interface.name} is routed, which is not modelled", place, sources)
+        if interface.vrf is not None and interface.kind not in ("management", "loopback"):
+            what = f"{interface.name} is in vpn-instance {interface.vrf}, which is not modelled"
+            raise refuse(what, place, sources)
+        for address in interface.addresses if interface.layer3 and not interface.vrf else ():
             if seen.setdefault(address.network, interface.name) != interface.name:
                 other = seen[address.network]
                 what = f"subnet {address.network} is on {other} and on {interface.name}"
                 raise refuse(what, place, sources, "give each interface its own subnet")
+
+
+def _check_filters(device: Device, sources: Sources) -> None:
+    for interface, field, what in unevaluated(device):
+        place = Place(device.name, f"interfaces[{interface.name}].{field}", interface.name)
+        raise refuse(what, place, sources)
 
 
 def _cables(network: Network, sources: Sources) -> dict[Port, Port]:
@@ -186,35 +242,52 @@ def _inferred(network: Network, sources: Sources) -> Iterator[tuple[Port, Port]]
 
 
 def _check_bridges(network: Network, far: Mapping[Port, Port], sources: Sources) -> None:
-    """A VLAN that crosses a cable between switches is not modelled."""
+    """A VLAN that crosses a cable between switches, bundled or not, is not modelled."""
+    wanted = {node.name: _bridgeable(node.device) for node in network.nodes}
     for port, other in far.items():
-        device = network.by_name[port[0]].device
-        ends = _interface(network, port), _interface(network, other)
-        gateways = {vlan_of(i) for i in device.interfaces if i.kind == "vlanif" and i.addresses}
-        # VLAN 1 is on every port that says nothing, so without a gateway it means nothing.
-        for vlan in sorted(gateways | {vlan for vlan in device.vlans if vlan != 1}):
+        ends = [
+            network.by_name[end[0]].device.carrier(_interface(network, end))
+            for end in (port, other)
+        ]
+        for vlan in wanted[port[0]]:
             if all(end.carries(vlan) for end in ends):
                 place = Place(port[0], f"interfaces[{port[1]}]", port[1])
                 what = f"VLAN {vlan} is bridged to {' '.join(other)}, which is not modelled"
                 raise refuse(what, place, sources, "route between switches: undo portswitch")
 
 
-def _up(network: Network, far: Mapping[Port, Port]) -> Iterator[Port]:
-    for node in network.nodes:
-        ports, svis = set(), []
-        for interface in node.device.interfaces:
-            port = (node.name, interface.name)
-            other = far.get(port)
-            if not interface.enabled or (other and not _interface(network, other).enabled):
-                continue
-            if interface.kind == "vlanif":
-                svis.append(interface)
-            else:
-                ports.add(interface.name)
-                yield port
-        for svi in svis:
-            if _has_port(node.device, vlan_of(svi), ports):
-                yield node.name, svi.name
+def _bridgeable(device: Device) -> list[int]:
+    """VLANs of a switch; VLAN 1 is on every port that says nothing, so it needs a gateway."""
+    svis = {vlan_of(i) for i in device.interfaces if i.kind == "vlanif" and i.addresses}
+    return sorted(svis | {vlan for vlan in device.vlans if vlan != 1})
+
+
+def up_ports(
+    node: Node, network: Network, far: Mapping[Port, Port], failed: Set[Port] = frozenset()
+) -> Iterator[Port]:
+    """Interfaces of a switch that are up; `failed` ones count as shut down, at either end."""
+    ports: set[str] = set()
+    svis, trunks = [], []
+    for interface in node.device.interfaces:
+        port = (node.name, interface.name)
+        other = far.get(port)
+        if not interface.enabled or (other and not _interface(network, other).enabled):
+            continue
+        if failed and (port in failed or other in failed):
+            continue
+        if interface.kind == "vlanif":
+            svis.append(interface)
+        elif interface.kind == "eth-trunk":
+            trunks.append(interface)
+        else:
+            ports.add(interface.name)
+            yield port
+    bundled = {trunk.name for trunk in trunks if node.device.bundles(trunk, ports)}
+    ports |= bundled
+    yield from ((node.name, name) for name in sorted(bundled))
+    for svi in svis:
+        if _has_port(node.device, vlan_of(svi), ports):
+            yield node.name, svi.name
 
 
 def _has_port(device: Device, vlan: int, up: set[str]) -> bool:

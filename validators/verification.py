@@ -12,18 +12,26 @@ finding says only what was answered.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.errors import Refused
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
 from rocefort.models.network import Network, Node, Role, Sources
-from rocefort.models.routing import BgpSession, RoutingState, SessionStatus
+from rocefort.models.routing import BgpSession, Route, RoutingState, SessionStatus
+from rocefort.models.traffic import Flow
 from rocefort.validators.agreement import ENGINES_DISAGREE
 from rocefort.validators.bgp_engine import denying
 from rocefort.validators.bgp_sessions import Session
+from rocefort.validators.exit_verification import EXIT_TITLES, verify_exits
 from rocefort.validators.forwarding import Stop
+from rocefort.validators.policy_verification import (
+    POLICY_TITLES,
+    Pair,
+    denied,
+    verify_policy,
+)
 from rocefort.validators.ports import ends_of
 from rocefort.validators.routing import Solution, analyse
 from rocefort.validators.underlay import Place
@@ -35,6 +43,8 @@ TITLES = {
     WIDTH: "Every leaf has all equal-cost paths to every other leaf's prefixes",
     PAIR: "Packets of every server pair are delivered by every path",
     ENGINES_DISAGREE: "The engines give the same answers",
+    **EXIT_TITLES,
+    **POLICY_TITLES,
 }
 
 
@@ -58,10 +68,16 @@ def verify(
         *_sessions(state, causes, known),
         *_widths(network, state, causes, known),
         *_pairs(network, state, causes, known),
+        *verify_exits(network, state, known),
+        *verify_policy(network, state, causes, known),
     ]
     report = Report(
         network=network.name,
-        rules=(SESSION, WIDTH, PAIR),
+        rules=(
+            *(SESSION, WIDTH, PAIR),
+            *(EXIT_TITLES if network.exits else ()),
+            *(POLICY_TITLES if network.policy else ()),
+        ),
         findings=tuple(findings),
         not_judged=tuple(_not_judged(network)),
     )
@@ -147,26 +163,61 @@ def _widths(
     spines = _spines(network)
     if spines is None:
         return
-    width = {(route.device, route.prefix): route.width for route in state.routes}
-    served = {leaf.name: _prefixes(network, leaf) for leaf in network.role(Role.LEAF)}
+    width = _by_prefix(state.routes)
+    leaves = network.role(Role.LEAF)
+    served = {leaf.name: _prefixes(network, leaf) for leaf in leaves}
     silent = {} if solution is None else _silent(solution, served, width, spines, sources)
     cables = _links_per_pair(network)
+    expected = {leaf.name: spines * cables.get(leaf.name, 1) for leaf in leaves}
     hidden: defaultdict[tuple[IPv4Network, str], list[str]] = defaultdict(list)
-    for leaf in network.role(Role.LEAF):
-        expected = spines * cables.get(leaf.name, 1)
-        short: defaultdict[int, list[tuple[IPv4Network, str]]] = defaultdict(list)
-        own = served[leaf.name] | _subnets(leaf)
-        for other, prefixes in served.items():
-            for prefix in sorted(prefixes - own):
-                found = width.get((leaf.name, prefix), 0)
-                if found < expected and (prefix, other) in silent:
-                    hidden[prefix, other].append(leaf.name)
-                elif found < expected:
-                    short[found].append((prefix, other))
-        for found, missing in sorted(short.items()):
-            yield _short(leaf, found, expected, missing, sources)
-    for key, leaves in hidden.items():
-        yield _hidden(key, leaves, silent[key], sources)
+    short: defaultdict[str, dict[int, list[tuple[IPv4Network, str]]]] = defaultdict(dict)
+    for key, name, has in _missing(leaves, served, width, expected):
+        if key in silent:
+            hidden[key].append(name)
+        else:
+            short[name].setdefault(has, []).append(key)
+    for leaf in leaves:
+        for has, missing in sorted(short.get(leaf.name, {}).items()):
+            yield _short(leaf, has, expected[leaf.name], missing, sources)
+    for key, names in hidden.items():
+        yield _hidden(key, names, silent[key], sources)
+
+
+def _missing(
+    leaves: Iterable[Node],
+    served: Mapping[str, set[IPv4Network]],
+    width: Widths,
+    expected: Mapping[str, int],
+) -> Iterator[tuple[tuple[IPv4Network, str], str, int]]:
+    """Prefixes of each leaf with the leaves that have fewer paths to them than expected."""
+    own: defaultdict[IPv4Network, set[str]] = defaultdict(set)
+    for leaf in leaves:
+        for prefix in served[leaf.name] | _subnets(leaf):
+            own[prefix].add(leaf.name)
+    for other, prefixes in served.items():
+        for prefix in sorted(prefixes):
+            found = width.get(prefix, {})
+            for name, wanted in expected.items():
+                has = found.get(name, 0)
+                if has < wanted and name not in own[prefix]:
+                    yield (prefix, other), name, has
+
+
+Widths = Mapping[IPv4Network, Mapping[str, int]]  # ECMP width by device
+
+
+def _by_prefix(routes: Iterable[Route]) -> Widths:
+    """Widths of routes; a prefix is hashed once, and not once a route, where it is one object."""
+    seen: dict[int, tuple[IPv4Network, dict[str, int]]] = {}
+    for device, prefix, hops in routes:
+        known = seen.get(id(prefix))
+        if known is None or known[0] is not prefix:
+            known = seen[id(prefix)] = prefix, {}
+        known[1][device] = len(hops)
+    found: dict[IPv4Network, dict[str, int]] = {}
+    for prefix, widths in seen.values():
+        found.setdefault(prefix, {}).update(widths)
+    return found
 
 
 _Cause = tuple[str, Place]
@@ -175,17 +226,20 @@ _Cause = tuple[str, Place]
 def _silent(
     solution: Solution,
     served: Mapping[str, set[IPv4Network]],
-    width: Mapping[tuple[str, IPv4Network], int],
+    width: Widths,
     spines: int,
     sources: Sources,
 ) -> dict[tuple[IPv4Network, str], _Cause]:
     """Prefixes that their own leaf keeps to itself, and by which of its lines."""
-    reached = Counter(prefix for (_, prefix), found in width.items() if found >= spines)
+    reached = {
+        prefix: sum(found >= spines for found in widths.values())
+        for prefix, widths in width.items()
+    }
     return {
         (prefix, name): cause
         for name, prefixes in served.items()
         for prefix in prefixes
-        if reached[prefix] < len(served) - 1
+        if reached.get(prefix, 0) < len(served) - 1
         and (cause := _why_silent(solution, name, prefix, sources))
     }
 
@@ -222,8 +276,12 @@ def _hidden(
 
 
 def _prefixes(network: Network, leaf: Node) -> set[IPv4Network]:
-    """What other leaves should reach on a leaf: what it announces, and its segments."""
+    """What other leaves should reach on a leaf: what it announces, and its segments.
+
+    What a static route makes is announced outside alone, or is the default route: see BGP105.
+    """
     announced = set(leaf.device.bgp.networks) if leaf.device.bgp else set()
+    announced -= {route.prefix for route in leaf.device.static_routes}
     return announced | {s.prefix for s in network.segments or () if s.leaf == leaf.name}
 
 
@@ -270,18 +328,18 @@ def _short(
 def _pairs(
     network: Network, state: RoutingState, solution: Solution | None, sources: Sources
 ) -> Iterator[Finding]:
-    lost = [(r.source, r.destination) for r in state.reachability if not r.delivered]
-    if not lost:
-        return
-    stops = solution.pairs if solution else {}
-    by_cause: defaultdict[Stop | None, list[tuple[str, str]]] = defaultdict(list)
-    for pair in lost:
-        by_cause[stops.get(pair)].append(pair)
+    reached = state.reachability
+    by_cause: defaultdict[Stop | None, list[tuple[Pair, int]]] = defaultdict(list)
+    for a, b in reached.lost_classes():
+        if not denied(network, reached.classes[a], reached.classes[b]):
+            pair = reached.witness(a, b)
+            stop = solution.trips.stop(*pair, Flow()) if solution else None
+            by_cause[stop].append((pair, reached.count(a, b)))
     leaves = {server.name: server.port for server in network.servers or ()}
-    for stop, pairs in by_cause.items():
-        source, destination = pairs[0]
+    for stop, found in sorted(by_cause.items(), key=lambda item: min(item[1])):
+        (source, destination), _ = min(found)
         message = f"{source} does not reach {destination} by every path"
-        if more := len(pairs) - 1:
+        if more := sum(count for _, count in found) - 1:
             message += f", nor do {more} more pair{'s' if more > 1 else ''}"
         port = leaves[source]
         place = Place(port.device, f"interfaces[{port.interface}]", port.interface)

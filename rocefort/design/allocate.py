@@ -6,22 +6,26 @@ with room for every spine, ports are taken by the peer's id, leaf prefixes by th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from rocefort.models.fabric import Fabric
+from rocefort.models.fabric_bond import ServerBond
 from rocefort.models.fabric_nodes import Leaf, SegmentIntent, ServerIntent, Switch
+from rocefort.models.fabric_ports import place_of
 from rocefort.models.hardware import Hardware
 
 FIRST_SERVER = 10  # host number of a server on the leaf's first port; below: gateways
 
 
 def asn(fabric: Fabric, switch: Switch) -> int:
-    """RFC 7938: the spines share one ASN, each leaf has its own."""
+    """RFC 7938: each leaf has an AS of its own; the spines share one, or have one each."""
     if switch.pins.asn is not None:
         return switch.pins.asn
+    routing = fabric.routing
     if isinstance(switch, Leaf):
-        return fabric.routing.leaf_asn_base + switch.id
-    return fabric.routing.spine_asn
+        return routing.leaf_asn_base + switch.id
+    return routing.spine_asn + (switch.id if routing.spine_asns == "each" else 0)
 
 
 def loopback(fabric: Fabric, switch: Switch) -> IPv4Address:
@@ -40,12 +44,22 @@ def management(fabric: Fabric, switch: Switch, segment: SegmentIntent) -> IPv4In
     return IPv4Interface((int(address), segment.prefix.prefixlen))
 
 
-def link_subnet(fabric: Fabric, spine: Switch, leaf: Leaf) -> IPv4Network:
-    """Subnet of the link between a spine and a leaf: room for every spine at each leaf."""
-    length = fabric.pools.link_prefix_length
-    number = (leaf.id - 1) * fabric.capacity.spines + (spine.id - 1)
+def link_subnet(fabric: Fabric, spine: Switch, leaf: Leaf, number: int = 1) -> IPv4Network:
+    """Subnet of link `number` between a spine and a leaf: room for every spine at each leaf.
+
+    All second links follow all first ones, so raising capacity.links_per_pair moves no subnet.
+    """
+    length, capacity = fabric.pools.link_prefix_length, fabric.capacity
+    row = (number - 1) * capacity.leaves + leaf.id - 1
+    place = row * capacity.spines + spine.id - 1
     size: int = 2 ** (32 - length)
-    return IPv4Network((int(fabric.pools.links.network_address) + number * size, length))
+    return IPv4Network((int(fabric.pools.links.network_address) + place * size, length))
+
+
+def fabric_port(fabric: Fabric, ports: Sequence[str], peer: Switch, number: int = 1) -> str:
+    """Port, of the fabric ports by place, that takes link `number` to a peer, by its id."""
+    peers = fabric.capacity.leaves if isinstance(peer, Leaf) else fabric.capacity.spines
+    return ports[place_of(peer.id, number, peers)]
 
 
 def link_ends(subnet: IPv4Network) -> tuple[IPv4Interface, IPv4Interface]:
@@ -75,5 +89,15 @@ def server_address(
     network = gateway_address.network
     if server.address is not None:
         return IPv4Interface((int(server.address), network.prefixlen))
-    place = hardware.port_names().index(server.port)
+    place = _place(server, hardware)
     return IPv4Interface((int(network.network_address) + FIRST_SERVER + place, network.prefixlen))
+
+
+def trunk_id(server: ServerIntent, bond: ServerBond, hardware: Hardware) -> int:
+    """Number of a bond's Eth-Trunk, from 1: by the place of its first port on the leaf."""
+    return _place(server, hardware) + 1 if bond.id is None else bond.id
+
+
+def _place(server: ServerIntent, hardware: Hardware) -> int:
+    """Place of a server's first port in the order of the hardware, whatever that of its list."""
+    return min(hardware.place(port) for port in server.ports)

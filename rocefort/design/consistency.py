@@ -6,29 +6,43 @@ from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network
 from itertools import chain, combinations
 
+from rocefort.design.as_numbers import check_as_numbers
+from rocefort.design.bonds import bond_problems, dual_homed, port_paths
+from rocefort.design.breakout import breakout_problems, port_problem
+from rocefort.design.capacity import capacity_problems
 from rocefort.design.context import Context
 from rocefort.design.lossless import multiples, times_ms
+from rocefort.design.profile_checks import profile_problems
+from rocefort.design.profiles import Chosen
+from rocefort.design.traffic import policy_problems
 from rocefort.documents.nearest import nearest
 from rocefort.documents.read import YamlPath
 from rocefort.errors import BadInput, Problem
+from rocefort.models.access import PREDEFINED_GROUPS
+from rocefort.models.breakout import whole_port
 from rocefort.models.fabric_nodes import Leaf, ServerIntent, Switch
-from rocefort.models.hardware import Family, Hardware, SyntaxFamily, port_speed_gbps
-from rocefort.models.qos import default_queue
-
-LAST_ASN = 4294967294  # RFC 7300
+from rocefort.models.hardware import Family, SyntaxFamily
 
 
 def check_intent(context: Context) -> None:
     """Raise BadInput with every inconsistency of this stage."""
     parts = (
         _switches,
+        capacity_problems,
+        breakout_problems,
+        check_as_numbers,
+        profile_problems,
         _timers,
+        _thresholds,
         _scheduling,
         _pools,
         _segments,
         _servers,
+        bond_problems,
         _links,
         _access,
+        _roles,
+        policy_problems,
         _rollout,
         _waivers,
     )
@@ -41,25 +55,29 @@ def _switches(context: Context) -> Iterator[Problem]:
     capacity = context.fabric.capacity
     # Switches and servers are hosts to all tools, told apart by name alone.
     names: list[tuple[YamlPath, str]] = [(path, s.name) for path, s in context.switches()]
-    names += [(("servers", i), s.name) for i, s in enumerate(context.fabric.servers)]
+    elsewhere = dual_homed(context)  # told as what it is
+    servers = enumerate(context.fabric.servers)
+    names += [(("servers", i), s.name) for i, s in servers if i not in elsewhere]
     yield from _repeated(context, names, "name", "name")
-    for group, limit in (("spines", capacity.spines), ("leaves", capacity.leaves)):
+    for group, limit, retired in (
+        ("spines", capacity.spines, capacity.retired_spines),
+        ("leaves", capacity.leaves, capacity.retired_leaves),
+    ):
         members = [(path, s) for path, s in context.switches() if path[0] == group]
         yield from _repeated(context, [(p, str(s.id)) for p, s in members], "id", "id")
         for path, switch in members:
+            if switch.id in retired:
+                yield context.problem(
+                    (*path, "id"),
+                    f"id {switch.id} is of a switch that is gone (capacity.retired_{group})",
+                    "give it an id that no switch has had",
+                )
             if switch.id > limit:
                 yield context.problem(
                     (*path, "id"),
                     f"id {switch.id} is outside the reserved capacity of {limit} {group}",
                     f"use a free id up to {limit}; raising capacity.{group} moves addresses",
                 )
-    highest = context.fabric.routing.leaf_asn_base + capacity.leaves
-    if highest > LAST_ASN:
-        yield context.problem(
-            ("routing", "leaf_asn_base"),
-            f"the reserved capacity takes AS numbers up to {highest}",
-            f"choose a base of at most {LAST_ASN - capacity.leaves}",
-        )
     for path, switch in context.switches():
         yield from _hardware(context, path, switch)
 
@@ -80,25 +98,16 @@ def _hardware(context: Context, path: YamlPath, switch: Switch) -> Iterator[Prob
             f"no syntax family known for {switch.hardware} with {switch.software!r}",
             f"its releases: {known}",
         )
-    needed = context.fabric.capacity.spines if isinstance(switch, Leaf) else None
-    ports = len(hardware.fabric_port_names())
-    needed = needed or context.fabric.capacity.leaves
-    if ports < needed:
-        yield context.problem(
-            (*path, "hardware"),
-            f"{switch.hardware} has {ports} fabric ports, the reserved capacity takes {needed}",
-            "choose other hardware or reserve less",
-        )
 
 
 def _repeated(
-    context: Context, items: Iterable[tuple[YamlPath, str]], field: str, word: str
+    owner: Context | Chosen, items: Iterable[tuple[YamlPath, str]], field: str, word: str
 ) -> Iterator[Problem]:
     seen: dict[str, YamlPath] = {}
     for path, value in items:
         if value in seen:
-            first = context.loaded.document.at((*seen[value], field)).line
-            yield context.problem(
+            first = owner.at((*seen[value], field)).line
+            yield owner.problem(
                 (*path, field),
                 f"{word} {value!r} is given twice",
                 f"the first is on line {first}",
@@ -108,6 +117,8 @@ def _repeated(
 
 def _timers(context: Context) -> Iterator[Problem]:
     """Deadlock timers must be written in the form that each family in use has."""
+    if not context.has_lossless:
+        return
     used: dict[SyntaxFamily, Switch] = {}
     for _, switch in context.switches():
         hardware = context.catalogue.hardware.get(switch.hardware)
@@ -119,26 +130,27 @@ def _timers(context: Context) -> Iterator[Problem]:
 
 
 def _family_timers(context: Context, family: Family, switch: Switch) -> Iterator[Problem]:
-    deadlock, name = context.fabric.lossless.deadlock, family.name.value
+    deadlock, name = context.lossless.deadlock, family.name.value
     given = deadlock.by_family.get(family.name)
     counted = (given.detect_time, given.recovery_time) if given else (None, None)
-    place = ("lossless", "deadlock", *(("by_family", name) if given else ()))
+    place = ("deadlock", *(("by_family", name) if given else ()))
+    profile = context.lossless_chosen
     if family.deadlock_detect_time is None:
         if counted != (None, None):
             how = "give detect_ms and recovery_ms"
-            yield context.problem(place, f"{name} takes milliseconds, not multiples", how)
+            yield profile.problem(place, f"{name} takes milliseconds, not multiples", how)
     elif None in counted and counted != (None, None):
         how = f"give by_family.{name}.detect_time and recovery_time"
-        yield context.problem(place, f"one of two multiples is given for {name}", how)
+        yield profile.problem(place, f"one of two multiples is given for {name}", how)
     elif None in counted and family.deadlock_interval_ms is None:
-        yield context.problem(
+        yield profile.problem(
             place,
             f"{switch.name} is {name}, whose timer unit no source confirms",
             f"give by_family.{name}.detect_time and recovery_time as the switch counts",
         )
     elif multiples(deadlock, family) is None:
         detect_ms, recovery_ms = times_ms(deadlock, family)
-        yield context.problem(
+        yield profile.problem(
             place,
             f"{name} cannot say {detect_ms} and {recovery_ms} ms: it counts intervals of "
             f"{family.deadlock_intervals_ms} ms",
@@ -146,17 +158,30 @@ def _family_timers(context: Context, family: Family, switch: Switch) -> Iterator
         )
 
 
+def _thresholds(context: Context) -> Iterator[Problem]:
+    """No switch can be told an xon above its xoff: most take it as an offset below."""
+    if not context.has_lossless:
+        return
+    lossless = context.lossless
+    if lossless.xon_kbytes > lossless.xoff_kbytes:
+        yield context.lossless_chosen.problem(
+            ("xon_kbytes",),
+            f"xon {lossless.xon_kbytes} kbytes is above xoff {lossless.xoff_kbytes} kbytes",
+            "lower it: pauses end two frames or more below xoff",
+        )
+
+
 def _scheduling(context: Context) -> Iterator[Problem]:
-    lossless = context.fabric.lossless
-    named = [
-        (("lossless", "scheduling", i), str(q.queue)) for i, q in enumerate(lossless.scheduling)
-    ]
-    yield from _repeated(context, named, "queue", "queue")
-    cnp = default_queue(lossless.cnp_dscp)
+    if not context.has_lossless:
+        return
+    lossless, profile = context.lossless, context.lossless_chosen
+    named = [(("scheduling", i), str(q.queue)) for i, q in enumerate(lossless.scheduling)]
+    yield from _repeated(profile, named, "queue", "queue")
+    cnp = lossless.cnp_queue
     for index, row in enumerate(lossless.scheduling):
         if row.queue == cnp:
-            yield context.problem(
-                ("lossless", "scheduling", index, "queue"),
+            yield profile.problem(
+                ("scheduling", index, "queue"),
                 f"queue {cnp} carries CNP (DSCP {lossless.cnp_dscp}) and must have strict priority",
                 "take it off the list",
             )
@@ -173,9 +198,7 @@ def _pools(context: Context) -> Iterator[Problem]:
     for (_, first), (path, second) in combinations(pools, 2):
         if first.overlaps(second):
             yield context.problem(path, f"{second} overlaps {first}", "use separate prefixes")
-    capacity = fabric.capacity
-    links = capacity.spines * capacity.leaves * 2 ** (32 - fabric.pools.link_prefix_length)
-    needs = (capacity.spines + 1, capacity.leaves + 1, links)
+    needs = (fabric.capacity.spines + 1, fabric.capacity.leaves + 1)  # links: capacity_problems
     for (path, pool), need in zip(pools, needs, strict=False):
         if pool.num_addresses < need:
             yield context.problem(
@@ -242,40 +265,43 @@ def _servers(context: Context) -> Iterator[Problem]:
                 f"{leaf.name} has no gateway for segment {server.segment!r}",
                 f"add it to the leaf's segments, or use one of: {', '.join(leaf.segments)}",
             )
-        other = used.setdefault((server.leaf, server.port), server)
-        if other is not server:
-            yield context.problem(
-                (*path, "port"),
-                f"{server.leaf} {server.port} is used twice, by {other.name} and {server.name}",
-                "give each server a port of its own",
-            )
-        yield from _server_port(
-            context, path, server, context.catalogue.hardware.get(leaf.hardware)
-        )
+        for below, port in port_paths(server):
+            at = (*path, *below)
+            if other := used.get((server.leaf, port)):
+                yield context.problem(
+                    at,
+                    f"{server.leaf} {port} is used twice, by {_both(other, server)}",
+                    "give each server a port of its own",
+                )
+            used.setdefault((server.leaf, port), server)
+            yield from _server_port(context, at, server, leaf, port)
+
+
+def _both(one: ServerIntent, other: ServerIntent) -> str:
+    """Two servers with the same port, or one that has it twice in its bond."""
+    return f"the bond of {one.name}" if one is other else f"{one.name} and {other.name}"
 
 
 def _server_port(
-    context: Context, path: YamlPath, server: ServerIntent, hardware: Hardware | None
+    context: Context, path: YamlPath, server: ServerIntent, leaf: Leaf, port: str
 ) -> Iterator[Problem]:
+    hardware = context.catalogue.hardware.get(leaf.hardware)
     if hardware is None:
         return
-    if server.port not in hardware.port_names():
+    speed = hardware.speed_gbps(port, leaf.splits.get(whole_port(port)))
+    if wrong := port_problem(hardware, leaf, port):
+        yield context.problem(path, *wrong)
+    elif whole_port(port) in hardware.fabric_port_names():
         yield context.problem(
-            (*path, "port"),
-            f"{hardware.model} has no port {server.port}",
-            f"its ports: {', '.join(hardware.ports)}",
-        )
-    elif server.port in hardware.fabric_port_names():
-        yield context.problem(
-            (*path, "port"),
-            f"{server.leaf} {server.port} is reserved for spines",
+            path,
+            f"{server.leaf} {port} is reserved for spines",
             f"fabric ports of {hardware.model}: {', '.join(hardware.fabric_ports)}",
         )
-    elif server.speed_gbps not in (None, port_speed_gbps(server.port)):
+    elif server.speed_gbps not in (None, speed):
         yield context.problem(
-            (*path, "port"),
-            f"{server.name} has a NIC of {server.speed_gbps} Gb/s, {server.leaf} {server.port} is "
-            f"a port of {port_speed_gbps(server.port)} Gb/s",
+            path,
+            f"{server.name} has a NIC of {server.speed_gbps} Gb/s, {server.leaf} {port} is "
+            f"a port of {speed} Gb/s",
             "use a port of the NIC's speed, or mend speed_gbps",
         )
 
@@ -286,9 +312,9 @@ def _links(context: Context) -> Iterator[Problem]:
         "spine": {s.name: s for s in fabric.spines},
         "leaf": {s.name: s for s in fabric.leaves},
     }
-    first: dict[tuple[str, str], int] = {}
+    first: dict[tuple[str, str, int], int] = {}
     for index, pin in enumerate(fabric.links):
-        earlier = first.setdefault((pin.spine, pin.leaf), index)
+        earlier = first.setdefault((pin.spine, pin.leaf, pin.number), index)
         if earlier != index:
             line = context.loaded.document.at(("links", earlier)).line
             what = f"the link {pin.spine} - {pin.leaf} is given twice"
@@ -301,12 +327,8 @@ def _links(context: Context) -> Iterator[Problem]:
                 yield context.problem(("links", index, role), f"no {role} {name!r}", how)
                 continue
             hardware = context.catalogue.hardware.get(switch.hardware)
-            if port and hardware and port not in hardware.port_names():
-                yield context.problem(
-                    ("links", index, f"{role}_port"),
-                    f"{hardware.model} has no port {port}",
-                    f"its ports: {', '.join(hardware.ports)}",
-                )
+            if port and hardware and (wrong := port_problem(hardware, switch, port)):
+                yield context.problem(("links", index, f"{role}_port"), *wrong)
 
 
 def _access(context: Context) -> Iterator[Problem]:
@@ -333,6 +355,25 @@ def _access(context: Context) -> Iterator[Problem]:
         "id",
         "id",
     )
+
+
+def _roles(context: Context) -> Iterator[Problem]:
+    """Roles and subscriptions are told apart, and a user's role is there."""
+    security = context.fabric.security
+    named = [(("security", "roles", i), role.name) for i, role in enumerate(security.roles)]
+    yield from _repeated(context, named, "name", "role")
+    for path, name in named:
+        if name in PREDEFINED_GROUPS:
+            what = f"role {name!r} is one that every switch has, and cannot be changed"
+            yield context.problem((*path, "name"), what, "give the role a name of its own")
+    known = [*PREDEFINED_GROUPS, *(name for _, name in named)]
+    for index, user in enumerate(security.users):
+        if user.role is not None and user.role not in known:
+            at = ("security", "users", index, "role")
+            yield context.problem(at, f"no role {user.role!r}", nearest(user.role, known))
+    wanted = enumerate(context.fabric.services.telemetry)
+    subscriptions = [(("services", "telemetry", i), row.name) for i, row in wanted]
+    yield from _repeated(context, subscriptions, "name", "subscription")
 
 
 def _rollout(context: Context) -> Iterator[Problem]:

@@ -10,12 +10,18 @@ from ipaddress import IPv4Interface
 
 from rocefort.design import allocate
 from rocefort.design.load import Catalogue, Loaded
+from rocefort.design.profiles import Chosen, Library, library_of, shipped_profiles
+from rocefort.design.segment_rules import segment_acls
 from rocefort.documents.read import YamlPath
 from rocefort.errors import Problem
+from rocefort.models.breakout import whole_port
 from rocefort.models.fabric import Fabric
-from rocefort.models.fabric_nodes import Leaf, SegmentIntent, ServerIntent, Switch
+from rocefort.models.fabric_ecn import AiEcnProfile, StaticEcn
+from rocefort.models.fabric_lossless import Lossless
+from rocefort.models.fabric_nodes import SegmentIntent, ServerIntent, Switch
 from rocefort.models.hardware import Family, Hardware, SyntaxFamily
 from rocefort.models.network import Position
+from rocefort.models.traffic import FilterAcl
 
 Placed = tuple[YamlPath, Switch]
 
@@ -27,8 +33,13 @@ class Context:
     loaded: Loaded
     catalogue: Catalogue
     table: dict[str, Position] = field(default_factory=dict)
-    # What all lossless ports of a family share: frozen, so the same few objects serve them all.
-    port_fields: dict[SyntaxFamily, dict[str, object]] = field(default_factory=dict)
+    # What lossless ports of a family and a speed share: frozen, so a few objects serve them all.
+    port_fields: dict[tuple[SyntaxFamily, int | None], dict[str, object]] = field(
+        default_factory=dict
+    )
+    # Keys of the lossless profile, which every port asks for.
+    lossless_places: dict[YamlPath, Position] = field(default_factory=dict)
+    shipped: Library = field(default_factory=shipped_profiles)
 
     @property
     def fabric(self) -> Fabric:
@@ -38,6 +49,66 @@ class Context:
     def note(self, device: str, field_path: str, *path: str | int) -> None:
         """Remember that a field of a device came from a YAML path."""
         self.table[f"{device}/{field_path}"] = self.loaded.document.key_at(path)
+
+    def note_lossless(self, device: str, field_path: str, *path: str | int) -> None:
+        """Remember that a field of a device came from a path of the lossless profile."""
+        position = self.lossless_places.get(path) or self.lossless_chosen.key_at(path)
+        self.table[f"{device}/{field_path}"] = self.lossless_places.setdefault(path, position)
+
+    @cached_property
+    def own_profiles(self) -> Library:
+        """Profiles of the fabric's own block."""
+        return library_of(self.fabric.profiles, self.loaded.document, ("profiles",))
+
+    @cached_property
+    def profiles(self) -> Library:
+        """All profiles that the fabric may name."""
+        return self.shipped.joined(self.own_profiles)
+
+    @cached_property
+    def lossless_chosen(self) -> Chosen:
+        """The fabric's lossless profile with its place."""
+        chosen = self.profiles.get("lossless", self.fabric.lossless)
+        if chosen is None:  # check_intent refuses it
+            raise LookupError(self.fabric.lossless)
+        return chosen
+
+    @cached_property
+    def lossless(self) -> Lossless:
+        """The fabric's lossless profile."""
+        profile = self.lossless_chosen.profile
+        if not isinstance(profile, Lossless):
+            raise TypeError(f"{profile!r} among the lossless profiles")
+        return profile
+
+    @property
+    def has_lossless(self) -> bool:
+        """Whether the fabric names a lossless profile that there is."""
+        return self.profiles.get("lossless", self.fabric.lossless) is not None
+
+    def note_ecn(self, device: str, field_path: str, *path: str | int) -> None:
+        """Remember that a field of a device came from a path of the ECN profile."""
+        self.table[f"{device}/{field_path}"] = self.ecn_chosen.key_at(path)
+
+    @cached_property
+    def ecn_chosen(self) -> Chosen:
+        """The ECN profile that the lossless profile names, with its place."""
+        chosen = self.profiles.get("ecn", self.lossless.ecn)
+        if chosen is None:  # check_intent refuses it
+            raise LookupError(self.lossless.ecn)
+        return chosen
+
+    @cached_property
+    def ecn(self) -> StaticEcn | AiEcnProfile:
+        """The fabric's ECN profile."""
+        profile = self.ecn_chosen.profile
+        if not isinstance(profile, StaticEcn | AiEcnProfile):
+            raise TypeError(f"{profile!r} among the ECN profiles")
+        return profile
+
+    def at(self, path: YamlPath) -> Position:
+        """Where the value at a YAML path stands."""
+        return self.loaded.document.at(path)
 
     def problem(self, path: YamlPath, what: str, how: str = "") -> Problem:
         """One problem at a YAML path."""
@@ -61,12 +132,36 @@ class Context:
         """Facts of a switch's model."""
         return self.catalogue.hardware[switch.hardware]
 
+    def fabric_ports(self, switch: Switch) -> tuple[str, ...]:
+        """Ports of a switch that take leaf-spine links, by place."""
+        return self.hardware(switch).fabric_places(switch.splits)
+
+    def speed_gbps(self, switch: Switch, port: str) -> int | None:
+        """Speed of a port, or of a part of one that is split."""
+        return self.hardware(switch).speed_gbps(port, switch.splits.get(whole_port(port)))
+
     def family(self, switch: Switch) -> Family:
         """Syntax family of a switch's model and release."""
         family = self.hardware(switch).family_of(switch.software)
         if family is None:  # check_intent refuses it
             raise LookupError(switch.software)
         return self.catalogue.families[family]
+
+    @cached_property
+    def spines_differ(self) -> bool:
+        """Whether paths over different spines have different AS numbers, now or as it grows."""
+        numbers = {allocate.asn(self.fabric, spine) for spine in self.fabric.spines}
+        return self.fabric.routing.spine_asns == "each" or len(numbers) > 1
+
+    @cached_property
+    def has_exits(self) -> bool:
+        """Whether any leaf leads out of the fabric."""
+        return any(leaf.exits for leaf in self.fabric.leaves)
+
+    @cached_property
+    def segment_acls(self) -> Mapping[str, FilterAcl]:
+        """What the policy says of each segment's packets, by segment: the same on every leaf."""
+        return segment_acls(self.fabric.security.policy, self.fabric.segments)
 
     def out_of_band(self) -> SegmentIntent:
         """The management segment: the one without a VLAN."""
@@ -76,9 +171,35 @@ class Context:
         """Management address of a switch."""
         return allocate.management(self.fabric, switch, self.out_of_band())
 
-    def gateways(self, switch: Switch) -> Iterator[tuple[SegmentIntent, IPv4Interface]]:
+    def gateways(self, switch: Switch) -> Sequence[tuple[SegmentIntent, IPv4Interface]]:
         """Segments that a leaf serves, each with its gateway; none on a spine."""
-        if isinstance(switch, Leaf):
-            for segment in self.fabric.segments:
-                if segment.name in switch.segments:
-                    yield segment, allocate.gateway(segment, switch)
+        return self._gateways.get(switch.name, ())
+
+    @cached_property
+    def _gateways(self) -> Mapping[str, Sequence[tuple[SegmentIntent, IPv4Interface]]]:
+        return {
+            leaf.name: tuple(
+                (segment, allocate.gateway(segment, leaf))
+                for segment in self.fabric.segments
+                if segment.name in leaf.segments
+            )
+            for leaf in self.fabric.leaves
+        }
+
+    def gateway_of(self, server: ServerIntent) -> IPv4Interface:
+        """Gateway of a server's segment on its leaf."""
+        return next(g for s, g in self._gateways[server.leaf] if s.name == server.segment)
+
+    @cached_property
+    def server_addresses(self) -> Sequence[IPv4Interface]:
+        """Address of each server of the fabric."""
+        leaves = {leaf.name: leaf for leaf in self.fabric.leaves}
+        return tuple(
+            allocate.server_address(s, self.gateway_of(s), self.hardware(leaves[s.leaf]))
+            for s in self.fabric.servers
+        )
+
+    @cached_property
+    def paths(self) -> Mapping[str, YamlPath]:
+        """YAML path of each switch, by name."""
+        return {switch.name: path for path, switch in self.switches()}

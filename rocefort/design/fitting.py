@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import IPv4Interface, IPv4Network
 from itertools import chain
 
-from rocefort.design import allocate
+from rocefort.design.bonds import trunk_problems
 from rocefort.design.context import Context
 from rocefort.design.links import Joint
+from rocefort.design.marking import speed_problems
+from rocefort.design.optics import cable_problems
 from rocefort.documents.read import YamlPath
 from rocefort.errors import BadInput, Problem
 from rocefort.models.fabric_nodes import Leaf
-from rocefort.models.hardware import port_speed_gbps
 
 
 def check_fit(context: Context, joints: Sequence[Joint]) -> None:
@@ -20,9 +21,12 @@ def check_fit(context: Context, joints: Sequence[Joint]) -> None:
     parts = (
         _ports(context, joints),
         _speeds(context, joints),
+        cable_problems(context, joints),
+        speed_problems(context, joints),
         _subnets(context, joints),
         _management(context),
         _servers(context),
+        trunk_problems(context),
     )
     if problems := sorted(chain.from_iterable(parts), key=lambda problem: problem.line):
         raise BadInput(problems=problems)
@@ -30,7 +34,10 @@ def check_fit(context: Context, joints: Sequence[Joint]) -> None:
 
 def _ports(context: Context, joints: Iterable[Joint]) -> Iterator[Problem]:
     """Each port takes one cable. (Two servers on one port are told before.)"""
-    used = {(s.leaf, s.port): f"server {s.name}" for s in context.fabric.servers}
+    servers = context.fabric.servers
+    used = {(s.leaf, port): f"server {s.name}" for s in servers for port in s.ports}
+    for leaf in context.fabric.leaves:
+        used |= {(leaf.name, exit_.port): f"exit {exit_.name}" for exit_ in leaf.exits}
     for joint in joints:
         for end, field in ((joint.spine, "spine_port"), (joint.leaf, "leaf_port")):
             key = end.switch.name, end.port
@@ -38,7 +45,7 @@ def _ports(context: Context, joints: Iterable[Joint]) -> Iterator[Problem]:
                 yield context.problem(
                     _field(joint, field),
                     f"{' '.join(key)} is used twice, by {used[key]} and {joint}",
-                    "give each link and server a port of its own",
+                    "give each link, server and exit a port of its own",
                 )
             used.setdefault(key, str(joint))
 
@@ -50,7 +57,8 @@ def _field(joint: Joint, name: str) -> YamlPath:
 
 def _speeds(context: Context, joints: Iterable[Joint]) -> Iterator[Problem]:
     for joint in joints:
-        if port_speed_gbps(joint.spine.port) != port_speed_gbps(joint.leaf.port):
+        ends = (joint.spine, joint.leaf)
+        if len({context.speed_gbps(end.switch, end.port) for end in ends}) > 1:
             yield context.problem(
                 _field(joint, "leaf_port"),
                 f"{joint} joins {joint.spine.port} and {joint.leaf.port}, which differ in speed",
@@ -74,8 +82,8 @@ def _overlaps(
 ) -> Iterator[Problem]:
     """In order of first address, what overlaps anything overlaps the one that ends last."""
     last: tuple[IPv4Network, str, YamlPath] | None = None
-    for item in sorted(found, key=lambda item: (item[0], item[1])):
-        if last is not None and item[0].overlaps(last[0]):
+    for item in sorted(found, key=_in_order):
+        if last is not None and item[0].network_address <= last[0].broadcast_address:
             # The pin of the two is at fault; of two pins the second.
             late, early = sorted((item, last), key=_pinned, reverse=True)
             yield context.problem(
@@ -85,6 +93,11 @@ def _overlaps(
             )
         if last is None or item[0].broadcast_address > last[0].broadcast_address:
             last = item
+
+
+def _in_order(item: tuple[IPv4Network, str, YamlPath]) -> tuple[int, int, str]:
+    """As networks compare, then by name: numbers compare faster."""
+    return int(item[0].network_address), item[0].prefixlen, item[1]
 
 
 def _pinned(item: tuple[IPv4Network, str, YamlPath]) -> bool:
@@ -104,17 +117,14 @@ def _management(context: Context) -> Iterator[Problem]:
 
 
 def _servers(context: Context) -> Iterator[Problem]:
-    leaves = {leaf.name: leaf for leaf in context.fabric.leaves}
-    segments = {segment.name: segment for segment in context.fabric.segments}
     for index, server in enumerate(context.fabric.servers):
-        leaf = leaves[server.leaf]
-        gateway = allocate.gateway(segments[server.segment], leaf)
-        address = allocate.server_address(server, gateway, context.hardware(leaf))
-        if not _usable(address, gateway.network):
+        address, network = context.server_addresses[index], context.gateway_of(server).network
+        if not _usable(address, network):
+            field = "address" if server.address else "bond" if server.bond else "port"
             yield context.problem(
-                ("servers", index, "address" if server.address else "port"),
-                f"address {address.ip} of {server.name} is not one of {gateway.network}",
-                f"that is segment {server.segment} on {leaf.name}: use an address of it, "
+                ("servers", index, field),
+                f"address {address.ip} of {server.name} is not one of {network}",
+                f"that is segment {server.segment} on {server.leaf}: use an address of it, "
                 "or a shorter leaf_prefix_length",
             )
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from rocefort.models.network import Link, Network, Node, shared_subnets
+from rocefort.design.infer_cabling import Heard, claims_of, links_of
+from rocefort.design.infer_roles import with_roles
+from rocefort.models.network import Network, Node
 
 
-def infer(name: str, nodes: Iterable[Node]) -> Network:
-    """Network of parsed text; a cable is inferred where two routed ports share a subnet.
+def infer(name: str, nodes: Iterable[Node], heard: Sequence[Heard] = ()) -> Network:
+    """Network of parsed text: its cables and roles as far as the text tells them.
 
-    Roles, hardware, servers, cable lengths and what the fabric is meant to do stay unknown; so
-    does the cabling where no two ports share a subnet.
+    heard: what LLDP heard, where it was dumped. Servers, cable lengths and what the fabric is meant
+    to do stay unknown; so does the cabling where nothing tells of a cable, and a role that is not
+    clear. Hardware is what the nodes bring.
     """
     nodes = tuple(sorted(nodes, key=lambda node: node.name))
-    links = tuple(
-        Link(a=ends[0], b=ends[1])
-        for ends in shared_subnets(nodes).values()
-        if len(ends) == 2 and ends[0].device != ends[1].device
-    )
-    return Network(name=name, origin="text", nodes=nodes, links=links or None)
+    claims = claims_of(nodes, heard)
+    links = links_of(claims)
+    nodes = with_roles(nodes, links)
+    return Network(name=name, origin="text", nodes=nodes, links=links or None, claims=claims)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
+from rocefort.design.catalogue import Catalogue, load_catalogue
 from rocefort.documents.read import Document, YamlPath, path_text, read_document
 from rocefort.documents.validate import validate
 from rocefort.errors import BadInput, Problem
 from rocefort.models.fabric import Fabric
-from rocefort.models.hardware import Family, FamilyFile, Hardware, SyntaxFamily
-from rocefort.paths import HARDWARE, INVENTORY
+from rocefort.paths import INVENTORY
 
+__all__ = ["Catalogue", "Loaded", "find_fabric", "load_catalogue", "load_fabric", "shortest"]
 FABRIC_FILE = "fabric.yaml"
-FAMILY_FILE = "families.yaml"
 
 
 @dataclass(frozen=True)
@@ -29,14 +27,6 @@ class Loaded:
         """One problem at a YAML path."""
         position = self.document.at(path)
         return Problem(f"{position}: {path_text(path)}", what, how, position.line)
-
-
-@dataclass(frozen=True)
-class Catalogue:
-    """Hardware by model and syntax families by name."""
-
-    hardware: Mapping[str, Hardware]
-    families: Mapping[SyntaxFamily, Family]
 
 
 def find_fabric(name: Path) -> Path:
@@ -65,19 +55,3 @@ def load_fabric(name: Path) -> Loaded:
     """Read a fabric; raises BadInput with all problems of its shape and types together."""
     document = read_document(find_fabric(name))
     return Loaded(validate(Fabric, document), document)
-
-
-@cache
-def load_catalogue(directory: Path = HARDWARE) -> Catalogue:
-    """Read hardware facts and syntax families; a site adds a switch by adding a file."""
-    file = directory / FAMILY_FILE
-    families = {f.name: f for f in validate(FamilyFile, read_document(file, "families:")).families}
-    hardware = {}
-    for path in sorted(directory.glob("*.yaml")):
-        if path.name != FAMILY_FILE:
-            one = validate(Hardware, read_document(path, "model: NAME"))
-            if one.model in hardware:
-                what = f"model {one.model!r} stands in another file of this directory, too"
-                raise BadInput(what, where=f"{path}: model", how="keep one file a model")
-            hardware[one.model] = one
-    return Catalogue(hardware, families)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rocefort.design import marking
 from rocefort.design.context import Context
 from rocefort.models.fabric_lossless import Deadlock, Lossless
 from rocefort.models.fabric_nodes import Switch
@@ -16,8 +17,6 @@ from rocefort.models.interface import (
     PfcThreshold,
 )
 from rocefort.models.lossless import (
-    AiEcn,
-    AiEcnQueue,
     DiffservDomain,
     DscpMap,
     Pfc,
@@ -30,55 +29,50 @@ from rocefort.models.qos import DSCPS, QUEUE_PHB, default_queue
 
 def intent(context: Context) -> LosslessIntent:
     """What no text says: what RoCE is meant to get."""
-    fabric = context.fabric
-    lossless = fabric.lossless
+    lossless = context.lossless
     for name in ("queue", "roce_dscp", "cnp_dscp"):
-        context.note("", f"lossless.{name}", "lossless", name)
+        context.note_lossless("", f"lossless.{name}", name)
     for name in ("detect_ms", "recovery_ms"):
-        context.note("", f"lossless.{name}", "lossless", "deadlock", name)
+        context.note_lossless("", f"lossless.{name}", "deadlock", name)
     return LosslessIntent(
         queue=lossless.queue,
         roce_dscp=lossless.roce_dscp,
         cnp_dscp=lossless.cnp_dscp,
+        cnp_queue=lossless.cnp_queue,
         detect_ms=lossless.deadlock.detect_ms,
         recovery_ms=lossless.deadlock.recovery_ms,
-        headroom_mtu=max(JUMBO_FRAME_BYTES, fabric.mtu + FRAME_OVERHEAD_BYTES),
+        headroom_mtu=max(JUMBO_FRAME_BYTES, context.fabric.mtu + FRAME_OVERHEAD_BYTES),
     )
 
 
 def domain(context: Context, device: str) -> DiffservDomain:
     """Only what differs from the default map: a switch saves nothing else."""
-    lossless = context.fabric.lossless
+    lossless = context.lossless
     wanted = dict.fromkeys((d for d in DSCPS if default_queue(d) == lossless.queue), 0)
+    wanted[lossless.cnp_dscp] = lossless.cnp_queue
     wanted[lossless.roce_dscp] = lossless.queue
     rows = [
         DscpMap(value=dscp, phb=QUEUE_PHB[queue])
         for dscp, queue in wanted.items()
         if queue != default_queue(dscp)
     ]
-    context.note(device, f"domains[{lossless.domain}]", "lossless", "roce_dscp")
+    context.note_lossless(device, f"domains[{lossless.domain}]", "roce_dscp")
     dot1p = DscpMap(value=lossless.queue, phb=QUEUE_PHB[0])
     return DiffservDomain(name=lossless.domain, dscp=tuple(rows), dot1p=(dot1p,))
 
 
-def ai_ecn(context: Context, device: str) -> AiEcn:
-    """AI-ECN on the lossless queue."""
-    lossless = context.fabric.lossless
-    context.note(device, "ai_ecn", "lossless", "ai_ecn_model")
-    queue = AiEcnQueue(queue=lossless.queue, model=lossless.ai_ecn_model)
-    return AiEcn(enabled=True, queues=(queue,))
-
-
 def port(context: Context, switch: Switch, name: str) -> dict[str, object]:
     """Fields of an Interface that RoCE passes."""
-    lossless, family, at = context.fabric.lossless, context.family(switch), f"interfaces[{name}]"
-    context.note(switch.name, f"{at}.thresholds", "lossless", "xoff_kbytes")
-    context.note(switch.name, f"{at}.pfc", "lossless", "queue")
-    context.note(switch.name, f"{at}.domain", "lossless", "domain")
-    context.note(switch.name, f"{at}.drr", "lossless", "scheduling")
-    if family.name not in context.port_fields:
-        context.port_fields[family.name] = _port_fields(lossless, family)
-    return context.port_fields[family.name]
+    lossless, family, at = context.lossless, context.family(switch), f"interfaces[{name}]"
+    context.note_lossless(switch.name, f"{at}.thresholds", "xoff_kbytes")
+    context.note_lossless(switch.name, f"{at}.pfc", "queue")
+    context.note_lossless(switch.name, f"{at}.domain", "domain")
+    context.note_lossless(switch.name, f"{at}.drr", "scheduling")
+    key = family.name, marking.speed_of(context, switch, name)
+    if key not in context.port_fields:
+        rows = marking.rows(context, key[1])
+        context.port_fields[key] = _port_fields(lossless, family) | {"markings": rows}
+    return context.port_fields[key]
 
 
 def _port_fields(lossless: Lossless, family: Family) -> dict[str, object]:
@@ -94,12 +88,12 @@ def _port_fields(lossless: Lossless, family: Family) -> dict[str, object]:
 
 def pfc(context: Context, switch: Switch) -> Pfc:
     """PFC of the whole switch, with the timers in the form that its family has."""
-    lossless, family = context.fabric.lossless, context.family(switch)
+    lossless, family = context.lossless, context.family(switch)
     given = lossless.deadlock.by_family.get(family.name)
-    place = ("lossless", "deadlock", *(("by_family", family.name.value) if given else ()))
+    place = ("deadlock", *(("by_family", family.name.value) if given else ()))
     for part in ("detect_ms", "recovery_ms", "interval_ms", "profiles[default].timers"):
-        context.note(switch.name, f"pfc.{part}", *place)
-    context.note(switch.name, "pfc.profiles[default]", "lossless", "queue")
+        context.note_lossless(switch.name, f"pfc.{part}", *place)
+    context.note_lossless(switch.name, "pfc.profiles[default]", "queue")
     profile = PfcProfile(queues=(lossless.queue,))
     common = Pfc(
         profiles=(profile,),

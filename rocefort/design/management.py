@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocefort.design.context import Context
 from rocefort.design.ports import MANAGEMENT
-from rocefort.models.access import LocalUser, Ssh, SshUser, Vty
+from rocefort.models.access import LocalUser, Ssh, SshUser, TaskGroupGrant, UserGroup, Vty
 from rocefort.models.management import (
     Acl,
     AclRule,
@@ -15,6 +15,15 @@ from rocefort.models.management import (
     SnmpView,
     Syslog,
 )
+from rocefort.models.static import DEFAULT_ROUTE, StaticRoute, Vrf
+from rocefort.models.telemetry import (
+    Collector,
+    DestinationGroup,
+    Sampling,
+    SensorGroup,
+    Subscription,
+    Telemetry,
+)
 
 ACCESS_ACL = 2000  # the first basic ACL
 RULE_STEP = 5  # a switch's own step, V300R023C00 `step`
@@ -22,12 +31,47 @@ EVERYTHING = "iso"  # root of the tree of SNMP objects, and the name of the view
 SNMP_GROUP = "monitoring"
 
 
+def vrfs(context: Context, device: str) -> tuple[Vrf, ...]:
+    """The routing table of the management port, if it has one of its own."""
+    name = context.fabric.management.vrf
+    context.note(device, "vrfs", "management")
+    return () if name is None else (Vrf(name=name, ipv4=True),)
+
+
+def static_routes(context: Context, device: str) -> tuple[StaticRoute, ...]:
+    """The management port's way to the rest of the site."""
+    management = context.fabric.management
+    if management.gateway is None:
+        return ()
+    route = StaticRoute(
+        prefix=DEFAULT_ROUTE,
+        next_hop=management.gateway,
+        vrf=management.vrf,
+        description="management",
+    )
+    context.note(device, f"static_routes[{route.key}]", "management", "gateway")
+    return (route,)
+
+
 def users(context: Context, device: str) -> tuple[LocalUser, ...]:
     """Local users; their passwords are no part of intent."""
     context.note(device, "users", "security", "users")
     return tuple(
-        LocalUser(name=user.name, service_types=("ssh",), level=user.level)
+        LocalUser(name=user.name, service_types=("ssh",), level=user.level, group=user.role)
         for user in context.fabric.security.users
+    )
+
+
+def user_groups(context: Context, device: str) -> tuple[UserGroup, ...]:
+    """Roles of the site's own; those that the switch comes with need no line."""
+    for index, role in enumerate(context.fabric.security.roles):
+        context.note(device, f"user_groups[{role.name}]", "security", "roles", index)
+    return tuple(
+        UserGroup(
+            name=role.name,
+            grants=tuple(TaskGroupGrant(name=g.task_group, rights=g.rights) for g in role.grants),
+        )
+        for role in context.fabric.security.roles
     )
 
 
@@ -85,7 +129,10 @@ def syslog(context: Context, device: str) -> Syslog:
     """Log hosts, reached from the management port."""
     hosts = context.fabric.services.syslog
     context.note(device, "syslog", "services", "syslog")
-    return Syslog(hosts=hosts, source_interface=MANAGEMENT if hosts else None)
+    if not hosts:
+        return Syslog()
+    vrf = context.fabric.management.vrf
+    return Syslog(hosts=hosts, vrf=vrf, source_interface=MANAGEMENT)
 
 
 def snmp(context: Context, device: str) -> Snmp:
@@ -99,8 +146,41 @@ def snmp(context: Context, device: str) -> Snmp:
     group = SnmpGroup(name=SNMP_GROUP, read_view=EVERYTHING, notify_view=EVERYTHING)
     return Snmp(
         enabled=True,
+        source_interface=MANAGEMENT,
         versions=("v3",),
         views=(SnmpView(name=EVERYTHING, subtrees=(EVERYTHING,)),),
         groups=(group,),
         users=tuple(SnmpUser(name=user.name, group=SNMP_GROUP) for user in named),
+    )
+
+
+def telemetry(context: Context, device: str) -> Telemetry:
+    """Subscriptions, each with a sensor group and a destination group of its own name."""
+    wanted, vrf = context.fabric.services.telemetry, context.fabric.management.vrf
+    context.note(device, "telemetry", "services", "telemetry")
+    for index, row in enumerate(wanted):
+        for part in ("sensor_groups", "destination_groups", "subscriptions"):
+            at = f"telemetry.{part}[{row.name}]"
+            context.note(device, at, "services", "telemetry", index)
+    return Telemetry(
+        sensor_groups=tuple(SensorGroup(name=row.name, paths=row.paths) for row in wanted),
+        destination_groups=tuple(
+            DestinationGroup(
+                name=row.name,
+                collectors=tuple(
+                    Collector(address=c.address, port=c.port, vrf=vrf, protocol="grpc", tls=c.tls)
+                    for c in row.collectors
+                ),
+            )
+            for row in wanted
+        ),
+        subscriptions=tuple(
+            Subscription(
+                name=row.name,
+                source_interface=MANAGEMENT,
+                samplings=(Sampling(group=row.name, interval_ms=row.interval_ms),),
+                destinations=(row.name,),
+            )
+            for row in wanted
+        ),
     )

@@ -16,14 +16,21 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from rocefort.design.allocate import FIRST_SERVER
+from rocefort.design.capacity import larger_hardware
 from rocefort.design.load import FABRIC_FILE, Catalogue, load_catalogue, shortest
 from rocefort.design.schema import MODELINE
 from rocefort.documents.nearest import nearest
 from rocefort.errors import BadInput, Problem, Refused, ServiceFailed
 from rocefort.models.base import check_name
 from rocefort.models.fabric_routing import Capacity
-from rocefort.models.fabric_types import MOST_LEAVES, MOST_SPINES
-from rocefort.models.hardware import Family, Hardware, port_speed_gbps
+from rocefort.models.fabric_types import (
+    MOST_LEAVES,
+    MOST_LINKS_PER_PAIR,
+    MOST_PATHS,
+    MOST_SPINES,
+)
+from rocefort.models.hardware import Family, Hardware
+from rocefort.models.wording import counted
 from rocefort.paths import HARDWARE, INVENTORY, TEMPLATES
 
 RELEASES = ("V300R023C00", "V200R022C00")  # those that the references and HEPS know
@@ -46,6 +53,7 @@ class Size:
     servers_per_leaf: int
     capacity_spines: int | None = None
     capacity_leaves: int | None = None
+    links_per_pair: int = 1  # of each leaf and spine, in use and reserved
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +84,14 @@ def new_fabric(
     _refuse(_name_problems(name), _model_problems(catalogue, leaf_hardware, spine_hardware))
     leaf, spine = _model(catalogue, leaf_hardware), _model(catalogue, spine_hardware)
     _refuse(
-        _size_problems(size, leaf.hardware, spine.hardware),
+        _size_problems(catalogue, size, leaf.hardware, spine.hardware),
         _server_problems(size, leaf.hardware),
         _speed_problems(leaf.hardware, spine.hardware),
     )
     capacity = Capacity(
-        spines=_reserved(size.capacity_spines, leaf.hardware, "spines"),
-        leaves=_reserved(size.capacity_leaves, spine.hardware, "leaves"),
+        spines=_reserved(size, size.capacity_spines, leaf.hardware, "spines"),
+        leaves=_reserved(size, size.capacity_leaves, spine.hardware, "leaves"),
+        links_per_pair=size.links_per_pair,
     )
     return _template().render(
         name=name,
@@ -156,27 +165,39 @@ def _model(catalogue: Catalogue, name: str) -> _Model:
     return _Model(hardware, next(known, release.prefix), catalogue.families[release.family])
 
 
-def _reserved(wanted: int | None, hardware: Hardware, peers: str) -> int:
+def _reserved(size: Size, wanted: int | None, hardware: Hardware, peers: str) -> int:
     """Capacity for the peers of a model: as wanted, or as many as it has ports for."""
-    most = MOST_SPINES if peers == "spines" else MOST_LEAVES
-    return min(len(hardware.fabric_port_names()), most) if wanted is None else wanted
+    if wanted is not None:
+        return wanted
+    each = size.links_per_pair
+    most = min(MOST_SPINES, MOST_PATHS // each) if peers == "spines" else MOST_LEAVES
+    return min(len(hardware.fabric_port_names()) // each, most)
 
 
-def _size_problems(size: Size, leaf: Hardware, spine: Hardware) -> Iterator[Problem]:
+def _size_problems(
+    catalogue: Catalogue, size: Size, leaf: Hardware, spine: Hardware
+) -> Iterator[Problem]:
+    each = size.links_per_pair
+    if not 1 <= each <= MOST_LINKS_PER_PAIR:
+        what = f"{counted(each, 'link')} from each leaf to each spine"
+        yield Problem("", what, f"ask for 1 to {MOST_LINKS_PER_PAIR}")
+        return
     rows = (
         (leaf, "leaf", "spines", size.spines, size.capacity_spines),
         (spine, "spine", "leaves", size.leaves, size.capacity_leaves),
     )
     for hardware, role, peers, count, capacity in rows:
-        ports = _reserved(None, hardware, peers)
+        ports = _reserved(size, None, hardware, peers)
         if count < 1:
             yield Problem("", f"{count} {peers}", "a fabric has one or more")
         elif max(count, capacity or 0) > ports:
+            wanted = max(count, capacity or 0)
+            larger = larger_hardware(catalogue.hardware, hardware, wanted * each)
             yield Problem(
                 "",
-                f"{hardware.model} as a {role} has {ports} ports for {peers}, not "
-                f"{max(count, capacity or 0)}",
-                f"ask for at most {ports} {peers}, or choose another {role} hardware",
+                f"{hardware.model} as a {role} has ports for {ports} {peers} with "
+                f"{counted(each, 'link')} to each, not {wanted}",
+                f"ask for at most {ports} {peers}, or as {role} hardware {larger}",
             )
         elif capacity is not None and capacity < count:
             yield Problem(
@@ -200,7 +221,7 @@ def _server_problems(size: Size, leaf: Hardware) -> Iterator[Problem]:
 
 def _speed_problems(leaf: Hardware, spine: Hardware) -> Iterator[Problem]:
     speeds = {
-        port_speed_gbps(port): f"{hardware.model} {port}"
+        hardware.speed_gbps(port): f"{hardware.model} {port}"
         for hardware in (leaf, spine)
         for port in hardware.fabric_port_names()
     }
@@ -216,8 +237,8 @@ def _server_ports(leaf: Hardware) -> tuple[str, ...]:
     """Ports of a leaf for servers, all of one speed: the one that most of its free ports have."""
     kept = set(leaf.fabric_port_names())
     free = [port for port in leaf.port_names() if port not in kept]
-    speeds = Counter(map(port_speed_gbps, free)).most_common(1)
-    return tuple(port for port in free if port_speed_gbps(port) == speeds[0][0])
+    speeds = Counter(map(leaf.speed_gbps, free)).most_common(1)
+    return tuple(port for port in free if leaf.speed_gbps(port) == speeds[0][0])
 
 
 def _network(base: str, addresses: int, longest: int = 30) -> IPv4Network:
@@ -236,7 +257,9 @@ def _addresses(capacity: Capacity, leaf: Hardware) -> dict[str, object]:
         "pools": {
             "spine_loopbacks": _network("10.0.0.0", capacity.spines + 1),
             "leaf_loopbacks": _network("10.1.0.0", capacity.leaves + 1),
-            "links": _network("10.2.0.0", capacity.spines * capacity.leaves * 2),
+            "links": _network(
+                "10.2.0.0", capacity.spines * capacity.leaves * capacity.links_per_pair * 2
+            ),
         },
         "asn": ASN_2_BYTES if two_bytes else ASN_4_BYTES,
         "compute": _network("10.64.0.0", capacity.leaves * part.num_addresses),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from ipaddress import IPv4Network
 
-from rocefort.design import allocate
+from rocefort.design import allocate, border
 from rocefort.design.context import Context
 from rocefort.design.links import Joint
 from rocefort.documents.read import YamlPath
@@ -29,11 +29,16 @@ OWN, SPINES, LEAVES = 1, 1, 4095
 
 def bgp(context: Context, path: YamlPath, switch: Switch, joints: Sequence[Joint]) -> Bgp:
     """The BGP process: one group towards the other role, one peer a link."""
-    routing = context.fabric.routing
-    group = "SPINE" if isinstance(switch, Leaf) else "LEAF"
+    routing, leaf = context.fabric.routing, isinstance(switch, Leaf)
+    group = "SPINE" if leaf else "LEAF"
     context.note(switch.name, "bgp", *path, "id")
     context.note(switch.name, "bgp.maximum_paths", "routing", "maximum_paths")
     context.note(switch.name, f"bgp.groups[{group}]", "routing")
+    if routing.authentication:
+        context.note(switch.name, f"bgp.groups[{group}].password", "routing", "authentication")
+    # Over border leaves the AS paths to the outside differ: spines share them, and leaves after.
+    if relaxed := (leaf and context.spines_differ) or context.has_exits:
+        context.note(switch.name, "bgp.as_path_relax", "routing")
     loopback = allocate.loopback(context.fabric, switch)
     return Bgp(
         asn=allocate.asn(context.fabric, switch),
@@ -45,24 +50,35 @@ def bgp(context: Context, path: YamlPath, switch: Switch, joints: Sequence[Joint
                 bfd=routing.bfd,
                 keepalive_s=routing.keepalive_s,
                 hold_s=routing.hold_s,
+                password=routing.authentication.stated if routing.authentication else None,
                 active=True,
                 export_policy=EXPORT,
             ),
         ),
-        peers=tuple(_peer(context, switch, joint, group) for joint in joints),
-        networks=(IPv4Network(loopback), *(g.network for _, g in context.gateways(switch))),
+        peers=(
+            *(_peer(context, switch, joint, group) for joint in joints),
+            *border.peers(context, switch),
+        ),
+        networks=(
+            IPv4Network(loopback),
+            *(g.network for _, g in context.gateways(switch)),
+            *border.networks(context, switch),
+        ),
         maximum_paths=routing.maximum_paths,
+        as_path_relax=relaxed,
     )
 
 
 def _peer(context: Context, switch: Switch, joint: Joint, group: str) -> BgpPeer:
     _, far = joint.ends(switch)
     context.note(switch.name, f"bgp.peers[{far.address.ip}]", *joint.path)
+    own = joint.authentication
     return BgpPeer(
         address=far.address.ip,
         asn=allocate.asn(context.fabric, far.switch),
         group=group,
         description=far.switch.name,
+        password=own.stated if own else None,
         active=True,
     )
 
@@ -75,6 +91,7 @@ def announced(context: Context, switch: Switch) -> PrefixList:
         rows = [PrefixEntry(index=OWN, prefix=own)]
         for segment, gateway in context.gateways(switch):
             rows.append(PrefixEntry(index=segment.vlan or 0, prefix=gateway.network))
+        rows += border.passed_on(context, switch)
         return PrefixList(name=LOCAL, entries=tuple(rows))
     pools = context.fabric.pools
     entries = [
@@ -91,7 +108,7 @@ def announced(context: Context, switch: Switch) -> PrefixList:
         for segment in context.fabric.segments
         if segment.vlan
     ]
-    return PrefixList(name=FABRIC, entries=tuple(entries))
+    return PrefixList(name=FABRIC, entries=(*entries, *border.passed_on(context, switch)))
 
 
 def export_policy(switch: Switch) -> RoutePolicy:

@@ -1,8 +1,8 @@
 """Writes what one switch routes as Arista EOS text, which Batfish reads in place of VRP.
 
 Only what decides sessions, routes and forwarding is translated: interfaces, VLANs, BGP and its
-policies. Timers, BFD, lossless queues and management do not change Batfish's answers and are left
-out. What would change them and has no EOS counterpart is an error.
+policies. Timers, BFD, authentication, lossless queues and management do not change Batfish's
+answers and are left out. What would change them and has no EOS counterpart is an error.
 """
 
 from __future__ import annotations
@@ -16,18 +16,22 @@ from typing import Literal
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
+from rocefort.dialects.eos_filters import access_lists, filter_problems, groups_of
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.base import NAME
 from rocefort.models.bgp import Bgp, BgpPeer, PrefixEntry
+from rocefort.models.bond import MANUAL, trunk_name
 from rocefort.models.device import Device
-from rocefort.models.interface import Interface
+from rocefort.models.interface import SWITCHING, Interface
+from rocefort.models.static import STATIC_PREFERENCE
 from rocefort.paths import TEMPLATES
 
+EOS_BGP_DISTANCE = 200  # of an EOS switch; VRP's is 255
 DEFAULT_VLAN = 1  # is there without a line, on every port
 
 ETHERNET = re.compile(r"(\d+)GE(\d+)/(\d+)/(\d+)(?::(\d+))?")
 EOS_ETHERNET = re.compile(r"Ethernet(\d+)/(\d+)/(\d+)/(\d+)(?:/(\d+))?")
-SIMPLE = {"Vlanif": "Vlan", "LoopBack": "Loopback"}
+SIMPLE = {"Vlanif": "Vlan", "LoopBack": "Loopback", "Eth-Trunk": "Port-Channel"}
 MANAGEMENT = {"MEth0/0/0": "Management1"}
 
 
@@ -36,7 +40,7 @@ class EosNames:
 
     The port's speed is kept as the first number, because 25GE1/0/1 and 100GE1/0/1 are two ports:
     100GE1/0/1 <-> Ethernet100/1/0/1, 25GE1/0/1:2 <-> Ethernet25/1/0/1/2, Vlanif110 <-> Vlan110,
-    LoopBack0 <-> Loopback0, MEth0/0/0 <-> Management1.
+    LoopBack0 <-> Loopback0, Eth-Trunk1 <-> Port-Channel1, MEth0/0/0 <-> Management1.
     """
 
     @staticmethod
@@ -60,7 +64,7 @@ class EosNames:
 
 
 NAMES = "use letters, digits, '.', '_' and '-'"
-KINDS = "Ethernet ports, Vlanif, LoopBack and MEth0/0/0 are translated"
+KINDS = "Ethernet ports, Eth-Trunk, Vlanif, LoopBack and MEth0/0/0 are translated"
 
 
 def _to_eos(name: str) -> str | None:
@@ -82,16 +86,22 @@ def _to_vrp(name: str) -> str | None:
     return next((vrp for vrp, eos in MANAGEMENT.items() if eos == name), None)
 
 
+Mode = Literal["routed", "trunk", "access", "member", "logical"]
+
+
 @dataclass(frozen=True, slots=True)
 class Port:
     """One interface in EOS terms."""
 
     name: str
     enabled: bool
-    mode: Literal["routed", "trunk", "access", "logical"]
+    mode: Mode
     vlans: tuple[int, ...]
     mtu: int | None
     addresses: tuple[str, ...]
+    vrf: str | None
+    channel: str | None  # of a member: `channel-group` and what follows it
+    access_groups: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +120,18 @@ def render_eos(device: Device) -> str:
 
     What has no effect on a CloudEngine has none here: a peer without AS number, or not enabled in
     the IPv4 family, is a comment; an address on a layer-2 port is left out; what hangs on a VLAN
-    that is not created is shut down. Raises Refused with everything that EOS cannot say, and with
+    that is not created is shut down, and so are an Eth-Trunk with too few members, and members of
+    one that does not exist. Raises Refused with everything that EOS cannot say, and with
     references to what does not exist.
     """
     if problems := tuple(_problems(device)):
         raise Refused(problems=problems)
     return _template().render(
         device=device,
-        ports=[_port(i, device.vlans) for i in device.interfaces if EosNames.known(i.name)],
+        ports=[_port(device, i) for i in device.interfaces if EosNames.known(i.name)],
         neighbours=tuple(_neighbours(device.bgp)) if device.bgp else (),
         bounds=_bounds,
+        access_lists=access_lists(device),
     )
 
 
@@ -135,32 +147,51 @@ def _template() -> Template:
     return environment.get_template("eos/device.j2")
 
 
-def _port(interface: Interface, vlans: tuple[int, ...]) -> Port:
-    mode, carried = _switching(interface, vlans)
+def _port(device: Device, interface: Interface) -> Port:
+    mode, carried = _switching(interface, device.vlans)
     vlan = _only_vlan(interface)
     return Port(
         name=EosNames.to_eos(interface.name),
-        enabled=interface.enabled and vlan in (None, DEFAULT_VLAN, *vlans),
+        enabled=interface.enabled
+        and vlan in (None, DEFAULT_VLAN, *device.vlans)
+        and _bundled(device, interface),
         mode=mode,
         vlans=carried,
         mtu=interface.mtu,
         addresses=tuple(a.with_prefixlen for a in interface.addresses if interface.layer3),
+        vrf=interface.vrf,
+        channel=_channel(device, interface),
+        access_groups=groups_of(interface),
     )
+
+
+def _bundled(device: Device, interface: Interface) -> bool:
+    """Whether an Eth-Trunk has the members that it needs, and a member its Eth-Trunk."""
+    if interface.eth_trunk is not None:
+        return trunk_name(interface.eth_trunk) in device.by_interface
+    return interface.kind != "eth-trunk" or device.bundles(interface)
+
+
+def _channel(device: Device, interface: Interface) -> str | None:
+    trunk = device.by_interface.get(trunk_name(interface.eth_trunk or 0))
+    if interface.eth_trunk is None or trunk is None:
+        return None
+    return f"{interface.eth_trunk} mode {'on' if trunk.bond.mode == MANUAL else 'active'}"
 
 
 def _only_vlan(interface: Interface) -> int | None:
     """The VLAN without which the interface does nothing."""
     if interface.kind == "vlanif":
         return int(interface.name.removeprefix("Vlanif"))
-    switched = interface.kind == "ethernet" and not interface.routed
+    switched = interface.kind in SWITCHING and not interface.routed and interface.eth_trunk is None
     return interface.access_vlan if switched and interface.link_type != "trunk" else None
 
 
-def _switching(
-    interface: Interface, vlans: tuple[int, ...]
-) -> tuple[Literal["routed", "trunk", "access", "logical"], tuple[int, ...]]:
-    if interface.kind != "ethernet":
+def _switching(interface: Interface, vlans: tuple[int, ...]) -> tuple[Mode, tuple[int, ...]]:
+    if interface.kind not in SWITCHING:
         return "logical", ()
+    if interface.eth_trunk is not None:
+        return "member", ()
     if interface.routed:
         return "routed", ()
     if interface.link_type == "trunk":
@@ -207,6 +238,8 @@ def _problems(device: Device) -> Iterator[Problem]:
     yield from _name_problems(device)
     yield from _prefix_problems(device)
     yield from _policy_problems(device)
+    yield from _table_problems(device)
+    yield from filter_problems(device)
     if (bgp := device.bgp) is not None:
         for peer in bgp.peers:
             yield from _peer_problems(device, bgp, peer)
@@ -250,6 +283,26 @@ def _policy_problems(device: Device) -> Iterator[Problem]:
                 where = f"{device.name} route-policy {policy.name} node {node.node}"
                 what = f"ip-prefix {node.match_prefix_list} does not exist"
                 yield Problem(where, what, "define it, or remove the reference")
+
+
+def _table_problems(device: Device) -> Iterator[Problem]:
+    """Tables that nobody made, and static routes that EOS would rank otherwise than VRP."""
+    known = {vrf.name for vrf in device.vrfs}
+    used = [(i.name, i.vrf) for i in device.interfaces]
+    used += [(f"ip route-static {route.key}", route.vrf) for route in device.static_routes]
+    for what, vrf in used:
+        if vrf is not None and vrf not in known:
+            how = "define it with `ip vpn-instance`"
+            yield Problem(f"{device.name} {what}", f"vpn-instance {vrf} does not exist", how)
+    for table in device.vrfs:
+        if not NAME.fullmatch(table.name):
+            where = f"{device.name} vpn-instance {table.name!r}"
+            yield Problem(where, "not one word of EOS", NAMES)
+    for route in device.static_routes:
+        if (route.preference or STATIC_PREFERENCE) >= EOS_BGP_DISTANCE:
+            where = f"{device.name} ip route-static {route.key}"
+            what = f"preference {route.preference} is not below that of BGP in EOS"
+            yield Problem(where, what, f"use a preference below {EOS_BGP_DISTANCE}")
 
 
 def _peer_problems(device: Device, bgp: Bgp, peer: BgpPeer) -> Iterator[Problem]:

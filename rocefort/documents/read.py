@@ -19,6 +19,7 @@ from rocefort.models.network import Position
 YamlPath = tuple[str | int, ...]
 LARGEST_BYTES = 16 * 1024 * 1024  # a 5,000-switch fabric takes about 3 MB
 DEEPEST = 32  # a fabric nests 6 deep
+CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)  # as git marks both ends of one
 LONGEST_KEY = 60  # characters of a key that an error repeats
 
 # YAML 1.2 core schema; 1.1's `no`, `012`, `1:30` stay text.
@@ -66,13 +67,21 @@ def read_document(path: Path, first: str = "fabric: NAME") -> Document:
 
     first: the line that a file of this kind begins with, for who gives an empty one.
     """
-    text = _read(path)
-    builder = _Builder(str(path))
+    return document_of(read_text(path), str(path), first)
+
+
+def document_of(text: str, path: str, first: str = "fabric: NAME") -> Document:
+    """Read text as the YAML file that `path` names in errors; raises as `read_document` does."""
+    builder = _Builder(path)
     try:
         data = builder.build(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
+        if conflict := CONFLICT.search(text):
+            line = text.count("\n", 0, conflict.start()) + 1
+            what, how = "a merge conflict that nobody resolved", "resolve it, then remove its marks"
+            raise BadInput(what, where=f"{path}:{line}:1", how=how) from None
+        where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else path
         raise BadInput(f"not YAML: {error.problem}", where=where, how="mend the syntax") from None
     except yaml.reader.ReaderError as error:
         raise _bad_character(path, text, chr(error.character)) from None
@@ -81,17 +90,18 @@ def read_document(path: Path, first: str = "fabric: NAME") -> Document:
     if not isinstance(data, dict):
         what = "the file is empty" if data is None else "the file is not a mapping"
         raise BadInput(what, where=f"{path}:1:1", how=f"begin with `{first}`")
-    return Document(str(path), data, builder.values, builder.keys)
+    return Document(path, data, builder.values, builder.keys)
 
 
-def _bad_character(path: Path, text: str, character: str) -> BadInput:
+def _bad_character(path: str, text: str, character: str) -> BadInput:
     before = text[: text.index(character)]
     line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
     what = f"character {character!r} is not allowed in YAML"
     return BadInput(what, where=f"{path}:{line}:{column}", how="remove it")
 
 
-def _read(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """Text of a file, every line end as it is; raises BadInput where it cannot be read."""
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST_BYTES + 1)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -26,7 +27,11 @@ EXPECTED = {  # pydantic's words name Python's types
     "dict_type": "write keys and values, indented below it",
     "tuple_type": "write a list: [first, second], or lines that begin with `- `",
     "ip_v4_network": "write a network, such as 10.1.0.0/22: no bit set behind its length",
+    "ip_v4_address": "write an address without a length, such as 10.0.0.1",
+    "ip_v4_interface": "write an address with its length, such as 10.65.1.1/24",
     "string_type": "write text; in quotes if it looks like a number",
+    "bool_parsing": "write true or false",
+    "bool_type": "write true or false",
 }
 
 
@@ -36,53 +41,92 @@ def validate(model: type[M], document: Document) -> M:
         valid = model.model_validate(document.data)
     except ValidationError as error:
         details = sorted(
-            error.errors(include_url=False),
-            key=lambda detail: document.key_at(_yaml_path(detail["loc"])).line,
+            _without_echoes(error.errors(include_url=False)),
+            key=lambda detail: document.key_at(_yaml_path(detail, document.data)).line,
         )
         raise BadInput(problems=[_problem(document, model, d) for d in details]) from None
-    if problems := [_no_number(document, path) for path in _booleans(document.data, valid)]:
-        raise BadInput(problems=problems)
+    if misread := list(_misread(document.data, valid)):
+        raise BadInput(
+            problems=[
+                Problem(f"{document.at(path)}: {path_text(path)}", what, how)
+                for path, what, how in misread
+            ]
+        )
     return valid
 
 
-def _booleans(data: object, valid: object, path: YamlPath = ()) -> Iterator[YamlPath]:
-    """Paths of `true` and `false` that the model has taken for 1 and 0, as Python would."""
-    if isinstance(data, bool) and not isinstance(valid, bool):
-        yield path
-    elif isinstance(data, list) and isinstance(valid, tuple):
+def _without_echoes(details: Sequence[ErrorDetails]) -> Iterator[ErrorDetails]:
+    """Problems without lists that are too short only because an item of them is a problem."""
+    for detail in details:
+        place = detail["loc"]
+        inside = (d["loc"] for d in details if len(d["loc"]) > len(place))
+        if detail["type"] != "too_short" or all(loc[: len(place)] != place for loc in inside):
+            yield detail
+
+
+def _misread(
+    data: object, valid: object, path: YamlPath = ()
+) -> Iterator[tuple[YamlPath, str, str]]:
+    """Values that the model has taken for others, as Python would: path, what, how."""
+    if isinstance(data, list) and isinstance(valid, tuple):
         for index, (item, one) in enumerate(zip(data, valid, strict=False)):
-            yield from _booleans(item, one, (*path, index))
+            yield from _misread(item, one, (*path, index))
     elif isinstance(data, dict) and isinstance(valid, BaseModel | dict):
         values = valid if isinstance(valid, dict) else vars(valid)
         for key, item in data.items():
-            yield from _booleans(item, values.get(key), (*path, key))
-
-
-def _no_number(document: Document, path: YamlPath) -> Problem:
-    where = f"{document.at(path)}: {path_text(path)}"
-    return Problem(where, "true and false are no numbers", "write a number")
+            yield from _misread(item, values.get(key), (*path, key))
+    elif isinstance(data, bool) and not isinstance(valid, bool):
+        yield path, "true and false are no numbers", "write a number"
+    elif isinstance(data, int) and isinstance(valid, IPv4Address | IPv4Network):
+        yield path, f"{_shown(data)} is not an address", "write its four numbers, as in 10.0.0.1"
+    elif (
+        isinstance(data, str) and "/" not in data and isinstance(valid, IPv4Interface | IPv4Network)
+    ):
+        what = f"{_shown(data)} has no prefix length"
+        yield path, what, "write it behind the address: /24, say; /32 is one address"
 
 
 def _problem(document: Document, model: type[BaseModel], detail: ErrorDetails) -> Problem:
-    path = _yaml_path(detail["loc"])
+    path = _yaml_path(detail, document.data)
     kind = detail["type"]
-    if kind == "extra_forbidden":
-        how = nearest(str(path[-1]), _fields_at(model, path[:-1]))
-        where = f"{document.key_at(path)}: {path_text(path)}"
-        return Problem(where, f"unknown key {str(path[-1])!r}", how)
+    if found := _key_problem(document, model, path, detail):
+        return found
     where = f"{document.at(path)}: {path_text(path)}"
-    if kind == "missing":
-        return Problem(where, f"{str(path[-1])!r} is missing", "add it")
     if kind == "value_error":
         what, _, how = str(detail["ctx"]["error"]).partition("; ")
         return Problem(where, what, how)
     shown = _shown(detail["input"])
     if kind == "too_short" and not detail["input"]:
         return Problem(where, f"{str(path[-1])!r} is empty", "give at least one")
+    if kind == "too_long":
+        given, most = detail["ctx"]["actual_length"], detail["ctx"]["max_length"]
+        return Problem(where, f"{str(path[-1])!r} has {given} items", f"give at most {most}")
     if kind in WHOLE_NUMBER or kind in NUMBER:
         number = "whole number" if kind in WHOLE_NUMBER else "number"
         return Problem(where, f"{shown} is not a {number}", f"write the number alone{_unit(path)}")
     return Problem(where, f"{shown} cannot be used", EXPECTED.get(kind) or _plain(detail["msg"]))
+
+
+def _key_problem(
+    document: Document, model: type[BaseModel], path: YamlPath, detail: ErrorDetails
+) -> Problem | None:
+    """A key that is unknown or missing, or a `kind` that there is not; None for other problems."""
+    if detail["type"] == "extra_forbidden":
+        how = nearest(str(path[-1]), _fields_at(model, path[:-1]))
+        where = f"{document.key_at(path)}: {path_text(path)}"
+        return Problem(where, f"unknown key {str(path[-1])!r}", how)
+    if detail["type"] == "missing":
+        where = f"{document.at(path)}: {path_text(path)}"
+        return Problem(where, f"{str(path[-1])!r} is missing", "add it")
+    if detail["type"] not in ("union_tag_invalid", "union_tag_not_found"):
+        return None
+    key = str(detail["ctx"]["discriminator"]).strip("'")
+    where = f"{document.at((*path, key))}: {path_text((*path, key))}"
+    if detail["type"] == "union_tag_not_found":
+        return Problem(where, f"{key!r} is missing", "add it")
+    known = [name.strip(" '") for name in detail["ctx"]["expected_tags"].split(",")]
+    tag = str(detail["ctx"]["tag"])
+    return Problem(where, f"there is no {key} {_shown(tag)}", nearest(tag, known))
 
 
 def _shown(value: object) -> str:
@@ -105,24 +149,61 @@ def _plain(message: str) -> str:
     return message[:1].lower() + message[1:]
 
 
-def _yaml_path(loc: Iterable[str | int]) -> YamlPath:
-    """Pydantic's location without the word that names no place in the file."""
-    return tuple(part for part in loc if part != "[key]")
+def _yaml_path(detail: ErrorDetails, data: object) -> YamlPath:
+    """Pydantic's location without the words that name no place in the file.
+
+    Those are the mark of a mapping's key, and the kind that a union was read as.
+    """
+    out: list[str | int] = []
+    *inner, last = detail["loc"] or ("",)
+    for part in inner:
+        if isinstance(data, dict) and part not in data:
+            continue
+        out.append(part)
+        data = _item(data, part)
+    is_place = not isinstance(data, dict) or last in data or detail["type"] == "missing"
+    return (*out, last) if detail["loc"] and last != "[key]" and is_place else tuple(out)
 
 
-def _fields_at(model: Any, path: YamlPath) -> list[str]:  # noqa: ANN401 - walks annotations
+def _item(data: object, part: str | int) -> object:
+    """What stands at one part of a path; None where nothing does."""
+    if isinstance(data, dict):
+        return data.get(part)
+    inside = isinstance(data, list) and isinstance(part, int) and part < len(data)
+    return data[part] if isinstance(data, list) and isinstance(part, int) and inside else None
+
+
+def _fields_at(model: object, path: YamlPath) -> list[str]:
+    """Keys that may stand at a path; of a union those of all its members."""
+    found = [model]
     for part in path:
-        if isinstance(part, str) and isinstance(model, type) and issubclass(model, BaseModel):
-            model = model.model_fields[part].annotation
-        model = _inner(model)
-    return list(model.model_fields) if hasattr(model, "model_fields") else []
+        found = [below for one in found for below in _below(one, part)]
+    models = [one for kind in found for one in _members(kind) if _is_model(one)]
+    return [name for one in models for name in one.model_fields]
 
 
-def _inner(annotation: Any) -> Any:  # noqa: ANN401
-    """The model inside tuple[M, ...], dict[str, M], M | None, Annotated[M, ..]."""
-    arguments = typing.get_args(annotation)
-    if not arguments:
-        return annotation
-    models = [_inner(a) for a in arguments if a not in (type(None), Ellipsis, types.NoneType)]
-    found = [m for m in models if isinstance(m, type) and issubclass(m, BaseModel)]
-    return found[-1] if found else annotation
+def _below(annotation: object, part: str | int) -> Iterator[object]:
+    """Annotations one part of a path below another."""
+    for one in _members(annotation):
+        arguments = typing.get_args(one)
+        if _is_model(one):
+            field = one.model_fields.get(str(part))
+            yield from (field.annotation,) if field else ()
+        elif arguments:  # dict[key, M], tuple[M, ...]
+            yield arguments[1 if typing.get_origin(one) is dict else 0]
+
+
+def _members(annotation: Any) -> Iterator[Any]:  # noqa: ANN401 - annotations have no type
+    """What Annotated[M, ..] and unions stand for."""
+    origin = typing.get_origin(annotation)
+    if origin is typing.Annotated:
+        yield from _members(typing.get_args(annotation)[0])
+    elif origin in (typing.Union, types.UnionType):
+        for one in typing.get_args(annotation):
+            yield from _members(one)
+    else:
+        yield annotation
+
+
+def _is_model(annotation: object) -> typing.TypeGuard[type[BaseModel]]:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NoReturn
 
-from rocefort.errors import BadInput, Refused
+from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.base import Reference, check_reference
 
-__all__ = ["Reference", "Secret", "check_reference", "resolve"]
+__all__ = ["Reference", "Secret", "check_reference", "resolve", "resolve_all"]
 
 MASK = "********"
 LARGEST_BYTES = 4096  # a password, not a key ring
@@ -56,6 +57,22 @@ def resolve(reference: str) -> Secret:
             how="store the password alone, on one line",
         )
     return Secret(value)
+
+
+def resolve_all(references: Iterable[str]) -> dict[str, Secret]:
+    """Read all secrets; raises one error that names every reference that gives none."""
+    found: dict[str, Secret] = {}
+    problems: list[Problem] = []
+    kind: type[BadInput | Refused] = Refused
+    for reference in references:
+        try:
+            found[reference] = resolve(reference)
+        except (BadInput, Refused) as error:
+            problems += error.problems
+            kind = BadInput if isinstance(error, BadInput) else kind
+    if problems:
+        raise kind(problems=problems)
+    return found
 
 
 def _from_environment(name: str) -> str:

@@ -192,7 +192,7 @@ def _candidates(servers: Iterable[Server]) -> tuple[Server, ...]:
     first: dict[tuple[str, str, int], Server] = {}
     for server in servers:
         if server.roce:
-            first.setdefault((server.port.device, server.segment, server.speed_gbps), server)
+            first.setdefault((server.port.device, server.segment, server.flow_gbps), server)
     return tuple(first.values())
 
 
@@ -202,7 +202,7 @@ def _best_pair(
     def cost(pair: tuple[Server, Server]) -> tuple[bool, bool, bool]:
         client, server = pair
         return (
-            client.speed_gbps != server.speed_gbps,
+            client.flow_gbps != server.flow_gbps,
             server.port.device not in open_leaves,
             client.segment != server.segment,
         )
@@ -217,8 +217,8 @@ def _gate_pair(client: Server, server: Server) -> GatePair:
         client=client.name,
         server=server.name,
         server_address=str(server.address.ip),
-        client_rate_gbps=client.speed_gbps,
-        server_rate_gbps=server.speed_gbps,
+        client_rate_gbps=client.flow_gbps,  # a test is one flow: of a bond it gets one member
+        server_rate_gbps=server.flow_gbps,
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from rocefort.models.change import Change, Edit, Gate, Plan
 from rocefort.models.rollout import Applied, Event, Phase
+from rocefort.models.wording import counted
 from rocefort.reports.terminal import WIDTH
-from rocefort.reports.wording import counted, port_ranges
+from rocefort.reports.wording import port_ranges
 
 PORT_PATH = re.compile(r"interfaces\[(?P<port>[^\]]+)\]\.?(?P<rest>.*)")
 
@@ -27,18 +28,34 @@ def changes_text(changes: Iterable[Change], *, patches: bool = False) -> str:
 
 
 def _told(change: Change) -> tuple[str, ...]:
-    lines = [_kind(change)]
-    by_edit: dict[tuple[str, str | None, str | None], list[str]] = defaultdict(list)
-    for edit in change.edits:
-        port, path = _split(edit)
-        by_edit[path, edit.before, edit.after].append(port)
-    for (path, before, after), ports in by_edit.items():
-        named = [port for port in ports if port]
-        where = f" on {counted(len(named), 'interface')}" if named else ""
-        lines.append(f"  {path or 'interface'}: {_arrow(before, after)}{where}")
+    lines = [headline(change)]
+    lines += [f"  {line}" for line in (*edit_lines(change.edits), *condition_lines(change))]
     if change.kept:
         lines.append(f"  {counted(len(change.kept), 'line')} that nobody owns stay")
     return tuple(lines)
+
+
+def edit_lines(edits: Iterable[Edit]) -> dict[str, list[int]]:
+    """One line for all edits that are alike on several ports, with which edits they are."""
+    alike: dict[tuple[str, str | None, str | None], list[tuple[int, str]]] = defaultdict(list)
+    for number, edit in enumerate(edits):
+        port, path = _split(edit)
+        alike[path, edit.before, edit.after].append((number, port))
+    lines: dict[str, list[int]] = defaultdict(list)
+    for (path, before, after), found in alike.items():
+        named = [port for _, port in found if port]
+        where = f" on {counted(len(named), 'interface')}" if named else ""
+        line = f"{path or 'interface'}: {_arrow(before, after)}{where}"
+        lines[line] += [number for number, _ in found]
+    return lines
+
+
+def condition_lines(change: Change) -> Iterator[str]:
+    """Each condition once, with how many ports it holds on."""
+    found = Counter(str(line) for line in change.conditions)
+    within = {str(line) for line in change.conditions if line.view}
+    for text, count in found.items():
+        yield text + (f" ({counted(count, 'line')})" if text in within else "")
 
 
 def _group(told: tuple[str, ...], alike: Sequence[Change], patches: bool) -> str:
@@ -46,8 +63,7 @@ def _group(told: tuple[str, ...], alike: Sequence[Change], patches: bool) -> str
     lines = textwrap.wrap(head, WIDTH, subsequent_indent="    ")
     for line in told[1:]:
         lines += textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="      ")
-    for reason, ports in _reasons(alike[0]).items():
-        text = f"affects service: {reason}" + (f" ({ports})" if ports else "")
+    for text in service_lines(alike[0]):
         lines += textwrap.wrap(text, WIDTH, initial_indent="    ", subsequent_indent="      ")
     if patches:
         for change in alike:
@@ -56,17 +72,20 @@ def _group(told: tuple[str, ...], alike: Sequence[Change], patches: bool) -> str
     return "\n".join(lines) + "\n"
 
 
-def _reasons(change: Change) -> dict[str, str]:
-    """Reasons with their ports taken out and counted, so that forty ports are one line."""
+def service_lines(change: Change) -> Iterator[str]:
+    """What traffic feels, with ports taken out and counted, so that forty ports are one line."""
     found: dict[str, list[str]] = defaultdict(list)
     for reason in change.service_affecting:
         ports = re.findall(r"\b\d+GE\d+/\d+/\d+(?::\d+)?", reason)
         text = re.sub(r"\b\d+GE\d+/\d+/\d+(?::\d+)?", "a port", reason)
         found[text] += ports
-    return {text: ", ".join(port_ranges(ports)) for text, ports in found.items()}
+    for text, ports in found.items():
+        named = f" ({', '.join(port_ranges(ports))})" if ports else ""
+        yield f"affects service: {text}{named}"
 
 
-def _kind(change: Change) -> str:
+def headline(change: Change) -> str:
+    """`modifying, 16 commands`."""
     commands = [line for line in change.patch if line.strip() != "quit"]
     return f"{change.kind.value}, {counted(len(commands), 'command')}"
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from xml.etree import ElementTree as ET
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived
+from rocefort.models.wording import counted
 from rocefort.reports.rule_text import RuleText, rules_of
-from rocefort.reports.wording import counted
 
 NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, 2.2
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rocefort.models.finding import Report, Severity, Where
+from rocefort.models.wording import counted
 from rocefort.reports.wording import (
-    counted,
     device_ports,
     file_lines,
     grouped,
@@ -101,14 +101,14 @@ def _heading(rule: str, titles: Mapping[str, str]) -> _Block:
 
 
 def _entry(message: str, wheres: Sequence[Where], note: str = "") -> _Block:
-    lines = [f"- {_prose(message)}"]
+    lines = [f"- {prose(message)}"]
     if named := device_ports(wheres):
         lines.append(f"  at: {_plain(_some(named))}")
     sources = [f"{file}:{_some(map(str, lines))}" for file, lines in file_lines(wheres).items()]
     if sources:
         lines.append(f"  in: {_plain('; '.join(sources))}")
     if note:
-        lines.append(f"  {_prose(note)}")
+        lines.append(f"  {prose(note)}")
     return _Block("<br>\n".join(lines) + "\n", len(wheres))
 
 
@@ -140,20 +140,20 @@ def _fitted(head: str, sections: Sequence[_Section], limit: int) -> str:
 
 def _plain(text: str) -> str:
     """Text of one line without any markup."""
-    return _entities(" ".join(text.split()))
+    return entities(" ".join(text.split()))
 
 
-def _entities(text: str) -> str:
+def entities(text: str) -> str:
     """What GitHub would interpret, written as character references."""
     return ESCAPED.sub(lambda match: f"&#{ord(match[0])};", text)
 
 
-def _prose(text: str) -> str:
+def prose(text: str) -> str:
     """A sentence in which `commands` stay code: pairs of backquotes do, all else is plain."""
     parts = " ".join(text.split()).split("`")
     if len(parts) % 2 == 0:
-        return _entities("`".join(parts))
+        return entities("`".join(parts))
     return "".join(
-        f"<code>{_entities(part)}</code>" if number % 2 else _entities(part)
+        f"<code>{entities(part)}</code>" if number % 2 else entities(part)
         for number, part in enumerate(parts)
     )

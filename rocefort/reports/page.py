@@ -15,20 +15,20 @@ from markupsafe import Markup, escape
 
 from rocefort.models.finding import Report, Severity
 from rocefort.models.network import Network, Role
+from rocefort.models.reachability import SegmentPair
 from rocefort.models.routing import RoutingState, SessionStatus
+from rocefort.models.wording import counted
 from rocefort.paths import TEMPLATES
 from rocefort.reports.page_content import DeviceBudget, Fit, PageContent, PortBudget
-from rocefort.reports.page_tables import as_json_value, tables_of
+from rocefort.reports.page_failures import failure_table
+from rocefort.reports.page_matrix import matrix_of
+from rocefort.reports.page_paths import paths_of
+from rocefort.reports.page_tables import Table, as_json_value, tables_of
+from rocefort.reports.page_texts import packed_texts
 from rocefort.reports.page_verdicts import KINDS, UNJUDGED, WAIVED, Group, groups_of, worst_of
 from rocefort.reports.topology_drawing import draw
-from rocefort.reports.wording import (
-    counted,
-    grouped,
-    name_ranges,
-    severity_counts,
-    unjudged,
-    verdict,
-)
+from rocefort.reports.utilisation import LEVELS, OVER
+from rocefort.reports.wording import grouped, name_ranges, severity_counts, unjudged, verdict
 
 __all__ = ["DeviceBudget", "Fit", "PageContent", "PortBudget", "page"]
 
@@ -51,10 +51,12 @@ def page(content: PageContent) -> str:
     """
     groups = groups_of(content)
     worst = worst_of(content.network, groups)
-    tables = tables_of(content)
-    script = _file("page.js")
+    tables = _tables(content)
+    script = file_text("page.js") + file_text("page_routing.js")
+    paths = paths_of(content.network, content.routing)
+    matrix = matrix_of(paths)
     return (
-        _environment()
+        environment()
         .get_template("page.html.j2")
         .render(
             content=content,
@@ -72,22 +74,33 @@ def page(content: PageContent) -> str:
             bars=list(_bars(content)),
             routing=_routing(content.routing),
             most=MOST,
+            levels=(*((name, f"to {share:.0%}") for share, name in LEVELS), (OVER, "more")),
+            paths=paths,
+            matrix=matrix,
             tables=tables,
-            style=_file("page.css"),
+            style=file_text("page.css"),
             script=script,
             script_hash=_hash(script),
             data={
                 "labels": LABELS,
                 "groups": [_group(group) for group in groups],
                 "tables": as_json_value(tables),
-                "texts": dict(content.texts),
+                **packed_texts(content.texts),
+                "paths": paths.as_json_value() if paths else None,
+                "matrix": matrix.as_json_value() if matrix else None,
             },
         )
     )
 
 
+def _tables(content: PageContent) -> tuple[Table, ...]:
+    failures = failure_table(content.failures, content.failures_note)
+    return (*((failures,) if failures else ()), *tables_of(content))
+
+
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Templates of the pages, which escape every value."""
     environment = Environment(
         loader=FileSystemLoader(FOLDER),
         undefined=StrictUndefined,
@@ -97,12 +110,14 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         auto_reload=False,
     )
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
     environment.filters |= {"anchor": anchor, "code": _code, "counted": counted}
     return environment
 
 
 @cache
-def _file(name: str) -> str:
+def file_text(name: str) -> str:
+    """A file of the pages, such as their style."""
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
@@ -245,12 +260,18 @@ def _kbytes(number: int) -> str:
     return f"{number:,} KB".replace(",", "\u202f")  # a narrow blank between thousands
 
 
+def _lost(pair: SegmentPair) -> str:
+    """`compute to storage: 3 of 12 pairs, first node01 to store01`."""
+    lost, first = pair.pairs - pair.delivered, " to ".join(pair.witness or ())
+    return f"{pair.source} to {pair.destination}: {lost} of {pair.pairs} pairs, first {first}"
+
+
 def _routing(state: RoutingState | None) -> dict[str, object] | None:
     """What a verification found, in the words of the page."""
     if state is None:
         return None
     widths = Counter(route.width for route in state.routes)
-    lost = [f"{p.source} to {p.destination}" for p in state.reachability if not p.delivered]
+    reached = state.reachability
     return {
         "engine": state.engine,
         "up": sum(s.status is SessionStatus.ESTABLISHED for s in state.sessions),
@@ -262,7 +283,7 @@ def _routing(state: RoutingState | None) -> dict[str, object] | None:
         ],
         "routes": len(state.routes),
         "widths": [f"{widths[width]} of width {width}" for width in sorted(widths)],
-        "pairs": len(state.reachability),
-        "delivered": len(state.reachability) - len(lost),
-        "lost": lost,
+        "pairs": reached.pairs,
+        "delivered": reached.delivered,
+        "lost": [_lost(pair) for pair in reached.by_segment() if pair.witness],
     }

@@ -9,7 +9,7 @@ from enum import StrEnum
 from rocefort.models.base import Frozen
 from rocefort.models.finding import Report
 from rocefort.models.network import Network
-from rocefort.models.routing import RoutingState
+from rocefort.models.routing import FailureStudy, RoutingState
 
 
 class Fit(StrEnum):
@@ -69,6 +69,7 @@ class PageContent:
     configuration a verdict is shown. Without it that is the line of the interface, or of the
     sysname. Where the network was read from text, `report` already has these lines.
     texts: configuration by device. titles: a rule's title by its id.
+    failures_note: why no failures were studied.
     """
 
     network: Network
@@ -78,3 +79,5 @@ class PageContent:
     routing: RoutingState | None = None
     budgets: tuple[DeviceBudget, ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
+    failures: FailureStudy | None = None
+    failures_note: str = ""

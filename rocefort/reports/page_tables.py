@@ -6,10 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rocefort.models.hardware import port_speed_gbps
+from rocefort.models.exits import Exit
+from rocefort.models.fabric_policy import SegmentPolicy
 from rocefort.models.interface import Interface
-from rocefort.models.network import Link, Network, Node
+from rocefort.models.network import End, Link, Network, Node
 from rocefort.reports.page_content import PageContent
+from rocefort.reports.page_texts import packed_column
+from rocefort.reports.show import cable_facts
+from rocefort.reports.show_bonds import bond_rows
+from rocefort.reports.show_exits import exit_rows
 
 Cell = str | int | float | None  # None: not known
 Row = tuple[Cell, ...]
@@ -21,7 +26,7 @@ class Column:
     """A column; cells of kind `switch` lead to the configuration of that switch."""
 
     name: str
-    kind: Literal["text", "number", "switch"] = "text"
+    kind: Literal["text", "number", "switch", "prose"] = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,70 @@ class Table:
 
 def tables_of(content: PageContent) -> tuple[Table, ...]:
     """All tables of the page."""
-    return _ports(content), _addresses(content.network), _cabling(content.network)
+    tables = _ports(content), _addresses(content.network), _cabling(content.network)
+    bonds = tuple(bond_rows(content.network, content.network.nodes))
+    exits = tuple(exit_rows(content.network))
+    policy = _policy(content.network.policy) if content.network.policy else None
+    more = policy, _bonds(bonds) if bonds else None, _exits(exits) if exits else None
+    return (*tables, *filter(None, more))
+
+
+def _policy(policy: SegmentPolicy) -> Table:
+    columns = (
+        Column("Entry", "number"),
+        Column("Action"),
+        Column("From", "prose"),
+        Column("To", "prose"),
+        Column("Protocol"),
+        Column("Ports"),
+    )
+    entries = tuple(
+        (
+            entry.id,
+            entry.action,
+            ", ".join(entry.source),
+            ", ".join(entry.destination),
+            entry.protocol,
+            "-".join(map(str, entry.ports)) or "all",
+        )
+        for entry in policy.ordered
+    )
+    rest: Row = ("last", policy.default, "any segment", "any other", "any", "all")
+    note = "The first entry that fits a conversation decides; replies go with it."
+    return Table("policy", "Policy of the segments", columns, (*entries, rest), note)
+
+
+def _bonds(rows: tuple[Row, ...]) -> Table:
+    columns = (
+        Column("Switch", "switch"),
+        Column("Eth-Trunk"),
+        Column("Server"),
+        Column("Gb/s", "number"),
+        Column("Mode"),
+        Column("LACP timeout"),
+        Column("Links needed", "number"),
+        Column("Members"),
+    )
+    timeout = columns.index(Column("LACP timeout"))
+    told = tuple((*row[:timeout], row[timeout] or "no LACP", *row[timeout + 1 :]) for row in rows)
+    return Table("bonds", "Bonds", columns, told)
+
+
+def _exits(rows: tuple[Row, ...]) -> Table:
+    columns = (
+        Column("Exit"),
+        Column("Leaf", "switch"),
+        Column("Port"),
+        Column("Address"),
+        Column("Peer"),
+        Column("AS", "number"),
+        Column("Default route"),
+        Column("Accepts"),
+        Column("Announces"),
+        Column("Lossless"),
+    )
+    told = tuple(tuple("none" if cell is None else cell for cell in row) for row in rows)
+    return Table("exits", "Exits", columns, told)  # of an exit, what is not there is known
 
 
 def _addresses(network: Network) -> Table:
@@ -65,33 +133,51 @@ def _use(interface: Interface) -> str:
 
 
 def _cabling(network: Network) -> Table:
-    columns = (
+    columns: tuple[Column, ...] = (
         Column("Switch", "switch"),
         Column("Port"),
         Column("To", "switch"),
         Column("Far port"),
-        Column("Gb/s", "number"),
         Column("Metres", "number"),
+        Column("Gb/s", "number"),
+        Column("Medium"),
+        Column("FEC"),
     )
-    rows = [_cable(link) for link in network.links or ()]
+    rows = [_cable(network, link) for link in network.links or ()]  # first: paths count on it
     rows += [
-        (s.port.device, s.port.interface, s.name, "", s.speed_gbps, s.cable_m)
+        (
+            port.device,
+            port.interface,
+            s.name,
+            "",
+            *cable_facts(network, port, s.medium, s.cable_m, s.flow_gbps or None),
+        )
         for s in network.servers or ()
+        for port in s.ports
     ]
+    rows += [_way_out(network, exit_) for exit_ in network.exits or ()]
+    if not any(any(row[-2:]) for row in rows):  # nobody said what any cable is
+        columns, rows = columns[:-2], [row[:-2] for row in rows]
     notes = []
     if network.links is None:
         notes.append("The cabling between switches is not known.")
     elif network.origin == "text":
-        notes.append("Links are inferred from addresses; nobody laid them down.")
+        notes.append("Links are inferred from the text; nobody laid them down.")
     if network.servers is None:
         notes.append("The servers are not known.")
     return Table("cabling", "Cabling", columns, tuple(rows), " ".join(notes))
 
 
-def _cable(link: Link) -> Row:
-    speed = port_speed_gbps(link.a.interface)
+def _way_out(network: Network, exit_: Exit) -> Row:
+    end = End(device=exit_.leaf, interface=exit_.port)
+    facts = cable_facts(network, end, exit_.medium, exit_.cable_m, network.speed_gbps(end))
+    return (*(end.device, end.interface, f"exit {exit_.name}", ""), *facts)
+
+
+def _cable(network: Network, link: Link) -> Row:
     ends = (link.a.device, link.a.interface, link.b.device, link.b.interface)
-    return (*ends, speed, link.cable_m)
+    speed = network.speed_gbps(link.a)
+    return (*ends, *cable_facts(network, link.a, link.medium, link.cable_m, speed))
 
 
 def _ports(content: PageContent) -> Table:
@@ -125,7 +211,7 @@ def as_json_value(tables: Sequence[Table]) -> dict[str, object]:
     return {
         table.id: {
             "columns": [[column.name, column.kind] for column in table.columns],
-            "rows": table.rows,
+            "packed": [packed_column(column) for column in zip(*table.rows, strict=True)],
         }
         for table in tables
     }

@@ -8,14 +8,17 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby
+from itertools import groupby, islice
 
-from rocefort.models.hardware import port_speed_gbps
+from rocefort.models.fabric_ports import peer_at
 from rocefort.models.interface import Interface
 from rocefort.models.keyed import natural
-from rocefort.models.network import End, Link, Network, Node, Role, Server
+from rocefort.models.network import End, Link, Network, Node, Reserved, Role, Server
+from rocefort.models.optics import COPPER, CableMedium, phy_of
+from rocefort.models.wording import counted
+from rocefort.reports import show_bonds, show_exits, show_profiles
+from rocefort.reports.show_bonds import bond_rows
 from rocefort.reports.terminal import WIDTH
-from rocefort.reports.wording import counted
 
 Cell = str | int | float | None  # None: not known, or not there
 Row = Sequence[Cell]
@@ -31,6 +34,9 @@ class Kind(StrEnum):
     ADDRESSES = "addresses"
     PORTS = "ports"
     CABLING = "cabling"
+    PROFILES = "profiles"
+    BONDS = "bonds"
+    EXITS = "exits"
 
 
 class Form(StrEnum):
@@ -85,7 +91,7 @@ def _links(network: Network) -> Iterator[Row]:
     for link in _cables(network):
         interface = network.interface(link.a)
         subnet = str(interface.addresses[0].network) if interface and interface.addresses else None
-        yield (*_ends(link), subnet, port_speed_gbps(link.a.interface), link.cable_m)
+        yield (*_ends(link), subnet, network.speed_gbps(link.a), link.cable_m)
 
 
 def _addresses(network: Network) -> Iterator[Row]:
@@ -117,9 +123,9 @@ def _ports(network: Network) -> Iterator[Row]:
     uses = _uses(network)
     ids = {role: {node.id for node in network.role(role)} for role in Role}
     for node in _nodes(network):
-        kept = _kept(node, ids)
+        kept = _kept(node, ids, network.reserved)
         for name in _port_names(node):
-            row = node.name, name, port_speed_gbps(name)
+            row = node.name, name, node.speed_gbps(name)
             interface = node.device.by_interface.get(name)
             if use := uses.get(End(device=node.name, interface=name)):
                 yield *row, "used", use
@@ -133,36 +139,70 @@ def _ports(network: Network) -> Iterator[Row]:
 
 def _port_names(node: Node) -> list[str]:
     """Ports of the hardware in its order, then others that the configuration names."""
-    known = list(node.hardware.port_names()) if node.hardware else []
     named = [i.name for i in node.device.interfaces if i.kind == "ethernet"]
-    return list(dict.fromkeys([*known, *named]))
+    return list(dict.fromkeys([*node.port_names, *named]))
 
 
-def _kept(node: Node, ids: Mapping[Role, set[int | None]]) -> dict[str, str]:
-    """Ports that wait for a peer: the one with id N takes port number N of the fabric ports."""
-    if node.hardware is None or node.role is None:
+def _kept(
+    node: Node, ids: Mapping[Role, set[int | None]], reserved: Reserved | None
+) -> dict[str, str]:
+    """Fabric ports of the capacity by what they wait for: a peer, or a further link to one."""
+    if node.role is None or reserved is None:
         return {}
-    peers = Role.LEAF if node.role is Role.SPINE else Role.SPINE
-    ports = enumerate(node.hardware.fabric_port_names(), 1)
-    return {port: f"{peers} id {number}" for number, port in ports if number not in ids[peers]}
+    spine = node.role is Role.SPINE
+    role, peers = (Role.LEAF, reserved.leaves) if spine else (Role.SPINE, reserved.spines)
+    most = peers * reserved.links_per_pair
+    waited = ((port, *peer_at(place, peers)) for place, port in enumerate(node.fabric_places))
+    return {
+        port: f"{role} id {number}" + (f", link {link}" if reserved.links_per_pair > 1 else "")
+        for port, number, link in islice(waited, most)
+        if number not in ids[role] or link > 1
+    }
 
 
 def _cabling(network: Network) -> Iterator[Row]:
     for link in _cables(network):
-        speed, near, far = port_speed_gbps(link.a.interface), str(link.a), str(link.b)
-        yield (*_ends(link), link.cable_m, speed, f"{near} / {far}", f"{far} / {near}")
-    for server in _servers(network):
-        near, far = str(server.port), server.name
+        cable = link.medium, link.cable_m, network.speed_gbps(link.a)
         yield (
-            server.port.device,
-            server.port.interface,
-            server.name,
-            None,
-            server.cable_m,
-            server.speed_gbps,
-            f"{near} / {far}",
-            f"{far} / {near}",
+            *_ends(link),
+            *cable_facts(network, link.a, *cable),
+            *_labels(str(link.a), str(link.b)),
         )
+    for server in _servers(network):
+        for port in server.ports:
+            cable = server.medium, server.cable_m, server.flow_gbps or None
+            labels = _labels(str(port), server.name)
+            ends = port.device, port.interface, server.name, None
+            yield (*ends, *cable_facts(network, port, *cable), *labels)
+    for exit_ in network.exits or ():
+        port = End(device=exit_.leaf, interface=exit_.port)
+        cable = exit_.medium, exit_.cable_m, network.speed_gbps(port)
+        ends = port.device, port.interface, f"exit {exit_.name}", None
+        labels = _labels(str(port), exit_.name)
+        yield (*ends, *cable_facts(network, port, *cable), *labels)
+
+
+def cable_facts(
+    network: Network,
+    end: End,
+    medium: CableMedium | None,
+    length_m: float | None,
+    speed_gbps: int | None,
+) -> Row:
+    """Length, speed, medium and FEC of a cable, as the port at its near end is set."""
+    phy = phy_of(medium, speed_gbps)
+    return length_m, speed_gbps, phy.name if phy else medium, _fec(network.interface(end), medium)
+
+
+def _fec(interface: Interface | None, medium: CableMedium | None) -> str | None:
+    if interface is None or interface.fec is not None:
+        return interface.fec if interface else None
+    return "negotiated" if medium == COPPER and interface.autonegotiation else None
+
+
+def _labels(near: str, far: str) -> tuple[str, str]:
+    """What to write on each end of a cable: first the end that the label is at."""
+    return f"{near} / {far}", f"{far} / {near}"
 
 
 def _nodes(network: Network) -> list[Node]:
@@ -200,7 +240,9 @@ def _uses(network: Network) -> dict[End, str]:
     """What each cabled port of a switch is used for."""
     links = network.links or ()
     cables = {end: f"link to {other}" for link in links for end, other in _both_ways(link)}
-    return cables | {server.port: f"server {server.name}" for server in network.servers or ()}
+    servers = network.servers or ()
+    exits = {End(device=e.leaf, interface=e.port): f"exit {e.name}" for e in network.exits or ()}
+    return cables | exits | {port: f"server {s.name}" for s in servers for port in s.ports}
 
 
 def _both_ways(link: Link) -> tuple[tuple[End, End], tuple[End, End]]:
@@ -224,14 +266,25 @@ TABLES: Mapping[Kind, Table] = {
         ),
         _devices,
     ),
+    Kind.EXITS: Table(show_exits.COLUMNS, show_exits.exit_rows),
     Kind.LINKS: Table((*ENDS, "subnet", "speed_gbps", "length_m"), _links),
     Kind.ADDRESSES: Table(("device", "interface", "address", "used_for"), _addresses),
     Kind.PORTS: Table(("device", "port", "speed_gbps", "state", "used_for"), _ports, by_first=True),
     Kind.CABLING: Table(
-        (*ENDS, "length_m", "transceiver_gbps", "label_here", "label_at_peer"),
+        (
+            *ENDS,
+            "length_m",
+            "transceiver_gbps",
+            "medium",
+            "fec",
+            "label_here",
+            "label_at_peer",
+        ),
         _cabling,
         by_first=True,
     ),
+    Kind.BONDS: Table(show_bonds.COLUMNS, lambda network: bond_rows(network, _nodes(network))),
+    Kind.PROFILES: Table(show_profiles.COLUMNS, show_profiles.profile_rows, by_first=True),
 }
 
 
@@ -274,7 +327,8 @@ def _plain(cell: Cell) -> str:
 
 
 def _numeric(cells: Iterable[Cell]) -> bool:
-    return all(isinstance(cell, (int, float)) or cell is None for cell in cells)
+    known = [cell for cell in cells if cell is not None]
+    return bool(known) and all(isinstance(cell, (int, float)) for cell in known)
 
 
 def _layout(widths: Sequence[int]) -> list[range]:

@@ -4,50 +4,68 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
 
-from rocefort.models.finding import Report, Severity, Where
-from rocefort.reports.wording import device_ports, file_lines, grouped, name_ranges
+import click
 
-if TYPE_CHECKING:
-    from rich.text import Text
+from rocefort.models.finding import Finding, Report, Where
+from rocefort.reports.wording import device_ports, file_lines, grouped, name_ranges, summary
 
 WIDTH = 80
 INDENT = "    "
+BULLET = "  - "
 MOST = 40  # places of one message that a terminal shows
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a line looks on a terminal that shows colours, in the words of `click.style`."""
+
+    fg: str | None = None
+    bold: bool | None = None
+    dim: bool | None = None
+
+
+PLAIN = Style()
+FAILED, PASSED = Style("red", bold=True), Style("green", bold=True)
 STYLES = {
-    "error": "bold red",
-    "warning": "yellow",
-    "info": "cyan",
-    "waived": "dim",
-    "not judged": "magenta",
+    "error": FAILED,
+    "warning": Style("yellow"),
+    "info": Style("cyan"),
+    "waived": Style(dim=True),
+    "not judged": Style("magenta"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of output; style is a rich style, empty for plain."""
+    """One line of output."""
 
     text: str
-    style: str = ""
+    style: Style = PLAIN
+
+    @property
+    def coloured(self) -> str:
+        """The line between the terminal's codes for its style."""
+        if self.style == PLAIN:
+            return self.text
+        return click.style(self.text, **asdict(self.style))
 
 
-def as_text(report: Report, titles: Mapping[str, str] | None = None, *, width: int = WIDTH) -> str:
-    """The report as plain text in lines of at most `width` columns.
+def as_text(
+    report: Report,
+    titles: Mapping[str, str] | None = None,
+    *,
+    width: int = WIDTH,
+    colour: bool = False,
+) -> str:
+    """The report as text in lines of at most `width` columns, plain or in a terminal's colours.
 
     Findings are grouped by rule and severity, and those that say the same by what they say, with
     all their places. titles: a rule's title by its id. A word longer than a line is not broken.
     """
-    return "".join(f"{line.text}\n" for line in _lines(report, titles or {}, width))
-
-
-def as_rich(report: Report, titles: Mapping[str, str] | None = None, *, width: int = WIDTH) -> Text:
-    """The same text with colours, for a rich console."""
-    from rich.text import Text  # noqa: PLC0415 - only a terminal needs it
-
     lines = _lines(report, titles or {}, width)
-    return Text("\n").join(Text(line.text, style=line.style) for line in lines)
+    return "".join(f"{line.coloured if colour else line.text}\n" for line in lines)
 
 
 def _lines(report: Report, titles: Mapping[str, str], width: int) -> Iterator[Line]:
@@ -55,9 +73,11 @@ def _lines(report: Report, titles: Mapping[str, str], width: int) -> Iterator[Li
         report.findings, lambda f: (f.rule, f.severity)
     ).items():
         yield from _heading(severity.value, rule, titles, width)
-        for (message, hint), alike in grouped(findings, lambda f: (f.message, f.hint)).items():
-            yield from _wrapped(message, width, INDENT)
-            yield from _places([f.where for f in alike], width)
+        for (wheres, hint), messages in _told_together(findings).items():
+            first = INDENT if len(messages) == 1 else BULLET
+            for message in messages:
+                yield from _wrapped(message, width, first, INDENT)
+            yield from _places(wheres, width)
             if hint:
                 yield from _wrapped(f"fix: {hint}", width, INDENT * 2, INDENT * 2 + "     ")
         yield Line("")
@@ -69,6 +89,14 @@ def _lines(report: Report, titles: Mapping[str, str], width: int) -> Iterator[Li
             yield from _unjudged([n.where for n in same], width)
         yield Line("")
     yield from _summary(report, width)
+
+
+def _told_together(findings: Sequence[Finding]) -> dict[tuple[tuple[Where, ...], str], list[str]]:
+    """Messages by the places and the remedy that they share: those are said once."""
+    together: dict[tuple[tuple[Where, ...], str], list[str]] = {}
+    for (message, hint), alike in grouped(findings, lambda f: (f.message, f.hint)).items():
+        together.setdefault((tuple(f.where for f in alike), hint), []).append(message)
+    return together
 
 
 def _waived(report: Report, titles: Mapping[str, str], width: int) -> Iterator[Line]:
@@ -132,14 +160,7 @@ def _some(words: list[str]) -> str:
 
 
 def _summary(report: Report, width: int) -> Iterator[Line]:
-    counts = [(sum(f.severity is s for f in report.findings), s.value) for s in Severity]
-    words = [f"{n} {word}{'s' if n != 1 and word != 'info' else ''}" for n, word in counts]
-    if report.waived:
-        words.append(f"{len(report.waived)} waived")
-    text = (
-        f"{report.network}: {len(report.rules)} rules, {', '.join(words)}, "
-        f"{len(report.not_judged)} not judged{' -- failed' if report.failed else ''}"
-    )
-    style = STYLES["error"] if report.failed else "bold green"
+    text = f"{report.network}: {summary(report)}{' -- failed' if report.failed else ''}"
+    style = FAILED if report.failed else PASSED
     for line in _wrapped(text, width, ""):
         yield Line(line.text, style)

@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rocefort.models.hardware import port_speed_gbps
 from rocefort.models.network import Link, Network, Node, Role
+from rocefort.models.wording import counted
 from rocefort.reports.page_verdicts import SEVERITIES, UNJUDGED, WAIVED, Worst
-from rocefort.reports.wording import counted, grouped
+from rocefort.reports.utilisation import UNKNOWN, Utilisation
+from rocefort.reports.wording import grouped
 
 MOST_LABELLED = 24  # leaves, and spines, that get a box with a name
 BOX = (78, 36)
@@ -43,6 +44,8 @@ class Shape:
     kind: str  # worst finding: a CSS class
     title: str
     words: tuple[str, ...] = ()
+    ports: str = UNKNOWN  # levels of utilisation: CSS classes, too
+    load: str = UNKNOWN
 
     @property
     def middle(self) -> float:
@@ -60,6 +63,8 @@ class Line:
     y2: float
     kind: str
     title: str
+    number: int = -1  # in Network.links
+    load: str = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +105,11 @@ class _Teller:
 
     def __init__(self, network: Network, worst: Worst) -> None:
         self._worst = worst
+        self._network = network
         known = network.servers is not None
         self._servers = Counter(s.port.device for s in network.servers or ()) if known else None
+        self._exits = Counter(exit_.leaf for exit_ in network.exits or ())
+        self._use = Utilisation(network)
 
     def servers(self, node: Node) -> str:
         """How many servers a leaf has; nothing where they are not known."""
@@ -119,16 +127,30 @@ class _Teller:
     def box(self, node: Node, x: float, y: float) -> Shape:
         """A switch with its name and its servers."""
         words = (_short(node.name), self.servers(node) or (node.role or "role not known"))
-        return Shape(node.name, x, y, *BOX, self._kind(node), self._title(node), words)
+        return self._shape(node, x, y, BOX, words)
 
     def cell(self, node: Node, x: float, y: float) -> Shape:
         """A switch as a small square."""
-        return Shape(node.name, x, y, CELL, CELL, self._kind(node), self._title(node))
+        return self._shape(node, x, y, (CELL, CELL), ())
+
+    def _shape(
+        self, node: Node, x: float, y: float, size: tuple[float, float], words: tuple[str, ...]
+    ) -> Shape:
+        kind, ports, load = (
+            self._kind(node),
+            self._use.ports_level(node),
+            self._use.load_level(node),
+        )
+        return Shape(node.name, x, y, *size, kind, self._title(node), words, ports, load)
+
+    def load(self, link: Link) -> str:
+        """Level of a link's utilisation."""
+        return self._use.link_level(link)
 
     def link(self, link: Link) -> tuple[str, str]:
         """Colour and words of a link."""
         ends = [(end.device, end.interface) for end in (link.a, link.b)]
-        speed = port_speed_gbps(link.a.interface)
+        speed = self._network.speed_gbps(link.a)
         facts = [f"{speed} Gb/s"] if speed else []
         facts += [f"{link.cable_m:g} m"] if link.cable_m is not None else []
         return self._worst.of_link(*ends), ", ".join((f"{link.a} - {link.b}", *facts))
@@ -142,8 +164,10 @@ class _Teller:
         if counts.get(UNJUDGED):
             told.append(f"{counts[UNJUDGED]} not judged")
         model = node.hardware.model if node.hardware else "hardware not known"
-        facts = [node.name, model, node.rack or "", self.servers(node)]
-        return ", ".join(filter(None, facts)) + (f": {', '.join(told)}" if told else "")
+        exits = counted(self._exits[node.name], "exit") if self._exits[node.name] else ""
+        facts = [node.name, model, node.rack or "", self.servers(node), exits]
+        found = f": {', '.join(told)}" if told else ""
+        return ", ".join(filter(None, facts)) + found + self._use.words(node, "; ")
 
 
 def _short(name: str) -> str:
@@ -186,7 +210,7 @@ def _lines(links: Iterable[Link], shapes: dict[str, Shape], tell: _Teller) -> tu
     """Links between drawn switches; those with the worst findings last, on top."""
     seen: Counter[frozenset[str]] = Counter()
     lines = []
-    for link in links:
+    for number, link in enumerate(links):
         if link.a.device not in shapes or link.b.device not in shapes:
             continue
         upper, lower = sorted((shapes[link.a.device], shapes[link.b.device]), key=lambda s: s.y)
@@ -194,7 +218,7 @@ def _lines(links: Iterable[Link], shapes: dict[str, Shape], tell: _Teller) -> tu
         shift = 4 * ((seen[pair] + 1) // 2) * (-1 if seen[pair] % 2 else 1)  # 0, -4, 4, -8
         seen[pair] += 1
         ends = (upper.middle + shift, upper.y + upper.height, lower.middle + shift, lower.y)
-        lines.append(Line(*ends, *tell.link(link)))
+        lines.append(Line(*ends, *tell.link(link), number, tell.load(link)))
     order = ("none", *reversed(SEVERITIES))
     return tuple(sorted(lines, key=lambda line: order.index(line.kind)))
 

@@ -8,18 +8,10 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar
 
 from rocefort.models.finding import Report, Severity, Where
+from rocefort.models.wording import counted, ranges
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 line`, `3 lines`, `2 switches`, `8 leaves`."""
-    if number == 1:
-        return f"1 {noun}"
-    if noun.endswith("f"):
-        return f"{number} {noun[:-1]}ves"
-    return f"{number} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
 def grouped(items: Iterable[V], key: Callable[[V], K]) -> dict[K, list[V]]:
@@ -82,7 +74,7 @@ def port_ranges(names: Iterable[str]) -> Iterator[str]:
         else:
             yield name
     for head, found in numbers.items():
-        yield head + ",".join(_runs(sorted(found)))
+        yield head + ",".join(ranges(found))
 
 
 def name_ranges(names: Iterable[str]) -> Iterator[str]:
@@ -111,12 +103,3 @@ def _ends(run: list[str]) -> Iterator[str]:
         yield f"{run[0]} to {run[-1]}"
     else:
         yield from run
-
-
-def _runs(numbers: list[int]) -> Iterator[str]:
-    start = 0
-    for index in range(1, len(numbers) + 1):
-        if index == len(numbers) or numbers[index] != numbers[index - 1] + 1:
-            first, last = numbers[start], numbers[index - 1]
-            yield str(first) if first == last else f"{first}-{last}"
-            start = index

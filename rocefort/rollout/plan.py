@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from rocefort.dialects.vrp.compare import change_of
+from rocefort.dialects.vrp.conditions import conditions_of
 from rocefort.dialects.vrp.parse import Parsed, parse
 from rocefort.dialects.vrp.render import render
 from rocefort.errors import BadInput, Problem, Refused
@@ -17,13 +18,15 @@ from rocefort.models.device import Device
 from rocefort.models.hardware import Family
 from rocefort.models.network import Network, Node, Role
 from rocefort.models.saved_form import saved_form
+from rocefort.rollout.acl_use import with_used
+from rocefort.rollout.secrets import as_read_back, with_known_secrets
 
 GateFor = Callable[[Sequence[str]], Gate]  # devices of a wave -> the gate that covers them
 
 
 def device_digest(device: Device) -> str:
-    """Digest of what a device's text means; its form does not count."""
-    return digest_of(device.model_dump(mode="json"))
+    """Digest of what a device's text means; its form does not count, nor which secrets it keeps."""
+    return digest_of(as_read_back(device).model_dump(mode="json"))
 
 
 def running_digest(parsed: Parsed, family: Family) -> str:
@@ -41,8 +44,14 @@ def kept_lines(parsed: Parsed) -> tuple[str, ...]:
     return tuple(" / ".join((*line.path, line.text)) for line in parsed.unmodelled)
 
 
-def make_changes(network: Network, running: Mapping[str, str]) -> tuple[Change, ...]:
-    """Change of every device, in the network's order; raises BadInput for texts that miss."""
+def make_changes(
+    network: Network, running: Mapping[str, str], rotate: Collection[str] = ()
+) -> tuple[Change, ...]:
+    """Change of every device, in the network's order; raises BadInput for texts that miss.
+
+    A secret that a switch has is taken for the one that is meant, which nobody can see; those of
+    the references `rotate` are set again.
+    """
     missing = [node.name for node in network.nodes if node.name not in running]
     if missing:
         raise BadInput(
@@ -51,10 +60,10 @@ def make_changes(network: Network, running: Mapping[str, str]) -> tuple[Change, 
                 for name in missing
             ]
         )
-    return tuple(_change(node, running[node.name]) for node in network.nodes)
+    return tuple(_change(node, running[node.name], rotate) for node in network.nodes)
 
 
-def _change(node: Node, running_text: str) -> Change:
+def _change(node: Node, running_text: str, rotate: Collection[str]) -> Change:
     parsed = parse(running_text, f"{node.name} (running)")
     if parsed.device.name != node.name:
         raise Refused(
@@ -67,18 +76,21 @@ def _change(node: Node, running_text: str) -> Change:
     _refuse_as_change(node, parsed.device)
     syntax, template = node.family.name, node.hardware.template
     running, kept = running_device(parsed, node.family), kept_lines(parsed)
+    running = with_known_secrets(running, node.device, rotate)
+    intended = with_used(node.device, running, parsed.unmodelled)
     change = change_of(
         render(running, syntax, template),
         running,
-        render(node.device, syntax, template),
-        node.device,
+        render(intended, syntax, template),
+        intended,
         syntax,
         kept,
     )
     return change.model_copy(
         update={
+            "conditions": conditions_of(change.patch, node.family),
             "running_digest": running_digest(parsed, node.family),
-            "intended_digest": digest_of([device_digest(node.device), *kept]),
+            "intended_digest": digest_of([device_digest(intended), *kept]),
         }
     )
 

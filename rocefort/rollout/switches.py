@@ -13,7 +13,9 @@ from nornir.core.inventory import Host
 from nornir.core.task import Result, Task
 
 from rocefort.dialects.vrp.parse import Parsed, parse
+from rocefort.dialects.vrp.secrets import filled
 from rocefort.errors import BadInput, DeviceFailed, Refused, RocefortError
+from rocefort.fleet.credentials import Secret
 from rocefort.fleet.inventory import NEW_SESSION, SESSION
 from rocefort.models.change import Change
 from rocefort.models.network import Network
@@ -55,6 +57,7 @@ class NapalmSwitches:
     network: Network
     plan_digest: str
     settle_s: float = 30.0  # how long sessions may take to come back after a commit
+    secrets: Mapping[str, Secret] = field(default_factory=dict)  # by reference, of all patches
     _sessions: dict[str, frozenset[str]] = field(default_factory=dict)  # up before the change
     _tried: set[str] = field(default_factory=set)  # devices that a `commit trial` went to
 
@@ -141,7 +144,8 @@ class NapalmSwitches:
         return self._standings(changes, self._abort)
 
     def _load(self, driver: Driver, change: Change) -> None:
-        driver.load_merge_candidate(config="\n".join(change.patch))
+        known = {name: secret.reveal() for name, secret in self.secrets.items()}
+        driver.load_merge_candidate(config="\n".join(filled(line, known) for line in change.patch))
         candidate = driver.get_config("candidate")["candidate"]
         parsed = parse(candidate, f"{change.device} (candidate)")
         self._expect(parsed, change, "with the patch loaded")
@@ -153,10 +157,17 @@ class NapalmSwitches:
         driver.save_config()
 
     def _abort(self, driver: Driver, change: Change) -> Standing:
-        if change.device in self._tried and driver.has_pending_commit():
+        tried = change.device in self._tried
+        if tried and driver.has_pending_commit():
             driver.abort_commit()
         else:  # nothing of ours runs there, though someone else's trial may
             driver.discard_config()
+            if tried and change.only_secrets:
+                raise DeviceFailed(
+                    "whether its trial was confirmed cannot be told: it shows no secret",
+                    where=change.device,
+                    how="plan the rotation again; to set a secret twice does no harm",
+                )
         standing = self._standing(driver, change, _read(driver, change))
         if standing is None:
             raise DeviceFailed(

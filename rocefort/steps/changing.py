@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -21,8 +21,15 @@ from rocefort.rollout.apply import Rollout
 from rocefort.rollout.journal import Listener, open_journal
 from rocefort.rollout.lock import one_controller
 from rocefort.rollout.plan import make_changes, make_waves
+from rocefort.rollout.secrets import check_rotation, references_of
 from rocefort.rollout.switches import NapalmSwitches, collect_running
-from rocefort.steps.judging import Subject, running_texts, subject_of, subject_of_derived
+from rocefort.steps.judging import (
+    Subject,
+    read_secrets,
+    running_texts,
+    subject_of,
+    subject_of_derived,
+)
 from rocefort.steps.rehearsal import rehearse
 from rocefort.steps.stopping import stop_on_signals
 from rocefort.validators import check
@@ -47,12 +54,21 @@ def running_of(fabric: Path, access: Connections, directory: Path | None) -> dic
         return collect_running(nornir, [node.name for node in network.nodes])
 
 
-def make_plan(fabric: Path, access: Connections, running: Mapping[str, str]) -> Plan:
-    """Check, verify, then seal a plan; a fabric with errors is refused."""
+def make_plan(
+    fabric: Path,
+    access: Connections,
+    running: Mapping[str, str],
+    rotate: Collection[str] = (),
+) -> Plan:
+    """Check, verify, then seal a plan; a fabric with errors is refused.
+
+    rotate: references whose secrets are set again on every switch that has them.
+    """
     derived = derive(fabric)
+    check_rotation(derived.network, rotate)
     subject = subject_of_derived(derived)
     _refuse_errors(subject)
-    changes = make_changes(subject.network, running)
+    changes = make_changes(subject.network, running, rotate)
     rdma, rollout = derived.fabric.rdma, derived.fabric.rollout
     servers = [server.name for server in access.servers]
     waves = make_waves(
@@ -97,6 +113,7 @@ def apply_plan(
     derived = derive(Path(plan.source))
     if intent_digest(derived) != plan.intent_digest:
         raise Refused("the fabric has changed since the plan", where=plan.source, how="plan again")
+    secrets = read_secrets(references_of(plan))  # before anything is touched
     with (
         one_controller(f"{device.host}:{device.port}" for device in access.devices),
         open_journal(journal, plan.digest) as notes,
@@ -105,7 +122,7 @@ def apply_plan(
     ):
         rollout = Rollout(
             plan=plan,
-            switches=NapalmSwitches(nornir, derived.network, plan.digest),
+            switches=NapalmSwitches(nornir, derived.network, plan.digest, secrets=secrets),
             run_gate=lambda gate: run_gate(nornir, gate),
             journal=notes,
             listeners=listeners,

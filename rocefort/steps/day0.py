@@ -172,5 +172,6 @@ def _cables(switch: Installation) -> Iterator[str]:
             if own.device == name:
                 yield f"{own.interface} - {far.device} {far.interface}"
     for server in switch.network.servers or ():
-        if server.port.device == name:
-            yield f"{server.port.interface} - {server.name}"
+        for port in server.ports:
+            if port.device == name:
+                yield f"{port.interface} - {server.name}"

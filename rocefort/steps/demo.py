@@ -16,14 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort.design.derive import Derived, derive
+from rocefort.documents.read import YamlPath
 from rocefort.errors import BadInput, DeviceFailed
 from rocefort.fleet.connections import Connections
 from rocefort.models.change import Plan
 from rocefort.models.finding import Report, Severity
 from rocefort.models.network import Role
 from rocefort.models.rollout import Applied
+from rocefort.models.wording import counted
 from rocefort.reports.changes import WaveSummary
-from rocefort.reports.wording import counted
 from rocefort.steps.changing import apply_plan, make_plan, running_of
 from rocefort.steps.judging import Subject, subject_of_derived
 from rocefort.steps.rehearsal import BANDWIDTH, GOOD, Rehearsal, rehearse
@@ -55,6 +56,7 @@ def run_demo(fabric: Path, engine: engines.Engine, service: tuple[str, int], say
     started = time.monotonic()
     tell = Teller(say)
     derived = derive(fabric)
+    _own_profile(derived)
     subject = _design(derived, tell)
     _verify(subject, engine, service, tell)
     with tempfile.TemporaryDirectory(prefix="rocefort-demo-") as directory:
@@ -110,18 +112,31 @@ def _verify(
         "verify",
         f"by {' and '.join(done.engines)}{f' ({done.note})' if done.note else ''}: "
         f"{len(state.sessions)} BGP session ends established, {len(state.routes)} routes, ECMP "
-        f"width {widest} from leaf to leaf, {len(state.reachability)} server pairs reach each "
+        f"width {widest} from leaf to leaf, {state.reachability.pairs} server pairs reach each "
         "other by every path",
     )
 
 
+def _own_profile(derived: Derived) -> YamlPath:
+    """Where the fabric's file has its lossless profile; BadInput where it names a shipped one."""
+    own = ("profiles", "lossless", derived.fabric.lossless)
+    if own not in derived.document.keys:
+        raise BadInput(
+            f"the demonstration changes the fabric's own file, and {own[-1]!r} is not in it",
+            where=str(derived.document.key_at(("lossless",))),
+            how="copy that profile into profiles.lossless of the fabric, under another name",
+        )
+    return own
+
+
 def _raise_thresholds(derived: Derived, path: Path, tell: Teller) -> Path:
     """A copy of the fabric with higher thresholds, edited where they stand in the YAML."""
-    lossless, document = derived.fabric.lossless, derived.document
+    lossless, document = derived.lossless, derived.document
+    own = _own_profile(derived)
     lines = Path(document.file).read_text(encoding="utf-8").splitlines(keepends=True)
     told = []
     for field in ("xoff_kbytes", "xon_kbytes"):
-        place, old = document.key_at(("lossless", field)), getattr(lossless, field)
+        place, old = document.key_at((*own, field)), getattr(lossless, field)
         pattern = rf"(\b{field}:\s*){old}\b"
         lines[place.line - 1] = re.sub(
             pattern, rf"\g<1>{old + RAISED_KBYTES}", lines[place.line - 1]
@@ -174,7 +189,7 @@ def _broken_gate(derived: Derived, lab: Rehearsal, state: Path, tell: Teller) ->
 
 
 def _summary(derived: Derived, good: Applied, bad: Applied, lab: Rehearsal, tell: Teller) -> None:
-    raised = f"xoff static {derived.fabric.lossless.xoff_kbytes + RAISED_KBYTES}"
+    raised = f"xoff static {derived.lossless.xoff_kbytes + RAISED_KBYTES}"
     running = sum(
         any(raised in child.text for line in switch.running for _, child in line.walk())
         for switch in lab.switches.values()

@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from rocefort.dialects.vrp.parse import parse
+from rocefort.dialects.vrp.secrets import as_saved
 from rocefort.dialects.vrp.tree import ConfigLine, tree_text
 from rocefort.errors import Refused
 from rocefort.fleet.connections import Access, Connections, ServerAccess, save_connections
@@ -71,7 +72,7 @@ def _switch(network: Network, name: str, text: str) -> EmulatedSwitch:
         raise Refused("its syntax family is not known", where=name, how="name its hardware")
     return EmulatedSwitch(
         name=name,
-        startup=text,
+        startup=as_saved(text),
         family=node.family.name,
         hardware=node.hardware.model,
         software=node.software,
@@ -149,6 +150,8 @@ def _states(network: Network) -> dict[str, list[PeerState]]:
     learned = Counter((r.device, hop) for r in state.routes for hop in r.next_hops)
     states: dict[str, list[PeerState]] = {node.name: [] for node in network.nodes}
     for session in state.sessions:
+        if session.device not in states:
+            continue  # the other end of an exit, which no lab runs
         bgp = network.by_name[session.device].device.bgp
         peer = next((p for p in bgp.peers if p.address == session.peer), None) if bgp else None
         asn = bgp.settings(peer).asn if bgp and peer else None

@@ -16,9 +16,11 @@ from rocefort.reports.page_content import DeviceBudget, PageContent, PortBudget
 from rocefort.reports.rule_text import RuleText
 from rocefort.reports.sarif import as_sarif
 from rocefort.reports.terminal import as_text
+from rocefort.steps.failing import study_failures
 from rocefort.steps.judging import Subject, write_files
 from rocefort.validators import check, rules, titles
 from rocefort.validators.budget import PortDemand, port_demands
+from rocefort.validators.failure_verification import verify_failures
 from rocefort.validators.routing import analyse
 from rocefort.validators.verification import verify
 
@@ -45,10 +47,10 @@ def rule_texts() -> tuple[RuleText, ...]:
     return (*told.values(), *others)
 
 
-def written(report: Report, form: str, subject: str) -> str:
+def written(report: Report, form: str, subject: str, *, colour: bool = False) -> str:
     """A report in a format by name: text, json, sarif, junit, markdown.
 
-    subject: the file that a finding without a line is about.
+    subject: the file that a finding without a line is about; colour: of text, for a terminal.
     """
     if form == "sarif":
         return as_sarif(report, rule_texts(), subject=subject)
@@ -56,30 +58,34 @@ def written(report: Report, form: str, subject: str) -> str:
         return as_junit(report, rule_texts())
     if form == "markdown":
         return as_markdown(report, titles())
-    return as_json(report) if form == "json" else as_text(report, titles())
+    return as_json(report) if form == "json" else as_text(report, titles(), colour=colour)
 
 
 def fabric_page(subject: Subject) -> str:
     """The page of a fabric: drawn, judged, verified by the embedded engine, with every text."""
     network = subject.network
-    report = check(network, subject.sources)
     solution = analyse(network, subject.sources)
-    verified = verify(network, solution.state, subject.sources, solution)
+    failing = study_failures(subject, None, solution)
+
+    def judged(sources: Sources) -> Report:
+        report = check(network, sources).joined(verify(network, solution.state, sources, solution))
+        study = failing.study
+        return report.joined(verify_failures(network, study, sources)) if study else report
+
     texts: dict[str, Position] = {}
     for name, text in subject.texts.items():
         texts |= sources_of(parse(text, f"{name}.cfg"), f"{name}.cfg")
-    in_texts = Sources(texts)
     return page(
         PageContent(
             network=network,
-            report=report.joined(verified),
+            report=judged(subject.sources),
             texts=subject.texts,
-            text_report=check(network, in_texts).joined(
-                verify(network, solution.state, in_texts, solution)
-            ),
+            text_report=judged(Sources(texts)),
             routing=solution.state,
             budgets=_budgets(network),
             titles=titles(),
+            failures=failing.study,
+            failures_note=failing.note,
         )
     )
 

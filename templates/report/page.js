@@ -18,8 +18,18 @@
     return parts.length % 2 ? parts.map((part, at) => at % 2 ? make("code", part) : part) : [text];
   }
 
+  for (const table of Object.values(data.tables)) table.rows = unpacked(table.packed);
   const hasText = (device) => Object.hasOwn(data.texts, device);
   const address = (device, line) => "#config/" + encodeURIComponent(device) + (line ? "/" + line : "");
+
+  // What repeats is written once: runs of lines, runs of equal cells.
+  function unpacked(columns) {
+    const whole = columns.map(({ cells, runs, lengths }) =>
+      cells || runs.flatMap((cell, at) => Array(lengths[at]).fill(cell)));
+    return whole.length ? whole[0].map((_, row) => whole.map((cells) => cells[row])) : [];
+  }
+  const textOf = (device) =>
+    data.texts[device].map((part) => typeof part === "number" ? data.runs[part] : part).join("\n");
 
   // Findings: the places of each group, narrowed to a device.
   const groups = all(".group").map((element) => ({
@@ -148,7 +158,7 @@
     const device = details.dataset.device;
     const found = notes.get(device) || new Map();
     const list = make("ol", null, { tabindex: "0", "aria-label": "Configuration of " + device });
-    data.texts[device].replace(/\r?\n$/, "").split(/\r\n|\n|\r/).forEach((text, index) => {
+    textOf(device).replace(/\r?\n$/, "").split(/\r\n|\n|\r/).forEach((text, index) => {
       const line = make("li", text, { "data-line": index + 1 });
       list.append(line);
       for (const group of found.get(index + 1) || []) {
@@ -198,4 +208,7 @@
     if (link && link.getAttribute("href") === location.hash) go();
   });
   go();
+
+  drawMatrix(data.matrix, make, (source, destination) => choose(source, destination));
+  const choose = tracer(data.paths, data.tables.cabling.rows, make);
 })();

@@ -43,6 +43,8 @@ def fabric_text(switches: int) -> str:
     leaves = switches - SPINES
     data: dict[str, Any] = yaml.safe_load((INVENTORY / "heps" / "fabric.yaml").read_text())
     data["capacity"] = {"spines": SPINES, "leaves": leaves}
+    # The private 2-byte numbers that HEPS uses end at 65534.
+    data["routing"] |= {"spine_asn": 4200000000, "leaf_asn_base": 4200000100}
     data["pools"] = {
         "spine_loopbacks": "10.0.0.0/26",
         "leaf_loopbacks": "10.0.16.0/20",
@@ -63,10 +65,12 @@ def fabric_text(switches: int) -> str:
             "leaf": f"leaf{n:04}",
             "port": f"25GE1/0/{p}",
             "segment": SEGMENT,
+            "nic": "connectx-dscp34",
         }
         for n in range(1, leaves + 1)
         for p in range(1, SERVERS_PER_LEAF + 1)
     ]
+    data["congestion_control"] = "connectx-dcqcn"
     data["rollout"] = {"canary": "leaf0001"}
     data.pop("links", None)
     return yaml.safe_dump(data, sort_keys=False)

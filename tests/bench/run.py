@@ -35,6 +35,11 @@ SPINES = 8  # as in flow.py and peer.py
 PARSED = "total with parse back"
 BARS = {"total": 3.0, PARSED: 6.0, "peak MB": 250.0}
 RATIO_BAR = 4.5
+FAILURE_BARS = (
+    ("8 120 shared failures", 5.0, 500.0),
+    ("8 120 per-spine failures", 5.0, 500.0),
+    ("16 512 shared rib", 10.0, 1000.0),
+)
 STEPS = ("start and imports", "load and validate", "derive", "check, all rules", "render")
 
 
@@ -46,7 +51,10 @@ def main() -> None:
         beside_pyavd(Path(directory))
     network = derive(Path("heps")).network
     patch(network)
+    sys.stdout.flush()
+    subprocess.run([sys.executable, HERE / "vrp_text.py"], check=True)
     routing(network)
+    failures()
 
 
 def starts() -> None:
@@ -142,6 +150,15 @@ def routing(network: Network) -> None:
     theirs = time.perf_counter() - before
     print(f"routing of HEPS: Batfish {theirs:.1f} s wall, embedded {ours:.3f} s, "
           f"{theirs / ours:.0f}x")  # fmt: skip
+
+
+def failures() -> None:
+    """Every single failure of 8 x 120, and the base RIBs of 16 x 512: spines, leaves, ASNs."""
+    for words, bar, mb_bar in FAILURE_BARS:
+        costs = _answer([sys.executable, HERE / "failures.py", *words.split()])
+        print(f"{words:<34} {costs['seconds']:6.2f} s {costs['peak MB']:6.0f} MB   (bars {bar:g} s, "
+              f"{mb_bar:g} MB: {verdict(costs['seconds'], bar)}, "
+              f"{verdict(costs['peak MB'], mb_bar)})")  # fmt: skip
 
 
 def cpu(work: Callable[[], T]) -> tuple[float, T]:

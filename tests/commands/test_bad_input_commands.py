@@ -19,6 +19,7 @@ COMMANDS = [
     ("verify", "FABRIC", "--engine", "embedded"),
     ("report", "FABRIC", "--out", "OUT"),
     ("diff", "heps", "FABRIC"),
+    ("drift", "FABRIC", "--configs", "OUT"),
     ("plan", "FABRIC", "--connections", "CONNECTIONS", "--out", "OUT"),
     ("demo", "FABRIC"),
     ("day0", "FABRIC", "leaf08"),

@@ -186,8 +186,11 @@ def test_verify_of_text_names_the_line_of_the_text(
     ("content", "sentence"),
     [
         (b"", "a.cfg: an empty file; give the text of `display current-configuration`"),
-        (b"\0\1\2", "a.cfg: a binary file; give the text of `display current-configuration`"),
-        (b"sysname \xff\n", "a.cfg: not UTF-8; save it as UTF-8"),
+        (
+            b"\0\1\2",
+            "a.cfg:1: a binary file (byte 0x00); give the text of `display current-configuration`",
+        ),
+        (b"#\nsysname \xff\n", "a.cfg:2: not UTF-8 (byte 0xFF); save it as UTF-8"),
     ],
 )
 def test_text_that_is_no_configuration(
@@ -204,7 +207,7 @@ def test_two_files_with_one_sysname(rocefort: Rocefort, tmp_path: Path) -> None:
         (tmp_path / name).write_text("sysname leaf01\n")
     done = rocefort("check", "--configs", tmp_path)
     assert done.err == (
-        f"rocefort: {tmp_path}/b.cfg: sysname leaf01 is also that of {tmp_path}/a.cfg; "
+        f"rocefort: {tmp_path}/b.cfg:1: sysname leaf01 is also that of {tmp_path}/a.cfg; "
         "keep one file a switch\n"
     )
 

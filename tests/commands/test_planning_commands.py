@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort import tasks
+from rocefort import options
 from rocefort.design.schema import SCHEMA_FILE
 from rocefort.reports.show import Form, Kind
 
@@ -51,7 +51,7 @@ def test_schema_is_the_shipped_file() -> None:
     assert rocefort("schema").stdout == SCHEMA_FILE.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [(tasks.Table, Kind), (tasks.TableFormat, Form)])
+@pytest.mark.parametrize(("ours", "theirs"), [(options.Table, Kind), (options.TableFormat, Form)])
 def test_the_words_of_the_command_line_are_those_of_the_table(
     ours: type[StrEnum], theirs: type[StrEnum]
 ) -> None:

@@ -47,7 +47,7 @@ CASES = [
     pytest.param(
         [("xon_kbytes: 550  #", "xon_kbytes: 550 KB  #")],
         [
-            "fabric.yaml:<550 KB>:15: lossless.xon_kbytes: '550 KB' is not a "
+            "fabric.yaml:<550 KB>:19: profiles.lossless.heps.xon_kbytes: '550 KB' is not a "
             "whole number; write the number alone, in kbytes"
         ],
         id="wrong type",
@@ -137,14 +137,14 @@ CASES = [
     pytest.param(
         [
             (
-                "      v200:\n        detect_time: 10   # assumed: as seen on public V200"
-                " configurations\n        recovery_time: 10\n        reason: V200 counts in a unit"
+                "          v200:\n            detect_time: 10   # assumed: as seen on public V200"
+                " configurations\n            recovery_time: 10\n            reason: V200 counts in a unit"
                 " that no source confirms\n",
                 "",
             )
         ],
         [
-            "fabric.yaml:<detect_ms: 10000>:5: lossless.deadlock: spine01 is v200, whose timer unit no source "
+            "fabric.yaml:<detect_ms: 10000>:9: profiles.lossless.heps.deadlock: spine01 is v200, whose timer unit no source "
             "confirms; give by_family.v200.detect_time and recovery_time as the switch counts"
         ],
         id="timer in a family of unknown unit",
@@ -152,16 +152,16 @@ CASES = [
     pytest.param(
         [
             (
-                "        detect_ms: 100    # assumed: the family's default\n"
-                "        recovery_ms: 100\n",
-                "        detect_time: 10\n        recovery_time: 10\n",
+                "            detect_ms: 100    # assumed: the family's default\n"
+                "            recovery_ms: 100\n",
+                "            detect_time: 10\n            recovery_time: 10\n",
             ),
-            ("        recovery_time: 10\n        reason: V200", "        reason: V200"),
+            ("            recovery_time: 10\n            reason: V200", "            reason: V200"),
         ],
         [
-            "fabric.yaml:<detect_time: 10#1>:9: lossless.deadlock.by_family.v300-g1: v300-g1 takes "
+            "fabric.yaml:<detect_time: 10#1>:13: profiles.lossless.heps.deadlock.by_family.v300-g1: v300-g1 takes "
             "milliseconds, not multiples; give detect_ms and recovery_ms",
-            "fabric.yaml:<detect_time: 10#2>:9: lossless.deadlock.by_family.v200: one of two "
+            "fabric.yaml:<detect_time: 10#2>:13: profiles.lossless.heps.deadlock.by_family.v200: one of two "
             "multiples is given for v200; give by_family.v200.detect_time and recovery_time",
         ],
         id="timers in another family's form",
@@ -175,7 +175,7 @@ CASES = [
             ("detect_ms: 10000  ", "detect_ms: 1555  "),
         ],
         [
-            "fabric.yaml:<detect_ms: 1555>:5: lossless.deadlock: v300-g2 cannot say 1555 and 10000 "
+            "fabric.yaml:<detect_ms: 1555>:9: profiles.lossless.heps.deadlock: v300-g2 cannot say 1555 and 10000 "
             "ms: it counts intervals of 10, 100, 500 or 1000 ms; give times that are multiples of "
             "one of them, here or in by_family.v300-g2"
         ],
@@ -192,8 +192,9 @@ CASES = [
     pytest.param(
         [("leaf_asn_base: 65100", "leaf_asn_base: 4294967250")],
         [
-            "fabric.yaml:<leaf_asn_base>:18: routing.leaf_asn_base: the reserved capacity takes AS "
-            "numbers up to 4294967314; choose a base of at most 4294967230"
+            "fabric.yaml:<leaf_asn_base>:18: routing.leaf_asn_base: leaves take AS numbers "
+            "4294967251 to 4294967314 of the reserved capacity, which leaves the private 4-byte AS "
+            "numbers 4200000000 to 4294967294; choose at most 4294967230, or another range"
         ],
         id="AS numbers past the end",
     ),
@@ -255,11 +256,29 @@ CASES = [
         id="a secret where its reference belongs",
     ),
     pytest.param(
-        [("{queue: 5, weight: 1}", "{queue: 6, weight: 1}\n    - {queue: 4, weight: 5}")],
         [
-            "fabric.yaml:<{queue: 6>:15: lossless.scheduling[5].queue: queue 6 carries CNP "
+            (
+                "    - name: netops\n      level: 3\n",
+                "    - {name: netops, role: montor-ug}\n"
+                "    - {name: reader, role: halls}\n  roles:\n"
+                "    - {name: halls, grants: [{task_group: monitor-tg, rights: [read]}]}\n"
+                "    - {name: visit-ug, grants: [{task_group: visit-tg, rights: [read]}]}\n",
+            ),
+        ],
+        [
+            "fabric.yaml:<montor>:28: security.users[0].role: no role 'montor-ug'; "
+            "did you mean 'monitor-ug'?",
+            "fabric.yaml:<name: visit>:14: security.roles[1].name: role 'visit-ug' is one that "
+            "every switch has, and cannot be changed; give the role a name of its own",
+        ],
+        id="roles that are not there or not ours",
+    ),
+    pytest.param(
+        [("{queue: 5, weight: 1}", "{queue: 6, weight: 1}\n        - {queue: 4, weight: 5}")],
+        [
+            "fabric.yaml:<{queue: 6>:19: profiles.lossless.heps.scheduling[5].queue: queue 6 carries CNP "
             "(DSCP 48) and must have strict priority; take it off the list",
-            "fabric.yaml:<{queue: 4#2>:15: lossless.scheduling[6].queue: queue '4' is given "
+            "fabric.yaml:<{queue: 4#2>:19: profiles.lossless.heps.scheduling[6].queue: queue '4' is given "
             "twice; the first is on line <{queue: 4#1>",
         ],
         id="weights of the queue of CNP and of one queue twice",
@@ -283,13 +302,13 @@ CASES = [
         ],
         [
             "fabric.yaml:<leaf_port>:16: links[0].leaf_port: leaf08 25GE1/0/1 is used twice, by "
-            "server readout04 and the link spine02 - leaf08; give each link and server a port of "
-            "its own",
+            "server readout04 and the link spine02 - leaf08; give each link, server and exit a port "
+            "of its own",
             "fabric.yaml:<leaf_port>:16: links[0].leaf_port: the link spine02 - leaf08 joins "
             "100GE1/0/1 and 25GE1/0/1, which differ in speed; join ports of one speed",
             "fabric.yaml:<spine_port>:17: links[0].spine_port: spine02 100GE1/0/1 is used twice, "
-            "by the link spine02 - leaf01 and the link spine02 - leaf08; give each link and server "
-            "a port of its own",
+            "by the link spine02 - leaf01 and the link spine02 - leaf08; give each link, "
+            "server and exit a port of its own",
             "fabric.yaml:<subnet:>:13: links[1].subnet: 10.1.0.16/31 of the link spine01 - leaf08 "
             "overlaps 10.1.0.16/31 of the link spine01 - leaf02; use separate prefixes",
         ],
@@ -327,8 +346,8 @@ CASES = [
             ("prefix: 10.255.0.0/24\n", "prefix: 10.255.0.0/28\n"),
             ("    vlan: 110\n", "    vlan: 110\n    leaf_prefix_length: 28\n"),
             (
-                "    port: 25GE1/0/1\n    segment: beamline\n  - name: readout02",
-                "    port: 25GE1/0/9\n    segment: beamline\n  - name: readout02",
+                "    port: 25GE1/0/1\n    segment: beamline\n    nic: connectx-dscp34\n  - name: readout02",
+                "    port: 25GE1/0/9\n    segment: beamline\n    nic: connectx-dscp34\n  - name: readout02",
             ),
             (
                 "leaf: leaf08\n    port: 25GE1/0/1\n",

@@ -49,8 +49,8 @@ def line_of(path: Path, text: str) -> int:
 @pytest.mark.parametrize(
     ("key", "old", "new", "sentence"),
     [
-        ("lossless.xon_kbytes", "550  #", "550 KB  #", "'550 KB' is not a whole number; write the number alone, in kbytes"),
-        ("lossless.deadlock.detect_ms", "10000    #", "10 s    #", "'10 s' is not a whole number; write the number alone, in milliseconds"),
+        ("profiles.lossless.heps.xon_kbytes", "550  #", "550 KB  #", "'550 KB' is not a whole number; write the number alone, in kbytes"),
+        ("profiles.lossless.heps.deadlock.detect_ms", "10000    #", "10 s    #", "'10 s' is not a whole number; write the number alone, in milliseconds"),
         ("cables.fabric_m", "50\n", "50 m\n", "'50 m' is not a number; write the number alone, in metres"),
         ("cables.server_m", "5\n", ".inf\n", "'.inf' is not a number; write the number alone, in metres"),
         ("cables.fabric_m", "50\n", "1e999\n", "inf is not a number; write the number alone, in metres"),
@@ -63,6 +63,10 @@ def line_of(path: Path, text: str) -> int:
         ("security.users", "\n    - name: netops\n      level: 3\n", "\n", "nothing cannot be used; write a list: [first, second], or lines that begin with `- `"),
         ("pools.links", "10.1.0.0/22", "10.1.0.1/22", "'10.1.0.1/22' cannot be used; write a network, such as 10.1.0.0/22: no bit set behind its length"),
         ("pools.links", "10.1.0.0/22", "{a: 1}", "a mapping cannot be used; write a network, such as 10.1.0.0/22: no bit set behind its length"),
+        ("pools.links", "10.1.0.0/22", "10.1.0.0", "'10.1.0.0' has no prefix length; write it behind the address: /24, say; /32 is one address"),
+        ("pools.links", "10.1.0.0/22", "10", "10 is not an address; write its four numbers, as in 10.0.0.1"),
+        ("services.netconf", "true ", "maybe ", "'maybe' cannot be used; write true or false"),
+        ("profiles.lossless.heps.xon_kbytes", "550  #", "650  #", "xon 650 kbytes is above xoff 600 kbytes; lower it: pauses end two frames or more below xoff"),
         ("rollout.canary", "leaf08\n", "8\n", "8 cannot be used; write text; in quotes if it looks like a number"),
     ],
 )  # fmt: skip
@@ -77,6 +81,32 @@ def test_a_value_of_the_wrong_kind_or_with_a_unit(
     assert where.startswith(f"fabric.yaml:{line_of(path, f'{word}:')}:")
 
 
+SUBSCRIPTION = (
+    "  telemetry:\n    - {{name: ifm, paths: [{path}], interval_ms: 1000, collectors: [{to}]}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("ntp: [10.255.0.250]", "ntp: [10.255.0.250, 5]", "services.ntp[1]: 5 is not an address; write its four numbers, as in 10.0.0.1"),
+        ("ntp: [10.255.0.250]", "ntp: [10.255.0.250/24]", "services.ntp[0]: '10.255.0.250/24' cannot be used; write an address without a length, such as 10.0.0.1"),
+        ("      level: 3\n", "", "security.users[0]: neither level nor role; give a user one of them"),
+        ("      level: 3\n", "      level: 3\n      role: monitor-ug\n", "security.users[0]: both level and role; give a user one of them"),
+        ("services:\n", "services:\n" + SUBSCRIPTION.format(path="/ifm", to="{address: 10.0.0.9, port: 5}"), "services.telemetry[0].paths[0]: '/ifm' is not a sampling path; write it as `display telemetry sensor-path` does, its YANG module first: huawei-ifm:ifm/interfaces"),
+        ("services:\n", "services:\n" + SUBSCRIPTION.format(path="a:b", to="{address: 10.0.0.9, port: 70000}"), "services.telemetry[0].collectors[0].port: 70000 cannot be used; input should be less than or equal to 65535"),
+        ("services:\n", "services:\n" + SUBSCRIPTION.format(path="a:b", to=""), "services.telemetry[0].collectors: 'collectors' is empty; give at least one"),
+        ("services:\n", "services:\n" + SUBSCRIPTION.format(path="a:b", to=", ".join(["{address: 10.0.0.9, port: 5}"] * 11)), "services.telemetry[0].collectors: 'collectors' has 11 items; give at most 10"),
+    ],
+)  # fmt: skip
+def test_a_wrong_item_is_told_once_and_not_as_a_list_that_is_too_short(
+    edit_heps: Edit, old: str, new: str, sentence: str
+) -> None:
+    path = edit_heps((old, new))
+    told = said(path).splitlines()
+    assert [one.partition(": ")[2] for one in told] == [sentence]
+
+
 def test_numbers_said_as_true_deep_in_the_file_are_told_together(edit_heps: Edit) -> None:
     path = edit_heps(
         ("      level: 3\n", "      level: true\n"),
@@ -85,7 +115,7 @@ def test_numbers_said_as_true_deep_in_the_file_are_told_together(edit_heps: Edit
     )
     places = [line.split(": ")[1] for line in said(path).splitlines()]
     assert sorted(places) == [
-        "lossless.deadlock.by_family.v200.detect_time",
+        "profiles.lossless.heps.deadlock.by_family.v200.detect_time",
         "routing.bfd.multiplier",
         "security.users[0].level",
     ]

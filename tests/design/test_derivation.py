@@ -193,7 +193,7 @@ def test_every_value_knows_its_line_of_yaml(
 
 
 def test_a_family_has_the_common_time_where_it_gives_only_one(edit_heps: Edit) -> None:
-    path = edit_heps(("        recovery_ms: 100\n", ""))
+    path = edit_heps(("            recovery_ms: 100\n", ""))
     device = derive(path).network.by_name["leaf03"].device
     # 100 ms is the family's default, so the switch does not save it; rule PFC004 tells the 10 s.
     assert (device.pfc.detect_ms, device.pfc.recovery_ms) == (None, 10000)

@@ -110,3 +110,35 @@ def test_no_key_nor_where_it_is_reaches_a_text(heps: Derived) -> None:
         assert not any(
             word in text for word in ("SNMP_", "env:", "cipher", "authentication-mode s")
         )
+
+
+def test_roles_and_telemetry_become_groups_and_subscriptions(edit_heps: Edit) -> None:
+    path = edit_heps(
+        (
+            "    - name: netops\n      level: 3\n",
+            "    - name: netops\n      level: 3\n    - name: reader\n      role: beamline\n"
+            "  roles:\n    - name: beamline\n      grants:\n"
+            "        - {task_group: monitor-tg, rights: [read]}\n",
+        ),
+        (
+            "  netconf: true           # assumed\n",
+            "  telemetry:\n    - name: queues\n      interval_ms: 1000\n"
+            "      paths: [huawei-ifm:ifm/interfaces/interface/mib-statistics]\n"
+            "      collectors: [{address: 10.255.0.252, port: 57400}]\n",
+        ),
+    )
+    derived = derive(path)
+    (text, *others) = render_all(derived.network).values()
+    for line in (
+        " user-group beamline\n  task-group monitor-tg read\n",
+        " local-user reader user-group beamline\n",
+        " sensor-group queues\n  sensor-path huawei-ifm:ifm/interfaces/interface/mib-statistics\n",
+        " destination-group queues\n  ipv4-address 10.255.0.252 port 57400 protocol grpc\n",
+        " subscription queues\n  local-source-interface MEth0/0/0\n"
+        "  sensor-group queues sample-interval 1000\n  destination-group queues\n",
+    ):
+        assert line in text
+        assert all(line in other for other in others)
+    position = derived.sources.find("leaf01", "telemetry.subscriptions[queues].samplings[queues]")
+    assert position is not None
+    assert "name: queues" in path.read_text(encoding="utf-8").splitlines()[position.line - 1]

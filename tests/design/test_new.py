@@ -55,7 +55,7 @@ def assert_sound(network: Network, size: Size) -> None:
     assert errors(network) == []
     sessions = analyse(network).sessions
     assert {session.status for session in sessions} == {SessionStatus.ESTABLISHED}
-    assert len(sessions) == 2 * size.spines * size.leaves
+    assert len(sessions) == 2 * size.spines * size.leaves * size.links_per_pair
     assert len(network.role(Role.SPINE)) == size.spines
     assert len(network.role(Role.LEAF)) == size.leaves
     assert len(network.servers or ()) == size.leaves * size.servers_per_leaf
@@ -67,6 +67,8 @@ def test_what_fits_is_sound(
     tmp_path_factory: pytest.TempPathFactory, leaf: str, spine: str, data: st.DataObject
 ) -> None:
     up, down = (len(CATALOGUE.hardware[m].fabric_port_names()) for m in (leaf, spine))
+    each = data.draw(st.integers(1, 2))
+    up, down = up // each, down // each
     capacity = data.draw(st.integers(1, min(up, 64))), data.draw(st.integers(1, down))
     size = Size(
         spines=data.draw(st.integers(1, min(capacity[0], 8))),
@@ -74,6 +76,7 @@ def test_what_fits_is_sound(
         servers_per_leaf=data.draw(st.integers(0, min(free_ports(CATALOGUE.hardware[leaf]), 12))),
         capacity_spines=data.draw(st.sampled_from([None, capacity[0]])),
         capacity_leaves=data.draw(st.sampled_from([None, capacity[1]])),
+        links_per_pair=each,
     )
     text = new_fabric("tried", size, leaf, spine)
     assert_sound(derived(text, tmp_path_factory.mktemp("new")).network, size)
@@ -94,8 +97,8 @@ def test_every_port_can_be_taken(leaf: str, tmp_path: Path) -> None:
 
 def test_servers_reach_each_other(tmp_path: Path) -> None:
     network = derived(new_fabric("small", Size(2, 3, 2), LEAF, SPINE), tmp_path).network
-    pairs = analyse(network).pairs
-    assert len(pairs) == 6 * 5 and set(pairs.values()) == {None}
+    reached = analyse(network).state.reachability
+    assert reached.delivered == reached.pairs == 6 * 5
 
 
 def test_a_new_fabric_grows_to_its_capacity_without_moving(tmp_path: Path) -> None:
@@ -140,11 +143,11 @@ def test_two_byte_as_numbers_while_they_last(tmp_path: Path) -> None:
 def test_xoff_fits_a_buffer_and_says_so(tmp_path: Path) -> None:
     size = Size(1, 1, 0)
     for model in MODELS:
-        fabric = derived(new_fabric("xoff", size, model, SPINE), tmp_path).fabric
+        lossless = derived(new_fabric("xoff", size, model, SPINE), tmp_path).lossless
         buffer = CATALOGUE.hardware[model].buffer_kbytes
         ports = len(CATALOGUE.hardware[model].port_names())
-        assert fabric.lossless.xon_kbytes == fabric.lossless.xoff_kbytes - 50
-        assert buffer is None or ports * fabric.lossless.xoff_kbytes < buffer.value
+        assert lossless.xon_kbytes == lossless.xoff_kbytes - 50
+        assert buffer is None or ports * lossless.xoff_kbytes < buffer.value
     assert "xoff_kbytes: 450  # fits the buffer of CE6865-48S8CQ-EI with every port" in (
         new_fabric("xoff", size, "CE6865-48S8CQ-EI", SPINE)
     )
@@ -188,10 +191,10 @@ CASES = [
     (
         ("x", Size(9, 129, 57), LEAF, SPINE),
         [
-            "CE8850-64CQ-EI as a leaf has 8 ports for spines, not 9; ask for at most 8 spines, or "
-            "choose another leaf hardware",
-            "CE9860-4C-EI as a spine has 128 ports for leaves, not 129; ask for at most 128 leaves, "
-            "or choose another spine hardware",
+            "CE8850-64CQ-EI as a leaf has ports for 8 spines with 1 link to each, not 9; ask for at "
+            "most 8 spines, or as leaf hardware CE12800E or CE9860-4C-EI",
+            "CE9860-4C-EI as a spine has ports for 128 leaves with 1 link to each, not 129; ask for "
+            "at most 128 leaves, or as spine hardware CE12800E",
             "CE8850-64CQ-EI as a leaf has 56 ports for servers, not 57; ask for at most 56 servers "
             "per leaf, or choose another leaf hardware",
         ],
@@ -200,9 +203,21 @@ CASES = [
         ("x", Size(2, 2, 2, capacity_spines=1, capacity_leaves=200), LEAF, SPINE),
         [
             "a capacity of 1 spines is less than the 2 spines asked for; reserve 2 or more",
-            "CE9860-4C-EI as a spine has 128 ports for leaves, not 200; ask for at most 128 leaves, "
-            "or choose another spine hardware",
+            "CE9860-4C-EI as a spine has ports for 128 leaves with 1 link to each, not 200; ask for "
+            "at most 128 leaves, or as spine hardware one with 200 fabric ports (inventory/hardware "
+            "has none)",
         ],
+    ),
+    (
+        ("x", Size(2, 65, 0, links_per_pair=2), LEAF, SPINE),
+        [
+            "CE9860-4C-EI as a spine has ports for 64 leaves with 2 links to each, not 65; ask for "
+            "at most 64 leaves, or as spine hardware CE12800E",
+        ],
+    ),
+    (
+        ("x", Size(2, 2, 0, links_per_pair=17), LEAF, SPINE),
+        ["17 links from each leaf to each spine; ask for 1 to 16"],
     ),
     (
         ("x", Size(0, -1, -2), LEAF, SPINE),

@@ -165,7 +165,7 @@ def edited(*path: str | int, value: object) -> Any:
         (("mtu",), 100, "mtu minimum"),
         (("pools", "links"), "10.1.0.0", "pools.links pattern"),
         (("pools", "link_prefix_length"), 29, "pools.link_prefix_length enum"),
-        (("lossless", "deadlock", "by_family", "v100"), {"reason": "x"}, "lossless.deadlock.by_family.v100 enum"),
+        (("profiles", "lossless", "heps", "deadlock", "by_family", "v100"), {"reason": "x"}, "profiles.lossless.heps.deadlock.by_family.v100 enum"),
         (("cables", "fabric_m"), 0, "cables.fabric_m exclusiveMinimum"),
     ],
 )  # fmt: skip

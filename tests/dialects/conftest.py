@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from rocefort.dialects.vrp.interpret import apply_lines, canonical
+from rocefort.dialects.vrp.secrets import as_saved
 from rocefort.dialects.vrp.tree import parse_tree
 from rocefort.models.hardware import SyntaxFamily
 
 # Views that a switch has whether or not a line says so.
-ALWAYS_THERE = re.compile(r"dcb pfc|aaa|user-interface .*|interface (\d+GE|MEth).*")
+ALWAYS_THERE = re.compile(r"dcb pfc|aaa|telemetry|user-interface .*|interface (\d+GE|MEth).*")
 
 Meaning = frozenset[tuple[str, ...]]
 MeaningOf = Callable[[str, Sequence[str], SyntaxFamily], Meaning]
@@ -23,7 +24,8 @@ def meaning() -> MeaningOf:
     """A text, after some commands, as the set of its lines, each with the views it stands in."""
 
     def meaning_of(text: str, commands: Sequence[str], family: SyntaxFamily) -> Meaning:
-        config = apply_lines(canonical(parse_tree(text), family), commands, family)
+        saved = canonical(parse_tree(as_saved(text)), family)
+        config = apply_lines(saved, map(as_saved, commands), family)
         return frozenset(
             (*path, line.text)
             for top in canonical(config, family)

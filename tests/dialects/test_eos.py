@@ -53,6 +53,7 @@ NAMES = [
     ("25GE1/0/12:3", "Ethernet25/1/0/12/3"),
     ("Vlanif110", "Vlan110"),
     ("LoopBack0", "Loopback0"),
+    ("Eth-Trunk0", "Port-Channel0"),
     ("MEth0/0/0", "Management1"),
 ]
 
@@ -74,7 +75,7 @@ ports = st.builds(
 )
 numbered = st.builds(
     lambda kind, number: f"{kind}{number}",
-    st.sampled_from(("Vlanif", "LoopBack")),
+    st.sampled_from(("Vlanif", "LoopBack", "Eth-Trunk")),
     st.integers(0, 4094),
 )
 
@@ -87,8 +88,8 @@ def test_no_two_interfaces_become_one(names: list[str]) -> None:
 
 
 def test_names_without_a_counterpart_are_refused() -> None:
-    with pytest.raises(BadInput, match="interface Eth-Trunk1 has no counterpart in EOS; Ethernet"):
-        EosNames.to_eos("Eth-Trunk1")
+    with pytest.raises(BadInput, match="interface Tunnel1 has no counterpart in EOS; Ethernet"):
+        EosNames.to_eos("Tunnel1")
     with pytest.raises(BadInput, match="EOS interface Ethernet1 is not one that a VRP name"):
         EosNames.to_vrp("Ethernet1")
 
@@ -125,6 +126,7 @@ route-map RP-OUT permit 10
 router bgp 65101
    router-id 10.9.0.1
    no bgp bestpath as-path multipath-relax
+   bgp advertise-inactive
    maximum-paths 2 ecmp 2
    neighbor PG-SPINES peer group
    neighbor 10.0.0.0 peer group PG-SPINES
@@ -241,17 +243,25 @@ def test_a_peer_has_its_effective_settings(
     [
         (
             {},
-            ["no bgp bestpath as-path multipath-relax", "maximum-paths 1 ecmp 1"],
+            [
+                "no bgp bestpath as-path multipath-relax",
+                "bgp advertise-inactive",
+                "maximum-paths 1 ecmp 1",
+            ],
         ),
         (
             {"as_path_relax": True, "maximum_paths": 16},
-            ["bgp bestpath as-path multipath-relax", "maximum-paths 16 ecmp 16"],
+            [
+                "bgp bestpath as-path multipath-relax",
+                "bgp advertise-inactive",
+                "maximum-paths 16 ecmp 16",
+            ],
         ),
     ],
 )
 def test_ecmp_is_said_even_at_its_default(fields: dict[str, Any], lines: list[str]) -> None:
     text = render_eos(leaf(bgp=Bgp(asn=65101, **fields)))
-    assert [line.strip() for line in text.split("router bgp 65101\n")[1].splitlines()[:2]] == lines
+    assert [line.strip() for line in text.split("router bgp 65101\n")[1].splitlines()[:3]] == lines
 
 
 entries = st.builds(
@@ -314,9 +324,9 @@ REFUSED = [
         "reference",
     ),
     (
-        {"interfaces": (Interface(name="Eth-Trunk1", addresses=(IPv4Interface("10.0.0.1/31"),)),)},
-        "leaf1 Eth-Trunk1: EOS has no such interface, and it carries traffic; Ethernet ports, "
-        "Vlanif, LoopBack and MEth0/0/0 are translated",
+        {"interfaces": (Interface(name="Tunnel1", addresses=(IPv4Interface("10.0.0.1/31"),)),)},
+        "leaf1 Tunnel1: EOS has no such interface, and it carries traffic; Ethernet ports, "
+        "Eth-Trunk, Vlanif, LoopBack and MEth0/0/0 are translated",
     ),
     (
         {

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from rocefort.dialects.vrp.parse import masked, parse
+from rocefort.dialects.vrp.parse import parse
+from rocefort.dialects.vrp.secrets import masked
 from rocefort.errors import BadInput
 from rocefort.models.access import Vty
 from rocefort.models.bgp import Bfd
@@ -295,10 +296,12 @@ def test_stelnet_of_both_releases(line: str) -> None:
             "snmp-agent\nsnmp-agent sys-info version v2c v3\n"
             "snmp-agent mib-view included all iso\nsnmp-agent mib-view included all system\n"
             "snmp-agent group v3 G privacy read-view all notify-view all\n"
-            "snmp-agent usm-user v3 u\nsnmp-agent usm-user v3 u group G",
+            "snmp-agent usm-user v3 u\nsnmp-agent usm-user v3 u group G\n"
+            "snmp-agent protocol source-interface MEth0/0/0",
             "snmp",
             Snmp(
                 enabled=True,
+                source_interface="MEth0/0/0",
                 versions=("v2c", "v3"),
                 views=(SnmpView(name="all", subtrees=("iso", "system")),),
                 groups=(SnmpGroup(name="G", read_view="all", notify_view="all"),),
@@ -322,8 +325,10 @@ def test_management_beside_ssh(line: str, field: str, value: object) -> None:
         "snmp-agent mib-view excluded all system",
         "snmp-agent group v3 G authentication read-view all",
         "info-center loghost 10.255.0.6 facility local4",
-        "acl number 3000",
+        "acl number 4000",
         "acl name ADMIN basic",
+        "acl name 123 advance",
+        "acl name FILTER 3001",
     ],
 )
 def test_a_line_of_management_that_no_device_holds_is_kept(line: str) -> None:
@@ -429,35 +434,27 @@ def test_a_line_that_bgp_cannot_hold_is_kept(line: str) -> None:
 
 
 def test_all_below_an_unknown_view_is_kept_with_its_path() -> None:
-    text = f"{HEAD}acl number 3000\n rule 5 permit ip\nbgp 1\n ipv6-family unicast\n  mtu 9000\n"
+    text = f"{HEAD}acl number 4000\n rule 5 permit ip\nbgp 1\n ipv6-family unicast\n  mtu 9000\n"
     assert parse(text, "a.cfg").unmodelled == (
-        TextLine((), "acl number 3000", 2),
-        TextLine(("acl number 3000",), "rule 5 permit ip", 3),
+        TextLine((), "acl number 4000", 2),
+        TextLine(("acl number 4000",), "rule 5 permit ip", 3),
         TextLine(("bgp 1",), "ipv6-family unicast", 5),
         TextLine(("bgp 1", "ipv6-family unicast"), "mtu 9000", 6),
     )
 
 
 @pytest.mark.parametrize("bound_at", [0, 1, 2])
-def test_an_address_in_a_vpn_instance_is_not_global(bound_at: int) -> None:
+def test_an_address_in_a_vpn_instance_says_which(bound_at: int) -> None:
     lines = ["ip address 10.0.0.1 24", "ip address 10.0.1.1 24 sub"]
     lines.insert(bound_at, "ip binding vpn-instance storage")
     parsed = parse(PORT + "".join(f" {line}\n" for line in ["mtu 9000", *lines]), "a.cfg")
-    assert parsed.device.interfaces == (Interface(name="100GE1/0/1", mtu=9000),)
-    assert [line.text for line in parsed.unmodelled] == lines
-    assert {line.path for line in parsed.unmodelled} == {("interface 100GE1/0/1",)}
-    assert set(parsed.lines.values()) == {1, 2, 3}
-
-
-def test_a_vpn_instance_hides_no_address_of_another_port() -> None:
-    text = f"{PORT} ip binding vpn-instance x\n ip address 10.0.0.1 24\n"
-    text += "interface 100GE1/0/10\n ip address 10.0.0.1 24\n"
-    parsed = parse(text, "a.cfg")
-    assert [(i.name, len(i.addresses)) for i in parsed.device.interfaces] == [
-        ("100GE1/0/1", 0),
-        ("100GE1/0/10", 1),
-    ]
-    assert [line.line for line in parsed.unmodelled] == [3, 4]
+    (port,) = parsed.device.interfaces
+    assert (port.vrf, [str(a) for a in port.addresses]) == (
+        "storage",
+        ["10.0.0.1/24", "10.0.1.1/24"],
+    )
+    assert parsed.unmodelled == ()
+    assert parsed.lines["interfaces[100GE1/0/1].vrf"] == 4 + bound_at
 
 
 @pytest.mark.parametrize(

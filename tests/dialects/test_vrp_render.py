@@ -239,7 +239,8 @@ def test_an_unknown_template_names_the_known_ones() -> None:
     with pytest.raises(BadInput) as refused:
         render(Device(name="a"), G1, "ce1234")
     assert str(refused.value) == (
-        "a: no VRP template 'ce1234'; use one of ce6865, ce6866, ce8850, ce8851, ce8855, ce9860"
+        "a: no VRP template 'ce1234'; use one of ce12800, ce6865, ce6866, ce8850, ce8851, ce8855, "
+        "ce9860"
     )
 
 

@@ -25,7 +25,17 @@ from rocefort.models.bgp import (
     PrefixList,
     RoutePolicy,
 )
+from rocefort.models.bond import MANUAL, Bond
+from rocefort.models.breakout import PortSplit
 from rocefort.models.device import Device
+from rocefort.models.drop_profile import (
+    NO_DROP_PROFILES,
+    ColourLimits,
+    DropProfile,
+    Limits,
+    QueueMarking,
+    Unit,
+)
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.interface import DrrQueue, Interface, InterfacePfc, PfcThreshold
 from rocefort.models.lossless import (
@@ -128,12 +138,39 @@ def thresholds(draw: DrawFn, family: SyntaxFamily) -> PfcThreshold:
     )
 
 
+LIMITS: dict[str, Any] = {
+    "low": st.integers(0, 34_078_720),
+    "high": st.integers(0, 34_078_720),
+    "percent": st.integers(1, 100),
+    "unit": st.sampled_from(get_args(Unit)),
+}
+DROP_PROFILES = st.builds(
+    DropProfile,
+    name=st.just("default") | NAMES.filter(lambda name: name not in NO_DROP_PROFILES),
+    colours=rows(
+        st.builds(ColourLimits, colour=st.sampled_from(get_args(Colour)), **LIMITS), "colour"
+    ),
+    ecn=maybe(st.builds(Limits, **LIMITS)),
+)
+MARKINGS = st.builds(
+    QueueMarking, queue=QUEUES, profile=NAMES | st.just("default"), ecn=st.booleans()
+) | st.builds(QueueMarking, queue=QUEUES, ecn=st.just(value=True))
+
 INTERFACE_NAMES = st.one_of(
     st.builds("{}GE{}/0/{}".format, st.sampled_from([25, 100, 400]), QUEUES, st.integers(1, 64)),
     st.builds("100GE1/0/{}:{}".format, st.integers(1, 64), st.integers(1, 4)),
     st.builds("Vlanif{}".format, st.integers(1, 4094)),
     st.builds("Eth-Trunk{}".format, st.integers(0, 511)),
     st.sampled_from(["MEth0/0/0", "LoopBack0", "LoopBack10", "NULL0"]),
+)
+
+
+LINKS = st.integers(1, 256)
+BONDS = st.builds(Bond, mode=st.just(MANUAL), minimum_links=LINKS) | st.builds(
+    Bond,
+    mode=st.sampled_from(["lacp-static", "lacp-dynamic"]),
+    lacp_timeout=st.sampled_from(["fast", "slow"]),
+    minimum_links=LINKS,
 )
 
 
@@ -153,10 +190,15 @@ def interfaces(draw: DrawFn, family: SyntaxFamily) -> Interface:
         access_vlan=draw(maybe(st.integers(1, 4094))),
         trunk_vlans=draw(vlans),
         edge=draw(st.booleans()),
+        autonegotiation=draw(st.booleans()),
+        fec=draw(st.sampled_from([None, "none", "base-r", "rs"])),
         trust_dscp=draw(st.booleans()) and not plain.layer3,
         domain=draw(maybe(NAMES | st.just("default"))),
+        eth_trunk=draw(maybe(st.integers(0, 511))) if plain.kind == "ethernet" else None,
+        bond=draw(BONDS) if plain.kind == "eth-trunk" else Bond(),
         flow_control=draw(st.booleans()),
         drr=draw(rows(st.builds(DrrQueue, queue=QUEUES, weight=st.integers(1, 100)), "queue", 6)),
+        markings=draw(rows(MARKINGS, "queue")),
         pfc=draw(
             maybe(
                 st.builds(
@@ -178,6 +220,15 @@ BFDS = st.builds(
 )
 
 
+AUTHENTICATIONS = st.sampled_from(
+    [
+        {},
+        {"keychain": "fabric"},
+        *({"password": p} for p in ("env:P", "file:/run/key version 9", "encrypted", "readable")),
+    ]
+)
+
+
 @st.composite
 def bgp_settings(draw: DrawFn) -> dict[str, object]:
     timed = draw(st.booleans())
@@ -188,6 +239,7 @@ def bgp_settings(draw: DrawFn) -> dict[str, object]:
         "bfd": draw(maybe(BFDS)),
         "keepalive_s": draw(seconds) if timed else None,
         "hold_s": draw(seconds) if timed else None,
+        **draw(AUTHENTICATIONS),
         "active": draw(st.booleans()),
         "import_policy": draw(maybe(NAMES)),
         "export_policy": draw(maybe(NAMES)),
@@ -291,11 +343,19 @@ SNMPS = st.builds(
 )
 
 
+SPLITS = st.builds(
+    PortSplit,
+    port=st.builds("{}GE1/0/{}".format, st.sampled_from([100, 200, 400]), st.integers(1, 64)),
+    type=st.sampled_from(["4*25GE", "2*50GE", "2*100GE", "4*50GE", "4*100GE", "2*200GE"]),
+)
+
+
 @st.composite
 def devices(draw: DrawFn, family: SyntaxFamily) -> Device:
     """Any Device that the family can say."""
     return Device(
         name=draw(NAMES),
+        splits=draw(rows(SPLITS, "port")),
         vlans=draw(st.lists(st.integers(1, 4094), max_size=4, unique=True).map(tuple)),
         lldp=draw(st.booleans()),
         bfd=draw(st.booleans()),
@@ -312,6 +372,8 @@ def devices(draw: DrawFn, family: SyntaxFamily) -> Device:
             )
         ),
         pfc=draw(pfcs(family)),
+        drop_profiles=draw(rows(DROP_PROFILES, "name")),
+        ecn_enabled=family is G1 and draw(st.booleans()),
         ai_ecn=draw(
             st.builds(
                 AiEcn,

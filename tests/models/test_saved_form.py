@@ -74,6 +74,29 @@ def test_what_holds_anyway_is_not_said(family: Family, intended: Device, saved: 
     assert saved_form(intended, family) == saved
 
 
+@pytest.mark.parametrize(
+    ("port", "kept"),
+    [
+        (Interface(name="100GE1/0/1"), False),
+        (Interface(name="MEth0/0/0"), False),
+        (Interface(name="NULL0"), False),
+        (Interface(name="100GE1/0/1", mtu=1500), False),
+        (Interface(name="100GE1/0/1", enabled=False), True),
+        (Interface(name="100GE1/0/1.10"), True),
+        (Interface(name="Vlanif10"), True),
+        (Interface(name="Eth-Trunk7"), True),
+    ],
+)
+def test_a_port_of_which_nothing_is_said_is_there_anyway(port: Interface, kept: bool) -> None:
+    saved = saved_form(Device(name="leaf01", interfaces=(port,)), G1)
+    assert len(saved.interfaces) == kept
+    assert saved_form(saved, G1) == saved
+
+
+def test_vlan_1_is_there_anyway_and_no_patch_deletes_it() -> None:
+    assert saved_form(Device(name="leaf01", vlans=(1, 10)), G1).vlans == (10,)
+
+
 small = st.none() | st.integers(1, 15)
 times = st.none() | st.sampled_from([10, 99, 100, 101, 1500])
 

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import html
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +23,9 @@ from rocefort.models.finding import Finding, Severity, Where
 from rocefort.models.network import Position, Sources
 from rocefort.reports.page import DeviceBudget, PageContent, PortBudget
 from rocefort.validators import check, titles
+
+CHROMIUM = Path("/usr/bin/chromium")
+Browse = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture(scope="session")
@@ -62,3 +75,56 @@ def failed_content(heps_content: PageContent) -> PageContent:
     return replace(
         heps_content, report=report.model_copy(update={"findings": (*errors, *report.findings)})
     )
+
+
+@pytest.fixture
+def browse(tmp_path: Path) -> Browse:
+    """Open a page in headless Chromium, in a frame of a width, and give what the probe posted.
+
+    A frame, because a headless window is never narrower than 500 pixels. The probe is a script
+    that joins the page's own by its digest, and posts JSON to its parent.
+    """
+    if not CHROMIUM.exists():
+        pytest.skip("no /usr/bin/chromium; it is installed by: apt-get install -y chromium")
+
+    def run(text: str, probe: str, width: int, *, dark: bool) -> dict[str, Any]:
+        digest = base64.b64encode(hashlib.sha256(probe.encode()).digest()).decode()
+        assert text.count("script-src '") == 1
+        text = text.replace("script-src '", f"script-src 'sha256-{digest}' '")
+        text = text.replace("</body>", f"<script>{probe}</script></body>")
+        (tmp_path / "page.html").write_text(text, encoding="utf-8")
+        frame = tmp_path / "frame.html"
+        frame.write_text(
+            "<!DOCTYPE html><html><head><link rel='icon' href='data:,'></head><body><pre></pre>"
+            "<script>addEventListener('message', (e) => {"
+            "document.querySelector('pre').textContent = e.data; });</script>"
+            f"<iframe src='page.html' style='width:{width}px;height:800px;border:0'></iframe>",
+            encoding="utf-8",
+        )
+        profile = tmp_path / "profile"
+        shutil.rmtree(profile, ignore_errors=True)
+        done = subprocess.run(
+            [
+                str(CHROMIUM),
+                *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"),
+                *("--no-first-run", "--disable-background-networking"),
+                *("--disable-component-update", "--disable-sync", "--enable-logging=stderr"),
+                f"--user-data-dir={profile}",
+                f"--blink-settings=preferredColorScheme={0 if dark else 1}",
+                f"--window-size={max(width, 500)},900",
+                *("--virtual-time-budget=5000", "--dump-dom", frame.as_uri()),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+        console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+        assert console == []
+        found = re.search(r"<pre>(\{.*?\})</pre>", done.stdout, re.DOTALL)
+        assert found is not None, done.stdout[:2000]
+        result = json.loads(html.unescape(found[1]))
+        assert isinstance(result, dict)
+        return result
+
+    return run

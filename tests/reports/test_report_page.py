@@ -7,10 +7,9 @@ import hashlib
 import html
 import json
 import re
-import shutil
-import subprocess
 from collections.abc import Callable
 from html.parser import HTMLParser
+from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,13 @@ import pytest
 from rocefort.models.device import Device
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
 from rocefort.models.network import End, Link, Network, Node, Role, Server
-from rocefort.models.routing import Reachability, RoutingState
+from rocefort.models.reachability import Reachability, ServerClass, reachability
+from rocefort.models.routing import RoutingState
 from rocefort.reports.page import DeviceBudget, Fit, PageContent, page
+from rocefort.steps.judging import subject_of
+from rocefort.steps.reporting import fabric_page
 
-CHROMIUM = Path("/usr/bin/chromium")
+BORDER = Path(__file__).parents[1] / "samples" / "border"
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>&\"'{{ 7 * 7 }}"
 
 
@@ -52,7 +54,22 @@ def _data(text: str) -> dict[str, Any]:
     assert found is not None
     data = json.loads(found[1])
     assert isinstance(data, dict)
+    for table in data["tables"].values():
+        columns = [_column(packed) for packed in table.pop("packed")]
+        table["rows"] = [list(row) for row in zip(*columns, strict=True)]
+    data["texts"] = {
+        name: "\n".join(data["runs"][part] if isinstance(part, int) else part for part in parts)
+        for name, parts in data["texts"].items()
+    }
     return data
+
+
+def _column(packed: dict[str, list[Any]]) -> list[Any]:
+    """What the script makes of a packed column."""
+    if "cells" in packed:
+        return packed["cells"]
+    runs = zip(packed["runs"], packed["lengths"], strict=True)
+    return [cell for cell, length in runs for _ in range(length)]
 
 
 def _content(network: Network, *verdicts: Finding | NotJudged, **rest: Any) -> PageContent:
@@ -211,7 +228,7 @@ def test_a_hostile_value_is_text_everywhere() -> None:
             engine=HOSTILE,
             sessions=(),
             routes=(),
-            reachability=(Reachability(source=HOSTILE, destination="b", delivered=False),),
+            reachability=_reached(HOSTILE, "b", lost={"b": {HOSTILE}}),
         ),
     )
     text = page(content)
@@ -329,15 +346,22 @@ def test_switches_with_the_same_budget_share_a_bar() -> None:
 
 
 def test_the_routing_that_failed_is_named() -> None:
-    pairs = (
-        Reachability(source="a", destination="b", delivered=True),
-        Reachability(source="a", destination="c", delivered=False),
-    )
-    state = RoutingState(engine="embedded", sessions=(), routes=(), reachability=pairs)
+    reached = _reached("a", "b", "c", lost={"c": {"a", "b"}})
+    state = RoutingState(engine="embedded", sessions=(), routes=(), reachability=reached)
     text = page(_content(_clos(1, 1), routing=state))
-    assert "<dd>1 of 2</dd>" in text
-    assert "<li>a to c</li>" in text
-    assert "<li>a to b</li>" not in text
+    assert "<dd>4 of 6</dd>" in text
+    assert "<li>of a to of c: 1 of 1 pairs, first a to c</li>" in text
+    assert "of a to of b" not in text
+
+
+def _reached(*servers: str, lost: dict[str, set[str]]) -> Reachability:
+    """One server a segment."""
+    net = IPv4Network("10.0.0.0/24")
+    classes = (
+        ServerClass(leaf="l1", segment=f"of {name}", subnet=net, servers=(name,))
+        for name in servers
+    )
+    return reachability(classes, lost)
 
 
 def test_tables_hold_every_address_and_cable(heps_content: PageContent) -> None:
@@ -352,9 +376,47 @@ def test_tables_hold_every_address_and_cable(heps_content: PageContent) -> None:
     ] in addresses
     cables = tables["cabling"]["rows"]
     assert len(cables) == 16 + 12
-    assert ["spine01", "100GE1/0/1", "leaf01", "100GE1/0/57", 100, 50.0] in cables
-    assert ["leaf01", "100GE1/0/1", "transfer01", "", 100, 5.0] in cables
+    assert ["spine01", "100GE1/0/1", "leaf01", "100GE1/0/57", 50.0, 100] in cables
+    assert ["leaf01", "100GE1/0/1", "transfer01", "", 5.0, 100] in cables
     assert tables["ports"]["rows"][0] == ["leaf01", "100GE1/0/1", 100, None, 600, None, None]
+
+
+def test_exits_are_drawn_and_listed_and_cables_say_what_they_are(tmp_path: Path) -> None:
+    """A fabric with a way out: nobody reads the way out from the addresses alone."""
+    text = (BORDER / "fabric.yaml").read_text(encoding="utf-8")
+    cables = "cables: {fabric_m: 50, server_m: 5"
+    assert cables in text
+    path = tmp_path / "fabric.yaml"
+    exits = "exits:\n      - id: 2\n"
+    lonely = "{id: 4, name: lab, port: 100GE1/0/12, address: 192.0.2.9/30, peer: 192.0.2.10"
+    more = f"exits:\n      - {lonely}, default: static}}\n      - id: 2\n"
+    assert exits in text
+    text = text.replace(cables, f"{cables}, fabric: {{medium: sr4, fec: rs}}")
+    path.write_text(text.replace(exits, more))
+    written = fabric_page(subject_of(path, None))
+    tables = _data(written)["tables"]
+    assert tables["exits"]["rows"][1][:7] == [
+        *("beamline", "leaf01", "100GE1/0/11", "192.0.2.5/30", "192.0.2.6", 64950, "none")
+    ]
+    assert tables["exits"]["rows"][3][6:8] == ["accept", "172.16.0.0/12 to /24"]
+    assert tables["exits"]["rows"][2][5:8] == ["none", "static", "none"]
+    assert tables["cabling"]["rows"][0][-4:] == [50.0, 100, "100GBASE-SR4", "rs"]
+    ways_out = [row[:6] for row in tables["cabling"]["rows"] if row[2].startswith("exit ")]
+    assert ["leaf01", "100GE1/0/11", "exit beamline", "", 30.0, 100] in ways_out
+    assert "leaf01, CE8850-64CQ-EI, 1 server, 2 exits" in written
+    assert "leaf03, CE8851-32CQ8DQ-P, 1 server:" in written
+
+
+def test_a_bond_without_lacp_is_not_one_whose_timeout_nobody_knows(tmp_path: Path) -> None:
+    text = (BORDER / "fabric.yaml").read_text(encoding="utf-8")
+    port = "leaf: leaf01, port: 100GE1/0/1,"
+    assert port in text
+    path = tmp_path / "fabric.yaml"
+    bond = "leaf: leaf01, bond: {ports: [100GE1/0/1, 100GE1/0/2], mode: manual},"
+    path.write_text(text.replace(port, bond))
+    (row,) = _data(fabric_page(subject_of(path, None)))["tables"]["bonds"]["rows"]
+    assert row[0] == "leaf01"
+    assert row[2:6] == ["node01", 200, "manual load-balance", "no LACP"]
 
 
 # In a browser. The page's own security policy is kept; the probe joins it by its digest.
@@ -402,55 +464,11 @@ Drive = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def drive(tmp_path: Path) -> Drive:
-    """Open a page in headless Chromium, in a frame of a width, and give what the probe saw.
-
-    A frame, because a headless window is never narrower than 500 pixels.
-    """
-    if not CHROMIUM.exists():
-        pytest.skip("no /usr/bin/chromium; it is installed by: apt-get install -y chromium")
+def drive(browse: Callable[..., dict[str, Any]]) -> Drive:
+    """Open the page of a content in headless Chromium, ask for a device, and give what is seen."""
 
     def run(content: PageContent, width: int, *, dark: bool, device: str) -> dict[str, Any]:
-        probe = PROBE.replace("ASKED", json.dumps(device))
-        digest = base64.b64encode(hashlib.sha256(probe.encode()).digest()).decode()
-        text = page(content)
-        assert text.count("script-src '") == 1
-        text = text.replace("script-src '", f"script-src 'sha256-{digest}' '")
-        text = text.replace("</body>", f"<script>{probe}</script></body>")
-        (tmp_path / "page.html").write_text(text, encoding="utf-8")
-        frame = tmp_path / "frame.html"
-        frame.write_text(
-            "<!DOCTYPE html><html><head><link rel='icon' href='data:,'></head><body><pre></pre>"
-            "<script>addEventListener('message', (e) => {"
-            "document.querySelector('pre').textContent = e.data; });</script>"
-            f"<iframe src='page.html' style='width:{width}px;height:800px;border:0'></iframe>",
-            encoding="utf-8",
-        )
-        profile = tmp_path / "profile"
-        shutil.rmtree(profile, ignore_errors=True)
-        done = subprocess.run(
-            [
-                str(CHROMIUM),
-                *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"),
-                *("--no-first-run", "--disable-background-networking"),
-                *("--disable-component-update", "--disable-sync", "--enable-logging=stderr"),
-                f"--user-data-dir={profile}",
-                f"--blink-settings=preferredColorScheme={0 if dark else 1}",
-                f"--window-size={max(width, 500)},900",
-                *("--virtual-time-budget=5000", "--dump-dom", frame.as_uri()),
-            ],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=True,
-        )
-        console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-        assert console == []
-        found = re.search(r"<pre>(\{.*?\})</pre>", done.stdout, re.DOTALL)
-        assert found is not None, done.stdout[:2000]
-        result = json.loads(html.unescape(found[1]))
-        assert isinstance(result, dict)
-        return result
+        return browse(page(content), PROBE.replace("ASKED", json.dumps(device)), width, dark=dark)
 
     return run
 

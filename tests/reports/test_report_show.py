@@ -15,7 +15,7 @@ from rocefort.design.derive import Derived
 from rocefort.models.device import Device
 from rocefort.models.interface import Interface
 from rocefort.models.network import End, Link, Network, Node
-from rocefort.reports.show import Form, Kind, show
+from rocefort.reports.show import TABLES, Form, Kind, show
 
 KINDS = list(Kind)
 
@@ -43,7 +43,7 @@ def cells_of_text(text: str, columns: list[str]) -> list[list[str]]:
         else:
             found.append(list(cells))
     heads = [column.replace("_", " ") for column in columns]
-    assert heads in found
+    assert heads in found or not found  # a table without rows has no head
     return [row for row in found if row != heads]
 
 
@@ -87,6 +87,8 @@ HEPS_ROWS = [
             "peer_port": "100GE1/0/26",
             "length_m": 50.0,
             "transceiver_gbps": 100,
+            "medium": None,
+            "fec": None,
             "label_here": "spine02 100GE1/0/3 / leaf03 100GE1/0/26",
             "label_at_peer": "leaf03 100GE1/0/26 / spine02 100GE1/0/3",
         },
@@ -101,6 +103,8 @@ HEPS_ROWS = [
             "peer_port": None,
             "length_m": 5.0,
             "transceiver_gbps": 25,
+            "medium": None,
+            "fec": None,
             "label_here": "leaf05 25GE1/0/1 / readout01",
             "label_at_peer": "readout01 / leaf05 25GE1/0/1",
         },
@@ -195,7 +199,7 @@ def test_a_pinned_peer_leaves_no_port_reserved_for_it(heps: Derived) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_forms_carry_the_same_rows(heps: Derived, kind: Kind) -> None:
     wanted = rows(heps.network, kind)
-    columns = list(wanted[0])
+    columns = list(TABLES[kind].columns)  # HEPS has no bonds and no exits
     cells = [[plain(row[column]) for column in columns] for row in wanted]
     assert list(csv.reader(io.StringIO(show(heps.network, kind, Form.CSV)))) == [columns, *cells]
     in_text = cells_of_text(show(heps.network, kind), columns)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+import click
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
-from rocefort.reports.terminal import as_rich, as_text
+from rocefort.reports.terminal import as_text
 
 TITLES = {"PFC004": "Deadlock timers can be set, and are as intended"}
 
@@ -94,9 +95,23 @@ def test_colour_changes_no_letter() -> None:
         _finding("bad", Where(device="leaf01")),
         NotJudged(rule="BUF002", where=Where(device="leaf02"), reason="unknown"),
     )
-    rich = as_rich(report, TITLES)
-    assert rich.plain + "\n" == as_text(report, TITLES)
-    assert {str(span.style) for span in rich.spans} >= {"bold red", "magenta"}
+    coloured = as_text(report, TITLES, colour=True)
+    assert click.unstyle(coloured) == as_text(report, TITLES)
+    heading, *_ = coloured.splitlines()
+    assert heading == click.style("ERROR PFC004  " + TITLES["PFC004"], fg="red", bold=True)
+    assert "\x1b[35mNOT JUDGED BUF002" in coloured
+
+
+def test_messages_about_the_same_places_name_them_once() -> None:
+    where = Where(device="leaf01", file="fabric.yaml", line=7)
+    report = _report(_finding("first", where), _finding("second", where))
+    assert as_text(report, TITLES).splitlines()[1:6] == [
+        "  - first",
+        "  - second",
+        "        at: leaf01",
+        "        in: fabric.yaml:7",
+        "        fix: mend it",
+    ]
 
 
 WORD = st.text("abcdefghij0123456789", min_size=1, max_size=20)

@@ -212,13 +212,13 @@ def test_a_later_wave_that_fails_leaves_the_earlier_ones_confirmed(
 def test_lines_that_nobody_owns_stay(
     lab: Rehearsal, described: Path, plan_of: PlanOf, apply_to: ApplyTo
 ) -> None:
-    foreign = parse_tree("acl number 3000\n rule 5 permit ip\n")
+    foreign = parse_tree("acl number 4000\n rule 5 permit\n")
     leaf = lab.switches["leaf08"]
     leaf.running = (*leaf.running, *foreign)
     plan = plan_of(described)
     assert plan.change("leaf08").kept == (
-        "acl number 3000",
-        "acl number 3000 / rule 5 permit ip",
+        "acl number 4000",
+        "acl number 4000 / rule 5 permit",
     )
     applied, _ = apply_to(plan)
     assert "leaf08" in applied.confirmed

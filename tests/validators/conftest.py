@@ -10,6 +10,7 @@ import pytest
 
 from rocefort.models.access import LocalUser, Ssh, Vty
 from rocefort.models.bgp import Bgp, BgpPeer
+from rocefort.models.congestion import Dcqcn
 from rocefort.models.device import Device
 from rocefort.models.finding import Finding, NotJudged
 from rocefort.models.hardware import Choice, Fact, Family, Hardware, Range, Release, SyntaxFamily
@@ -23,6 +24,7 @@ from rocefort.models.lossless import (
     PfcProfile,
     PfcTimer,
 )
+from rocefort.models.management import Acl, AclRule
 from rocefort.models.network import (
     End,
     Link,
@@ -35,6 +37,7 @@ from rocefort.models.network import (
     Server,
     Sources,
 )
+from rocefort.models.nic import Adapter, Hosts, NicProfile, Parameter
 from rocefort.validators import check
 
 CR = "V300R023C00 command reference"
@@ -52,6 +55,10 @@ G1 = Family(
     xoff_kbytes=_range(1, 6144),
     headroom_pool_kbytes=_range(1, 2048),
     pfc_queues=_range(0, 5),
+    ecn_bytes=_range(128, 16_000_000),
+    ecn_cells=_range(1, 125_000),
+    drop_profiles=Fact(value=16, source=CR),
+    ecn_enable=True,
 )
 G2 = Family(
     name=SyntaxFamily.V300_G2,
@@ -65,6 +72,10 @@ G2 = Family(
     headroom_default_kbytes=Fact(value=256, source=CR),
     headroom_pool_kbytes=_range(16, 30720),
     pfc_queues=_range(0, 7),
+    ecn_bytes=_range(320, 34_078_720),
+    ecn_cells=_range(1, 106_496),
+    drop_profiles=Fact(value=63, source=CR),
+    ecn_queues=Fact(value=4, source=CR),
 )
 V200 = Family(
     name=SyntaxFamily.V200,
@@ -72,6 +83,8 @@ V200 = Family(
     deadlock_recovery_time=_range(0, 31, confirmed=False),
     xoff_kbytes=_range(1, 30720, confirmed=False),
     pfc_queues=_range(0, 7, confirmed=False),
+    ecn_bytes=_range(320, 34_078_720, confirmed=False),
+    drop_profiles=Fact(value=64, source=CR, confirmed=False),
 )
 FAMILIES = {"G1": G1, "G2": G2, "V200": V200}
 LEAF = Hardware(
@@ -92,6 +105,23 @@ SPINE = Hardware(
     template="ce8855",
     source="vendor",
 )
+NIC = NicProfile(
+    adapter="connectx",
+    trust="dscp",
+    roce_dscp=34,
+    cnp_dscp=48,
+    cnp_priority=6,
+    paused_priorities=(4,),
+    controlled_priorities=(4,),
+    mtu_bytes=9000,
+)
+ADAPTER = Adapter(
+    model="ConnectX",
+    parameters={
+        "increase_timer_us": Parameter(name="rpg_time_reset"),
+        "byte_counter_bytes": Parameter(name="rpg_byte_reset", low=0, high=32767),
+    },
+)
 DOMAIN = DiffservDomain(
     name="roce",
     dscp=tuple(DscpMap(value=d, phb="be") for d in range(32, 40) if d != 34),
@@ -102,7 +132,8 @@ DOMAIN = DiffservDomain(
 MANAGEMENT = {
     "users": (LocalUser(name="netops", service_types=("ssh",), level=3),),
     "ssh": Ssh(stelnet=True, source_interface="MEth0/0/0"),
-    "vty": (Vty(first=0, last=4, authentication="aaa", protocol="ssh"),),
+    "acls": (Acl(number=2000, rules=(AclRule(index=5),)),),
+    "vty": (Vty(first=0, last=4, authentication="aaa", protocol="ssh", acl=2000),),
 }
 METH = Interface(name="MEth0/0/0")
 
@@ -196,6 +227,7 @@ def _network() -> Network:
                 a=End(device=f"spine{spine:02}", interface=f"100GE1/0/{leaf}"),
                 b=End(device=f"leaf{leaf:02}", interface=f"100GE1/0/{30 + spine}"),
                 cable_m=100,
+                medium="lr4",
             )
             for spine in (1, 2)
             for leaf in (1, 2)
@@ -207,7 +239,9 @@ def _network() -> Network:
                 segment="compute",
                 address=IPv4Interface(f"10.10.{leaf}.11/24"),
                 mtu=9000,
+                nic="plain",
                 cable_m=3,
+                medium="lr4",
                 speed_gbps=100,
             )
             for leaf in (1, 2)
@@ -224,8 +258,16 @@ def _network() -> Network:
         lossless=LosslessIntent(
             queue=4, roce_dscp=34, cnp_dscp=48, detect_ms=100, recovery_ms=100, headroom_mtu=9216
         ),
+        hosts=Hosts(
+            lossless="heps-like",
+            nics={"plain": NIC},
+            adapters={"connectx": ADAPTER},
+            congestion_name="connectx-dcqcn",
+            congestion=Dcqcn(kind="dcqcn", increase_timer_us=300, byte_counter_bytes=32767),
+        ),
         spines=2,
         reserved=Reserved(spines=2, leaves=2),
+        exits=(),
         oversubscription=3.0,
     )
 
@@ -306,6 +348,15 @@ class Small:
         """Change the lossless intent."""
         assert self.network.lossless is not None
         return self.change(lossless=self.network.lossless.model_copy(update=update))
+
+    def hosts(self, **update: Any) -> Small:
+        """Change the servers' side of the fabric."""
+        assert self.network.hosts is not None
+        return self.change(hosts=self.network.hosts.model_copy(update=update))
+
+    def nic(self, **update: Any) -> Small:
+        """Change how the NICs of all servers are set."""
+        return self.hosts(nics={"plain": NIC.model_copy(update=update)})
 
     def family(self, name: str, family: str, **update: Any) -> Small:
         """Give a switch one of the syntax families G1, G2, V200, with changes."""

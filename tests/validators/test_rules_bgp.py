@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rocefort.models.bgp import Bfd, BgpGroup
-from rocefort.models.network import End, Link
+from rocefort.models.network import End, Link, Reserved
 
 Change = Callable[[Any], Any]
 
@@ -156,6 +156,20 @@ BGP002: list[tuple[Change, list[str]]] = [
             "error spine01: maximum load-balancing is 1, but there are 2 equal paths",
         ],
     ),
+    (  # four spines with two links to each, one day
+        lambda s: (
+            s.change(reserved=Reserved(spines=4, leaves=4, links_per_pair=2))
+            .bgp("leaf02", maximum_paths=8)
+            .bgp("spine01", maximum_paths=1)
+        ),
+        [
+            "warning leaf01: maximum load-balancing is 2, but the reserved capacity has 8 equal "
+            "paths",
+            "warning spine01: maximum load-balancing is 1, but the reserved capacity has 2 equal "
+            "paths",
+        ],
+    ),
+    (lambda s: s.change(reserved=None), []),
     (
         lambda s: s.bgp("spine02", asn=65001).bgp("leaf02", as_path_relax=True),
         [

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocefort.models.hardware import Fact
+from rocefort.validators import check
 from rocefort.validators.headroom import (
     RESPONSE_QUANTA,
     cable_bytes,
@@ -226,3 +227,36 @@ def test_buf001_headroom(small: Any, change: Change, says: list[str]) -> None:
 @pytest.mark.parametrize(("change", "says"), BUF002)
 def test_buf002_budget(small: Any, change: Change, says: list[str]) -> None:
     assert change(small).says("BUF002") == says
+
+
+def _cells(small: Any, headroom_kbytes: int, *, confirmed: bool = True) -> list[str]:
+    cell = Fact(value=320, source="vendor", confirmed=confirmed)
+    for spine in ("spine01", "spine02"):
+        small = small.family(spine, "G2", cell_bytes=cell)
+        for port in ("100GE1/0/1", "100GE1/0/2"):
+            small = small.row(spine, port, headroom_kbytes=headroom_kbytes)
+    said: list[str] = small.says("BUF001")
+    return [line for line in said if " spine01" in line]
+
+
+def test_buf001_tells_what_the_smallest_packets_would_fill(small: Any) -> None:
+    """(9216 + 12,626 on the cable + 819 + 3891) x 320 / 64 + 9216 bytes are 139 KB, rounded up."""
+    assert _cells(small, 139) == []
+    assert _cells(small, 138) == [
+        f"info spine01 100GE1/0/{port}: headroom of queue 4 is 138 KB; if only the smallest "
+        "packets arrive, they fill 139 KB in cells of 320 bytes (100 Gb/s over 100 m, by SONiC's "
+        "formula)"
+        for port in (1, 2)
+    ]
+    assert _cells(small, 138, confirmed=False) == []
+    assert [line.split()[0] for line in _cells(small, 54)] == ["error"] * 2  # too little anyway
+
+
+@pytest.mark.parametrize(
+    ("buffer", "hint"), [(1953, "lower xoff to 596 KB at most, or"), (100, "lower xoff, or")]
+)
+def test_buf002_tells_an_xoff_that_fits(small: Any, buffer: int, hint: str) -> None:
+    """3 ports of 55 KB of headroom at most: (1953 - 165) / 3 KB are left for each."""
+    spoilt = small.hardware("leaf01", buffer_kbytes=Fact(value=buffer, source="vendor"))
+    found = [f for f in check(spoilt.network).findings if f.rule == "BUF002"]
+    assert [f.hint for f in found] == [f"{hint} spread the ports over more switches"]

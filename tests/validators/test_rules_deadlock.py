@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from ipaddress import IPv4Interface, IPv4Network
 from itertools import pairwise, permutations
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocefort.design.derive import derive
+from rocefort.models.bgp import PolicyNode, PrefixEntry, PrefixList, RoutePolicy
 from rocefort.models.interface import Interface
 from rocefort.models.lossless import PfcProfile
 from rocefort.models.network import TextLine
+from rocefort.validators.deadlock import (
+    an_end_of_every_link_passes_nothing_on,
+    one_as_cuts_every_link,
+)
 from rocefort.validators.dependency import (
     Buffer,
     components,
@@ -182,6 +189,25 @@ def _own_asns(small: Any, *gateways: int, relax: bool = True) -> Any:
     return small
 
 
+def _guarded(small: Any, *more: PrefixEntry, **policy: Any) -> Any:
+    """Leaves pass on what their export policy permits: their own prefix, and some more."""
+    for n in (1, 2):
+        own = PrefixEntry(index=1, prefix=IPv4Network(f"10.10.{n}.0/24"))
+        node = PolicyNode(node=10, match_prefix_list="OWN").model_copy(update=policy)
+        small = small.device(
+            f"leaf0{n}",
+            prefix_lists=(PrefixList(name="OWN", entries=(own, *more)),),
+            route_policies=(RoutePolicy(name="OUT", nodes=(node,)),),
+        )
+        for spine in (2, 4):
+            small = small.peer(f"leaf0{n}", f"10.1.{n}.{spine}", export_policy="OUT")
+    return small
+
+
+def _more(index: int, prefix: str, **fields: Any) -> PrefixEntry:
+    return PrefixEntry(index=index, prefix=IPv4Network(prefix), **fields)
+
+
 def _bridged(small: Any) -> Any:
     """leaf01 and spine01 joined by a switched link with VLAN 10."""
     switched = {"routed": False, "addresses": (), "link_type": "trunk", "trunk_vlans": (10,)}
@@ -198,6 +224,14 @@ DLK001: list[tuple[Change, list[str]]] = [
     (lambda s: _own_asns(s, 1, 2, relax=False), []),
     (  # servers on both spines: packets between them bounce on the leaves
         lambda s: _own_asns(s, 1, 2),
+        [
+            f"error leaf01: {CIRCLE}leaf01 > spine01 > leaf02 > spine02 > leaf01",
+            f"error leaf01: {CIRCLE}leaf01 > spine02 > leaf02 > spine01 > leaf01",
+        ],
+    ),
+    (lambda s: _guarded(_own_asns(s, 1, 2)), []),  # leaves that pass nothing on
+    (
+        lambda s: _guarded(_own_asns(s, 1, 2), _more(2, "10.20.0.0/16", greater_equal=24)),
         [
             f"error leaf01: {CIRCLE}leaf01 > spine01 > leaf02 > spine02 > leaf01",
             f"error leaf01: {CIRCLE}leaf01 > spine02 > leaf02 > spine01 > leaf01",
@@ -257,3 +291,33 @@ DLK001: list[tuple[Change, list[str]]] = [
 @pytest.mark.parametrize(("change", "says"), DLK001)
 def test_dlk001_no_cycle(small: Any, change: Change, says: list[str]) -> None:
     assert change(small).says("DLK001") == says
+
+
+@pytest.mark.parametrize(
+    ("change", "holds"),
+    [
+        (_own_asns, False),  # no policies: leaves pass everything on
+        (lambda s: _guarded(_own_asns(s)), True),
+        (lambda s: _guarded(_own_asns(s), match_prefix_list=None), False),
+        (lambda s: _guarded(_own_asns(s), match_prefix_list="MISSING"), False),
+        (lambda s: _guarded(_own_asns(s), action="deny", match_prefix_list=None), True),
+        (lambda s: _guarded(_own_asns(s), _more(2, "10.99.0.0/24")), True),  # nobody's
+        (lambda s: _guarded(_own_asns(s), _more(2, "10.99.0.0/16", less_equal=24)), False),
+        (lambda s: _guarded(_own_asns(s, 1), _more(2, "10.20.1.0/24")), False),  # a spine's
+        (lambda s: _guarded(_own_asns(s, 1), _more(2, "10.20.1.0/24", action="deny")), True),
+        (lambda s: _guarded(_own_asns(s)).peer("leaf01", "10.1.1.2", export_policy=None), False),
+        (lambda s: _guarded(_own_asns(s)).bgp("leaf01", asn=65101, peers=()), True),
+        (lambda s: _guarded(_own_asns(s)).device("leaf02", bgp=None), True),
+    ],
+)
+def test_a_switch_that_passes_nothing_on_is_known_by_its_policies(
+    small: Any, change: Change, holds: bool
+) -> None:
+    assert an_end_of_every_link_passes_nothing_on(change(small).network) is holds
+
+
+def test_heps_with_an_as_for_each_spine_needs_no_solving(edit_heps: Callable[..., Path]) -> None:
+    each = edit_heps(("  spine_asn: 65000\n", "  spine_asn: 65000\n  spine_asns: each\n"))
+    network = derive(each).network
+    assert not one_as_cuts_every_link(network)
+    assert an_end_of_every_link_passes_nothing_on(network)

@@ -93,8 +93,13 @@ TOP005: list[tuple[Change, list[str]]] = [
 ]
 
 
-def _reserve(small: Any, spines: int, leaves: int) -> Any:
-    return small.change(reserved=Reserved(spines=spines, leaves=leaves))
+def _reserve(small: Any, spines: int, leaves: int, links: int = 1) -> Any:
+    return small.change(reserved=Reserved(spines=spines, leaves=leaves, links_per_pair=links))
+
+
+def _wide_leaves(small: Any, ports: str) -> Any:
+    """Other fabric ports on both leaves."""
+    return small.hardware("leaf01", fabric_ports=(ports,)).hardware("leaf02", fabric_ports=(ports,))
 
 
 TOP006: list[tuple[Change, list[str]]] = [
@@ -143,6 +148,25 @@ TOP006: list[tuple[Change, list[str]]] = [
             f"error spine0{n}: 28 fabric ports free, but 30 needed for 15 more leaves of the "
             "reserved capacity"
             for n in (1, 2)
+        ],
+    ),
+    (  # second links: to 16 leaves, and two ports of each leaf
+        lambda s: _reserve(_wide_leaves(s, "100GE1/0/29-32"), 2, 16, 2),
+        [],
+    ),
+    (
+        lambda s: _reserve(_wide_leaves(s, "100GE1/0/30-32"), 2, 17, 2),
+        [
+            *(
+                f"error leaf0{n}: 1 fabric port free, but 2 needed for 2 more links to those there "
+                "of the reserved capacity"
+                for n in (1, 2)
+            ),
+            *(
+                f"error spine0{n}: 30 fabric ports free, but 32 needed for 15 more leaves and 2 "
+                "more links to those there of the reserved capacity"
+                for n in (1, 2)
+            ),
         ],
     ),
     (  # without links one for each pair is counted on

@@ -79,12 +79,20 @@ QOS001: list[tuple[Change, list[str]]] = [
     (lambda s: _domain(s, DscpMap(value=34, phb="af4")), []),
     (  # the vendor's example plan: the switches are right, the NICs need more
         lambda s: _everywhere(
-            s.lossless(roce_dscp=24), DscpMap(value=24, phb="af4"), DscpMap(value=34, phb="be")
+            s.lossless(roce_dscp=24).server(1, nic=None),
+            DscpMap(value=24, phb="af4"),
+            DscpMap(value=34, phb="be"),
         ),
         [
             "error fabric: a NIC gives DSCP 24 priority 3 by default, so pauses of priority 4 do "
             "not stop it"
         ],
+    ),
+    (  # the same where each NIC tells how it is set: HST001 judges that
+        lambda s: _everywhere(
+            s.lossless(roce_dscp=24), DscpMap(value=24, phb="af4"), DscpMap(value=34, phb="be")
+        ),
+        [],
     ),
     (
         lambda s: s.pfc("spine01", dscp_mapping=False),

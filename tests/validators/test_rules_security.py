@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.access import LocalUser, Ssh, Vty
+from rocefort.models.access import LocalUser, Ssh, UserGroup, Vty
+from rocefort.models.management import Snmp
 from rocefort.models.network import TextLine
 
 Change = Callable[[Any], Any]
@@ -93,22 +94,75 @@ SEC002: list[tuple[Change, list[str]]] = [
 
 
 def _user(small: Any, level: int | None, *services: str) -> Any:
-    user = LocalUser(name="ops", service_types=services, level=level)
+    user = LocalUser(name="operator", service_types=services, level=level)
     return small.device("leaf01", users=(user,))
+
+
+def _ranked(small: Any, name: str = "operator", *, made: bool = False, **rank: Any) -> Any:
+    user = LocalUser(name=name, service_types=("ssh",), **rank)
+    groups = (UserGroup(name="beamline"),) if made else ()
+    return small.device("leaf01", users=(user,), user_groups=groups)
 
 
 SEC003: list[tuple[Change, list[str]]] = [
     (lambda s: s, []),
     (lambda s: _user(s, 0, "ssh", "terminal"), []),
-    (lambda s: _user(s, None, "ssh"), ["warning leaf01: user ops has no privilege level"]),
+    (
+        lambda s: _user(s, None, "ssh"),
+        ["warning leaf01: user operator has no privilege level and no group"],
+    ),
+    (lambda s: _ranked(s, group="monitor-ug"), []),
+    (lambda s: _ranked(s, group="beamline", made=True), []),
+    (
+        lambda s: _ranked(s, group="beamline"),
+        ["warning leaf01: user operator has group beamline, which the configuration does not make"],
+    ),
+    (
+        lambda s: _ranked(s, group="visit-ug", level=0),
+        ["warning leaf01: user operator has level 0, so its group visit-ug does nothing"],
+    ),
+    (
+        lambda s: _ranked(s, "admin", level=3),
+        [
+            "warning leaf01: user admin has a name of 5 characters; a switch takes no new user "
+            "with less than 6 unless its name check is switched off"
+        ],
+    ),
+    (lambda s: _ranked(s, "admin1", level=3), []),
     (
         lambda s: _user(s, 3, "ssh", "telnet", "ftp"),
-        ["error leaf01: user ops may use ftp and telnet, which sends the password as text"],
+        ["error leaf01: user operator may use ftp and telnet, which sends the password as text"],
     ),
     (
         lambda s: _user(s, 3, "http"),
-        ["error leaf01: user ops may use http, which sends the password as text"],
+        ["error leaf01: user operator may use http, which sends the password as text"],
     ),
+]
+
+
+def _snmp(small: Any, *versions: str) -> Any:
+    return small.device("leaf01", snmp=Snmp(enabled=True, versions=versions))
+
+
+SEC008: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (lambda s: _snmp(s, "v3"), []),
+    (
+        lambda s: _snmp(s, "v1", "v2c", "v3"),
+        ["error leaf01: SNMP speaks v1 and v2c, whose only password is sent as text"],
+    ),
+    (
+        _snmp,
+        [
+            "not judged leaf01: no `snmp-agent sys-info version`, and the release's default is not "
+            "confirmed"
+        ],
+    ),
+    (
+        lambda s: _line(s, "snmp-agent community read ****"),
+        ["error leaf01: an SNMP community is a password that is sent as text"],
+    ),
+    (lambda s: _line(s, "snmp-agent trap enable"), []),
 ]
 
 
@@ -125,3 +179,8 @@ def test_sec002_ssh_server(small: Any, change: Change, says: list[str]) -> None:
 @pytest.mark.parametrize(("change", "says"), SEC003)
 def test_sec003_local_users(small: Any, change: Change, says: list[str]) -> None:
     assert change(small).says("SEC003") == says
+
+
+@pytest.mark.parametrize(("change", "says"), SEC008)
+def test_sec008_snmp_version(small: Any, change: Change, says: list[str]) -> None:
+    assert change(small).says("SEC008") == says

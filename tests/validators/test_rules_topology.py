@@ -51,6 +51,28 @@ TOP001: list[tuple[Change, list[str]]] = [
         lambda s: _with_link(s, "leaf01", "100GE1/0/30", "spine01", "100GE1/0/9"),
         ["error leaf01: 2 links to spine01, but elsewhere 1 to each spine"],
     ),
+    (  # by intent, and not by what most others have
+        lambda s: s.node("leaf01", links_per_pair=2),
+        [
+            "error leaf01: 1 link to spine01; this leaf is meant to have 2 links to every spine",
+            "error leaf01: 1 link to spine02; this leaf is meant to have 2 links to every spine",
+        ],
+    ),
+    (
+        lambda s: _without_link(s.node("leaf02", links_per_pair=1), 3),
+        ["error leaf02: no link to spine02; this leaf is meant to have 1 link to every spine"],
+    ),
+    (
+        lambda s: (
+            _with_link(
+                _with_link(s, "leaf01", "100GE1/0/30", "spine01", "100GE1/0/9"),
+                *("leaf01", "100GE1/0/29", "spine02", "100GE1/0/9"),
+            )
+            .node("leaf01", links_per_pair=2)
+            .node("leaf02", links_per_pair=1)
+        ),
+        [],
+    ),
     (  # two leaves joined (an M-LAG peer link) are no part of the mesh
         lambda s: _with_link(s, "leaf01", "100GE1/0/30", "leaf02", "100GE1/0/30"),
         [],

@@ -17,7 +17,11 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from ipaddress import AddressValueError, IPv4Address
 
-from rocefort.dialects.vrp.names import interface_name
+from rocefort.dialects.vrp.acl_words import saved_rule
+from rocefort.dialects.vrp.names import interface_name, split_ports
+from rocefort.dialects.vrp.secrets import STORED, cipher_of
+from rocefort.models.bond import trunk_number
+from rocefort.models.breakout import SPLIT_TYPE
 
 Tokens = tuple[str, ...]
 Taken = Iterator[tuple[int, str]]  # (words used, text that the switch saves)
@@ -207,6 +211,12 @@ def _name(tokens: Tokens, _name: str) -> Taken:
         yield 1, tokens[0]
 
 
+def _cipher(tokens: Tokens, _name: str) -> Taken:
+    """A password that is saved encrypted; a stored cipher is taken as it is, 20..432 characters."""
+    if tokens and (len(tokens[0]) <= 255 or (STORED.fullmatch(tokens[0]) and len(tokens[0]) < 433)):
+        yield 1, cipher_of(tokens[0])
+
+
 def _peer(tokens: Tokens, _name: str) -> Taken:
     yield from _address(tokens, "")
     yield from _group(tokens, "")
@@ -233,6 +243,12 @@ def _interface(tokens: Tokens, _name: str) -> Taken:
             yield used, saved
 
 
+def _trunk(tokens: Tokens, name: str) -> Taken:
+    yield from (
+        (used, saved) for used, saved in _interface(tokens, name) if trunk_number(saved) is not None
+    )
+
+
 def _text(tokens: Tokens, name: str) -> Taken:
     limit = int(name.partition(":")[2] or 3100)  # characters of a command line
     if tokens and len(" ".join(tokens)) <= limit:
@@ -246,18 +262,41 @@ def _numbers(tokens: Tokens, name: str) -> Taken:
         yield len(tokens), " ".join(range_words(numbers))
 
 
+def _acl_matches(tokens: Tokens, _name: str) -> Taken:
+    if (saved := saved_rule(tokens)) is not None:
+        yield len(tokens), saved
+
+
+def _ports(tokens: Tokens, _name: str) -> Taken:
+    for used in range(len(tokens), 0, -1):
+        if ports := split_ports(tokens[:used]):
+            yield used, " ".join(ports)
+            return
+
+
+def _split_type(tokens: Tokens, _name: str) -> Taken:
+    if tokens and re.fullmatch(SPLIT_TYPE, tokens[0].upper(), re.ASCII):
+        yield 1, tokens[0].upper()
+
+
 PARAMS: dict[str, Callable[[Tokens, str], Taken]] = {
     "ip": _address,
     "mask": _mask,
     "name": _name,
     "other": _name,
+    "cipher": _cipher,
     "peer": _peer,
     "group": _group,
     "asn": _asn,
     "interface": _interface,
+    "ports": _ports,
+    "split-type": _split_type,
+    "eth-trunk": _trunk,
     "text": _text,
     "text:242": _text,
     "text:80": _text,
+    "text:150": _text,
+    "acl-matches": _acl_matches,
     "numbers:1-4094": _numbers,
     "numbers:0-7": _numbers,
     "numbers:0-5": _numbers,

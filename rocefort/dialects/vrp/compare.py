@@ -13,12 +13,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.models.base import Frozen
 from rocefort.models.bgp import Bfd, BgpGroup, PolicyNode, PrefixEntry
+from rocefort.models.bond import Bond
 from rocefort.models.change import Change, Edit, Kind, digest_of
 from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.interface import DrrQueue, Interface, InterfacePfc
 from rocefort.models.lossless import AiEcnQueue, DscpMap
 from rocefort.models.management import AclRule
+from rocefort.models.traffic import Behavior, Binding, FilterRule
 
 # Fields whose other value rewrites a line, or stops what was there without one: no Edit of them
 # only adds, so their defaults are said.
@@ -26,6 +28,7 @@ ALWAYS_SAID: dict[type[Frozen], frozenset[str]] = {
     Interface: frozenset({"enabled"}),
     DscpMap: frozenset({"colour"}),
     InterfacePfc: frozenset({"profile", "mode"}),
+    Bond: frozenset(Bond.model_fields),
     DrrQueue: frozenset({"weight"}),
     AiEcnQueue: frozenset({"model"}),
     Bfd: frozenset(Bfd.model_fields),
@@ -33,6 +36,9 @@ ALWAYS_SAID: dict[type[Frozen], frozenset[str]] = {
     PrefixEntry: frozenset({"action", "greater_equal", "less_equal"}),
     PolicyNode: frozenset({"action"}),
     AclRule: frozenset({"action", "source"}),
+    FilterRule: frozenset(FilterRule.model_fields) - {"index"},
+    Behavior: frozenset({"deny"}),
+    Binding: frozenset({"behavior", "precedence"}),
 }
 
 # (path, what to look for, reason). The interface's or the peer's name fills {0}. "gone" means that
@@ -75,11 +81,60 @@ AFFECTING: tuple[tuple[str, str, str], ...] = (
         "{0} shares its bandwidth among the queues in another way",
     ),
     (
+        r"interfaces\[([^]]+)\]\.markings\[.*",
+        "any",
+        "{0} marks or drops the packets of a queue at other depths",
+    ),
+    (
+        r"drop_profiles\[([^]]+)\]\..+",
+        "any",
+        "queues with drop profile {0} mark or drop packets at other depths",
+    ),
+    (
+        r"drop_profiles\[(default)\]",  # ports may apply it before a line speaks of it
+        "any",
+        "queues with drop profile {0} mark or drop packets at other depths",
+    ),
+    (r"drop_profiles\[([^]]+)\]", "gone", "drop profile {0} is removed"),
+    (r"ecn_enabled", "any", "static ECN of the whole switch begins or ceases to mark packets"),
+    (
+        r"interfaces\[([^]]+)\]\.eth_trunk",
+        "any",
+        "{0} joins or leaves an Eth-Trunk: flows move to other members, some packets are lost",
+    ),
+    (
+        r"interfaces\[([^]]+)\]\.bond\.mode",
+        "any",
+        "{0} bundles its members in another way: it is down until its server does so, too",
+    ),
+    (
+        r"interfaces\[([^]]+)\]\.bond\.minimum_links",
+        "any",
+        "{0} goes down with another number of members",
+    ),
+    (  # V300R023C00, `negotiation disable`: the interface goes down and up; `fec mode`: both ends
+        r"interfaces\[([^]]+)\]\.(?:autonegotiation|fec)",
+        "any",
+        "{0} goes down and comes up once its other end has the same FEC and autonegotiation",
+    ),
+    (
         r"interfaces\[([^]]+)\]\.flow_control",
         "any",
         "{0} begins or ceases to answer pauses of the whole link (802.3x)",
     ),
+    (
+        r"interfaces\[([^]]+)\]\.vrf",
+        "any",
+        "{0} moves to another routing table: sessions over it break",
+    ),
     (r"interfaces\[([^]]+)\]", "gone", "{0} is removed"),
+    (r"static_routes\[([^]]+)\].*", "gone", "the static route {0} goes or changes"),
+    (
+        r"static_routes\[((?:\S+ )?0\.0\.0\.0/0 [^]]+)\]",
+        "any",
+        "the default route {0} attracts all traffic that no other route does",
+    ),
+    (r"vrfs\[([^]]+)\].*", "gone", "the routing table {0} goes with all that is in it"),
     (
         r"domains\[([^]]+)\](?:\..*)?",
         "gone",
@@ -133,6 +188,11 @@ AFFECTING: tuple[tuple[str, str, str], ...] = (
         "any",
         "BFD of {0} is negotiated again: failures may be seen late or falsely",
     ),
+    (  # V300R023C00, `peer password`
+        r"bgp\.(?:groups|peers)\[([^]]+)\]\.(?:password|keychain)",
+        "any",
+        "BGP sessions of {0} end with the hold time if the other end has no such password by then",
+    ),
     (
         r"bgp\.(?:groups|peers)\[([^]]+)\]\.(?:import_policy|export_policy)",
         "any",
@@ -148,12 +208,19 @@ AFFECTING: tuple[tuple[str, str, str], ...] = (
     ),
     (r"(?:prefix_lists|route_policies)\[([^]]+)\].*", "gone", "{0} filters routes differently"),
     (r"(?:prefix_lists|route_policies)\[([^]]+)\].*", "deny", "{0} filters routes differently"),
+    (
+        r"splits\[([^]]+)\].*",
+        "any",
+        "{0} is split or made whole again: what it held is lost, and no rollback brings it back",
+    ),
     (r"vlans\[([^]]+)\]", "gone", "VLAN {0} is removed"),
     (r"bfd", "gone", "BFD is switched off: link failures are seen late"),
     (r"ssh\.stelnet", "gone", "management sessions may be cut off"),
     # Without one a switch may listen everywhere: by `all-interface`, or in a release before V300.
     (r"ssh\.source_interface", "any", "management sessions may be cut off"),
     (r"(?:ssh\.)?users\[([^]]+)\]", "gone", "user {0} can no longer log in"),
+    (r"user_groups\[([^]]+)\].*", "any", "users of group {0} may run other commands than before"),
+    (r"telemetry\..*", "gone", "telemetry stops, in part or whole"),
     (r"(?:ssh\.)?users\[([^]]+)\]\..*", "gone", "user {0} may log in by other means than before"),
     (
         r"vty\[([^]]+)\](?:\.(?:acl|authentication|protocol))?",
@@ -166,12 +233,27 @@ AFFECTING: tuple[tuple[str, str, str], ...] = (
         "any",
         "ACL {0} admits other addresses: management sessions may be cut off",
     ),
+    (
+        r"interfaces\[([^]]+)\]\.filter_(?:in|out)",
+        "any",
+        "{0} filters by another traffic policy: other traffic passes, or none",
+    ),
+    (
+        r"filters\.acls\[([^]]+)\]\.rules\[.*",
+        "any",
+        "ACL {0} allows and denies other traffic on every interface that applies it",
+    ),
+    (
+        r"filters\.(?:classifiers|behaviors|policies)\[([^]]+)\]\..*",
+        "any",
+        "{0} treats other traffic, on every interface that applies it",
+    ),
     (r"netconf\..*", "gone", "NETCONF sessions may be cut off"),
     (r"netconf\.port_830", "any", "NETCONF sessions may be cut off"),
     (r"snmp\..*", "gone", "monitoring by SNMP may lose the switch"),
 )
 PRIMARY_FIRST = ".addresses"  # the one collection in which the order says something
-PUTS_INTO_SERVICE = frozenset({"routed", "link_type", "access_vlan"})
+PUTS_INTO_SERVICE = frozenset({"routed", "link_type", "access_vlan", "eth_trunk"})
 
 
 def compare(running: Device, intended: Device) -> tuple[Edit, ...]:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from rocefort.dialects.vrp.render import environment, render
 from rocefort.dialects.vrp.tree import parse_tree
 from rocefort.errors import BadInput
 from rocefort.models.device import Device
+from rocefort.models.interface import Interface
 from rocefort.models.network import Node
+from rocefort.models.static import StaticRoute
 
 # V300R023C00, `local-user password`: 8 to 128 characters; blanks end it, `?` asks for help.
 PASSWORD = re.compile(r"[!->@-~]{8,128}")
 
 
 def day0_device(device: Device) -> Device:
-    """The part of a Device that opens its management: name, management port, users, SSH, its ACL.
+    """The part of a Device that opens its management: its port and the way there, users, SSH, ACL.
 
     Raises BadInput where it would open nothing: nobody may log in.
     """
@@ -24,13 +26,26 @@ def day0_device(device: Device) -> Device:
         raise BadInput(
             "nobody may log in by SSH", where=device.name, how="add a user to security.users"
         )
+    ports = tuple(i for i in device.interfaces if i.name == device.ssh.source_interface)
+    tables = {port.vrf for port in ports}
     return Device(
         name=device.name,
         acls=tuple(a for a in device.acls if a.number in {v.acl for v in device.vty}),
-        interfaces=tuple(i for i in device.interfaces if i.name == device.ssh.source_interface),
+        vrfs=tuple(vrf for vrf in device.vrfs if vrf.name in tables),
+        interfaces=ports,
+        static_routes=tuple(r for r in device.static_routes if _leads_on(r, ports)),
         users=device.users,
         ssh=device.ssh,
         vty=device.vty,
+    )
+
+
+def _leads_on(route: StaticRoute, ports: Iterable[Interface]) -> bool:
+    """Whether a static route leaves by one of the ports."""
+    return route.next_hop is not None and any(
+        route.vrf == port.vrf and route.next_hop in address.network
+        for port in ports
+        for address in port.addresses
     )
 
 

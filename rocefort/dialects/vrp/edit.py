@@ -122,6 +122,12 @@ def remove(config: Lines, view: tuple[str, ...], texts: Iterable[str]) -> Lines:
     return after
 
 
+def begins_with(text: str, want: Tokens) -> bool:
+    """Whether a line begins with some words, among which `*` stands for any."""
+    words = words_of(text)
+    return len(words) >= len(want) and all(a in ("*", b) for a, b in zip(want, words, strict=False))
+
+
 def drop_lines(
     config: Lines, view: tuple[str, ...], patterns: Iterable[str], *, whole: bool = False
 ) -> Lines:
@@ -134,11 +140,8 @@ def drop_lines(
         return config
 
     def hit(text: str) -> bool:
-        words = words_of(text)
         return any(
-            len(words) >= len(want)
-            and (not whole or len(words) == len(want))
-            and all(a in ("*", b) for a, b in zip(want, words, strict=False))
+            begins_with(text, want) and (not whole or len(words_of(text)) == len(want))
             for want in wanted
         )
 

@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
+from rocefort.dialects.vrp import splitting
+from rocefort.dialects.vrp.bundles import objection, why_kept
 from rocefort.dialects.vrp.command import (
     Reading,
     Tokens,
@@ -16,7 +19,16 @@ from rocefort.dialects.vrp.command import (
     read_all,
     words_of,
 )
-from rocefort.dialects.vrp.edit import Lines, View, children_at, drop_lines, identify, put, remove
+from rocefort.dialects.vrp.edit import (
+    Lines,
+    View,
+    begins_with,
+    children_at,
+    drop_lines,
+    identify,
+    put,
+    remove,
+)
 from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, PORT, ROWS, SYSTEM, Row
 from rocefort.dialects.vrp.tree import ConfigLine
 from rocefort.errors import BadInput
@@ -26,6 +38,8 @@ UNRECOGNIZED = "Error: Unrecognized command found at '^' position."
 WRONG = "Error: Wrong parameter found at '^' position."
 INCOMPLETE = "Error: Incomplete command found at '^' position."
 TOO_MANY = "Error: Too many parameters found at '^' position."
+BUILT_IN = ("drop-profile default ",)  # stands without a line
+KEPT_VIEWS = ("dcb pfc default", "drop-profile default")  # built-in profiles cannot be deleted
 BEHIND = 10**6  # a caret behind the last word
 KBYTES = {"kbytes": 1, "mbytes": 1024}
 
@@ -124,11 +138,14 @@ class TypedLine:
         if found is None:
             raise self.failure(trace, len(tokens))
         row, reading = found
+        if row.opens == "interface" and not splitting.is_there(config, reading.saved[1]):
+            raise self.refuse(1, WRONG)
         self.check_values(row, reading)
         self.check_needs(config, row, reading)
-        config = self.store(config, row, reading)
+        before, config = config, self.store(config, row, reading)
         config = self.follow(config, row.on_set, reading)
         self.check_mode(config)
+        self.check_bond(before, config)
         return config, (*self.view, reading.text) if row.opens else self.view
 
     def check_values(self, row: Row, reading: Reading) -> None:
@@ -137,6 +154,10 @@ class TypedLine:
             _, _, xon, xon_unit, _, _, xoff, xoff_unit = reading.value
             if int(xon) * KBYTES[xon_unit] > int(xoff) * KBYTES[xoff_unit]:
                 raise self.refuse(6, WRONG)
+        if row.view == "drop-profile":  # low is not above high (V300R023C00, `ecn`, `color`)
+            low, high = (reading.value.index(word) + 1 for word in ("low-limit", "high-limit"))
+            if int(reading.value[low]) > int(reading.value[high]):
+                raise self.refuse(len(reading.key) + high, WRONG)
         if row.kind == "pairs" and not reading.value:
             raise self.refuse(BEHIND, INCOMPLETE)
 
@@ -144,10 +165,24 @@ class TypedLine:
         """A setting needs the line that makes what it sets."""
         needs = tuple(f"{_filled(text, _params(reading))} " for text in row.needs)
         views = (self.view[:depth] for depth in range(len(self.view), -1, -1))
-        stand = (line.text for view in views for line in children_at(config, view))
-        if needs and not any(text.startswith(needs) for text in stand):
+        stand = (f"{line.text} " for view in views for line in children_at(config, view))
+        if needs and not any(text.startswith(needs) for text in chain(BUILT_IN, stand)):
             # Own wording: no source shows what the switch prints here.
-            raise self.refuse(1, f"Error: {reading.saved[1]} does not exist.")
+            params = _params(reading)
+            missing = params.get("peer") or params.get("name") or needs[0].strip()
+            raise self.refuse(1, f"Error: {missing} does not exist.")
+
+    def check_free(self, config: Lines, row: Row, reading: Reading) -> None:
+        """What something still uses cannot be deleted."""
+        holds = [words_of(_filled(text, _params(reading))) for text in row.held_by]
+        if holds and any(
+            begins_with(line.text, want)
+            for top in config
+            for _, line in top.walk()
+            for want in holds
+        ):
+            # Own wording: no source shows what the switch prints here.
+            raise self.refuse(len(reading.key), f"Error: {reading.text} is in use.")
 
     def check_mode(self, config: Lines) -> None:
         """A port changes its mode only without lines of the other (V300R023C00, `portswitch`)."""
@@ -159,12 +194,17 @@ class TypedLine:
                 # Own wording: no source shows what the switch prints here.
                 raise self.refuse(0, f"Error: The interface still has '{line.text}'.")
 
+    def check_bond(self, before: Lines, after: Lines) -> None:
+        """What an Eth-Trunk and its members do not take."""
+        if self.kind == "interface" and (what := objection(before, after, self.view, self.family)):
+            raise self.refuse(0, what)
+
     def store(self, config: Lines, row: Row, reading: Reading) -> Lines:
         """Put the line where its key says."""
-        if row.kind == "list":
-            return self.change_list(config, row, reading, adding=True)
-        if row.kind == "each":
-            return self.change_each(config, row, reading, adding=True)
+        if row.kind in ("list", "ports", "each"):
+            return self.change_some(config, row, reading, adding=True)
+        if row.kind == "action":
+            return config
         if row.opens and (row.transient or re.fullmatch(rf"interface {PORT}", reading.text)):
             return config  # stands in the configuration once it holds something
         text = reading.text
@@ -176,6 +216,23 @@ class TypedLine:
         if text == _filled(row.default, _params(reading)):
             return self.remove(config, (line.text for line in same))
         return self.put(config, text)
+
+    def change_some(self, config: Lines, row: Row, reading: Reading, *, adding: bool) -> Lines:
+        """Add or take away what a line lists: numbers of ranges, numbers a line each, ports."""
+        if row.kind == "ports":
+            return self.change_splits(config, reading, adding=adding)
+        change = self.change_list if row.kind == "list" else self.change_each
+        return change(config, row, reading, adding=adding)
+
+    def change_splits(self, config: Lines, reading: Reading, *, adding: bool) -> Lines:
+        """Split ports, or make them whole again."""
+        params = _params(reading)
+        ports, split_type = words_of(params["ports"]), params.get("split-type")
+        if what := splitting.why_not(config, ports):
+            raise self.refuse(4, what)
+        if adding and split_type:
+            return splitting.split(config, ports, split_type, self.family)
+        return splitting.unsplit(config, ports, split_type)
 
     def put(self, config: Lines, text: str) -> Lines:
         """Write one line into the view."""
@@ -198,6 +255,9 @@ class TypedLine:
         params = _params(reading) | {"self": reading.text}
         for template in commands:
             path, _, text = template.rpartition(": ")
+            if path.endswith(" *"):
+                config = self.follow_in_all(config, path, _filled(text, params))
+                continue
             if "{asn}" in text and "asn" not in params:
                 params["asn"] = self.asn_of_member(config, params)
             place = self.inside((*self.view, _filled(path, params)) if path else self.view)
@@ -206,6 +266,15 @@ class TypedLine:
                 config = place.undo(config, tokens[1:])
             else:
                 config, _ = place.apply(config, tokens)
+        return config
+
+    def follow_in_all(self, config: Lines, path: str, text: str) -> Lines:
+        """Carry out an undo in every view below, of one kind, that has the line."""
+        tokens = words_of(text)[1:]
+        begin = path.removesuffix("*")
+        for view in children_at(config, self.view):
+            if view.text.startswith(begin) and " ".join(tokens) in {c.text for c in view.children}:
+                config = self.inside((*self.view, view.text)).undo(config, tokens)
         return config
 
     def asn_of_member(self, config: Lines, params: Mapping[str, str]) -> str:
@@ -236,24 +305,28 @@ class TypedLine:
         if not fitting:
             raise self.failure(trace, len(tokens), offset=1)
         _, row, reading, prefix = max(fitting, key=lambda found: found[0])
-        if row.kind == "list":
-            return self.change_list(config, row, reading, adding=False)
-        if row.kind == "each":
-            return self.change_each(config, row, reading, adding=False)
+        if row.kind in ("list", "ports", "each"):
+            return self.change_some(config, row, reading, adding=False)
         if row.kind == "pairs":
             return self.take_pairs(config, row, reading)
         return self.take_away(config, row, reading, prefix=prefix)
 
     def take_away(self, config: Lines, row: Row, reading: Reading, *, prefix: bool) -> Lines:
         """Remove what an undo names, and what goes with it."""
-        if re.fullmatch(rf"interface {PORT}", reading.text) or reading.text == "dcb pfc default":
+        if re.fullmatch(rf"interface {PORT}", reading.text) or reading.text in KEPT_VIEWS:
             last = len(words_of(self.line)) - 1
             raise self.refuse(last, WRONG)  # only logical interfaces; the built-in profile stays
-        config = self.remove(config, self.named(config, row, reading, prefix=prefix))
+        if row.opens == "interface" and (what := why_kept(config, reading.saved[1])):
+            raise self.refuse(2, what)
+        self.check_free(config, row, reading)
+        before, gone = config, tuple(self.named(config, row, reading, prefix=prefix))
+        config = self.remove(config, gone)
         if row.default and row.default == " ".join(reading.key):
             config = self.put(config, f"undo {row.default}")
-        config = self.follow(config, row.on_undo, reading)
+        if gone or row.transient:
+            config = self.follow(config, row.on_undo, reading)
         self.check_mode(config)
+        self.check_bond(before, config)
         patterns = [_filled(drop, _params(reading)) for drop in row.drops]
         return drop_lines(config, self.view, [text for text in patterns if "{" not in text])
 

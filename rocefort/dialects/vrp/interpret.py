@@ -145,12 +145,12 @@ def prompt_name(view: View, family: SyntaxFamily) -> str:
 def _question(
     before: Lines, after: Lines, view: View, tokens: Tokens, family: SyntaxFamily
 ) -> str | None:
-    if before == after:  # nothing is lost, so there is nothing to ask
-        return None
     kind, typed = view_kind(view, family), " ".join(tokens)
     beside = [line.text for line in children_at(before, view)]
     for question in QUESTIONS:
         if question.view != kind or not re.fullmatch(question.line, typed):
+            continue
+        if before == after and not question.always:  # nothing is lost: there is nothing to ask
             continue
         if not question.beside or any(re.fullmatch(question.beside, text) for text in beside):
             return question.text

@@ -11,6 +11,7 @@ INTERFACE = re.compile(
     r"(?P<kind>\d+GE|[A-Za-z]+(?:-[A-Za-z]+)*) ?(?P<number>\d+(?:/\d+)*(?::\d+)?)",
     re.ASCII | re.IGNORECASE,
 )
+SPLITTABLE = re.compile(r"(?P<head>\d+GE\d+/\d+/)(?P<number>\d{1,3})", re.ASCII | re.IGNORECASE)
 KINDS = {
     kind.casefold(): kind
     for kind in ("Eth-Trunk", "Vlanif", "LoopBack", "MEth", "NULL", "Nve", "Tunnel", "GE")
@@ -27,6 +28,24 @@ def interface_name(typed: str) -> str | None:
     kind = match["kind"]
     saved = kind.upper() if kind[0].isdigit() else KINDS.get(kind.casefold(), kind)
     return saved + match["number"]
+
+
+def split_ports(words: Iterable[str]) -> tuple[str, ...]:
+    """Ports of `port split`: `100GE1/0/1 to 100GE1/0/3 100GE 1/0/9`; empty where they are none.
+
+    A range is of one card, from the lower number to the higher (V300R023C00, `port split`).
+    """
+    text = re.sub(r"(?i)(\dGE) (?=\d)", r"\1", " ".join(words))
+    found: list[str] = []
+    for first, last in re.findall(r"(\S+)(?: to (\S+))?", text):
+        low, high = SPLITTABLE.fullmatch(first), SPLITTABLE.fullmatch(last or first)
+        if not low or not high or low["head"].upper() != high["head"].upper():
+            return ()
+        numbers = range(int(low["number"]), int(high["number"]) + 1)
+        found += [f"{low['head'].upper()}{number}" for number in numbers]
+        if not numbers:
+            return ()
+    return tuple(found)
 
 
 def is_address(word: str) -> bool:

@@ -5,26 +5,45 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from pydantic import ValidationError
 
-from rocefort.dialects.vrp.parsing import interface, lossless, management, routing, system
+from rocefort.dialects.recognise import COMWARE, looks_like
+from rocefort.dialects.vrp.parsing import (
+    bond,
+    interface,
+    lossless,
+    management,
+    marking,
+    routing,
+    system,
+    tables,
+    telemetry,
+    traffic,
+)
 from rocefort.dialects.vrp.parsing.commands import UNMODELLED, View, read
 from rocefort.dialects.vrp.parsing.parts import BadArgumentError, Log, Part
-from rocefort.dialects.vrp.tree import is_noise
+from rocefort.dialects.vrp.secrets import masked
+from rocefort.dialects.vrp.tree import RETURN, is_noise, release_in
 from rocefort.errors import BadInput, Problem
 from rocefort.models.device import Device
 from rocefort.models.network import Position, TextLine
 
-TABLES = (system, management, interface, lossless, routing)  # importing them fills the registry
-DEEPEST_VIEW = 16  # VRP nests 4 deep; what is deeper is no configuration and stays flat here
-
-MASK_AFTER = (
-    r"(?:irreversible-)?cipher|simple|plain|password|secret|shared-key|key-string|securityname"
-    r"|community (?:read|write)"
+# Importing them fills the registry.
+TABLES = (
+    *(system, management, bond, interface, lossless, marking, routing, tables, telemetry),
+    traffic,
 )
-SECRET = re.compile(rf"(?<!\S)((?:{MASK_AFTER})(?: (?:{MASK_AFTER}))*) \S+", re.ASCII)
-STORED_CIPHER = re.compile(r"(?:%\^%#|%\+%##|\$1[a-z]\$|%@%|@%@)\S*", re.ASCII)
+DEEPEST_VIEW = 16  # VRP nests 4 deep; what is deeper is no configuration and stays flat here
+# V300R023C00, `header`: up to 480 characters on any number of lines, between two equal signs.
+TITLE = re.compile(
+    r"^[ \t]*header (?:login|shell) information ([^\w\s])[^\0]{0,480}?\1", re.MULTILINE
+)
+LONGEST_LINE = 65536  # a command line has 3100 characters; what is so much longer is none
+
+
+WANTED = "give the text of `display current-configuration`"
 
 
 @dataclass(frozen=True)
@@ -45,8 +64,13 @@ class Parsed:
         prefix_lists[LOCAL].entries[10]       route_policies[EXPORT].nodes[10]
         users[netops].level                   ssh.users[netops]
         vty[0].authentication                 ntp_servers[10.255.0.250]
+        vrfs[MGMT].ipv4                       static_routes[MGMT 0.0.0.0/0 10.255.0.1]
         acls[2000].rules[5].source            snmp.users[monitor].group
+        filters.acls[3000].rules[5].source    filters.policies[VLAN120].bindings[VLAN120]
         interfaces[100GE1/0/1].drr[4].weight  netconf.port_830
+        interfaces[100GE1/0/1].eth_trunk      interfaces[Eth-Trunk1].bond.mode
+        interfaces[100GE1/0/1].markings[4].ecn
+        drop_profiles[roce].ecn.low           drop_profiles[roce].colours[green].high
 
     Every enclosing path that a line opens or touches is there too, and "" is the sysname's line,
     so the nearest enclosing path of any field has a line. `queues[3]` is the line that takes the
@@ -57,19 +81,23 @@ class Parsed:
     lines: Mapping[str, int]
     unmodelled: tuple[TextLine, ...]  # in order of the text
     total_lines: int  # commands in the text: neither separators, comments nor `return`
+    software: str | None = None  # release that the header names, V200R022C00SPC500
+    cut_off_at: int | None = None  # the last command's line where no `return` comes after it
 
 
 def parse(text: str, file: str) -> Parsed:
     """Read saved VRP text of any syntax family; lines it does not know are kept and reported.
 
     Raises BadInput with file and line for each known command whose arguments no Device can hold
-    (a bad address, two values for one thing), and for text without a sysname.
+    (a bad address, two values for one thing), for text without a sysname, and for text of another
+    maker's switch.
     """
     if not text.strip() or "\0" in text:
         what = "a binary file" if "\0" in text else "an empty file"
-        raise BadInput(what, where=file, how="give the text of `display current-configuration`")
+        raise BadInput(what, where=file, how=WANTED)
     reader = _Reader(file)
     reader.read(text)
+    reader.refuse_others(text)
     return reader.finish()
 
 
@@ -79,15 +107,29 @@ def sources_of(parsed: Parsed, file: str) -> dict[str, Position]:
     table = {f"{name}/{path}": Position(file, line) for path, line in parsed.lines.items()}
     for line in parsed.unmodelled:
         table[f"{name}/unmodelled[{line.line}]"] = Position(file, line.line)
+    if parsed.cut_off_at is not None:
+        table[f"{name}/cut_off"] = Position(file, parsed.cut_off_at)
     return table
 
 
-def masked(text: str) -> str:
-    """Text with its passwords, ciphers and communities replaced by `****`."""
-    return STORED_CIPHER.sub("****", SECRET.sub(r"\1 ****", text))
+@lru_cache(maxsize=16384)  # ports and switches repeat most of their lines word for word
+def _taken_apart(raw: str) -> tuple[int, str, bool]:
+    """Indentation of a line, the line with single blanks, and whether it is no command."""
+    line = " ".join(raw.split())
+    return len(raw) - len(raw.lstrip()), line, not line or is_noise(line)
 
 
-@dataclass(frozen=True, slots=True)
+def _titles(text: str) -> dict[int, str]:
+    """Lines that go on with the title of the `header` above them, which is the value."""
+    found: dict[int, str] = {}
+    for match in TITLE.finditer(text):
+        first = text.count("\n", 0, match.start()) + 1
+        head = " ".join(match[0].split("\n", 1)[0].split())
+        found |= {first + after: head for after in range(1, match[0].count("\n") + 1)}
+    return found
+
+
+@dataclass(slots=True)
 class _Frame:
     """A line that may have lines below it."""
 
@@ -102,9 +144,11 @@ class _Reader:
 
     file: str
     log: Log = field(default_factory=Log)
-    seen: dict[int, TextLine] = field(default_factory=dict)
+    seen: dict[int, tuple[tuple[str, ...], str]] = field(default_factory=dict)  # path and line
     unmodelled: set[int] = field(default_factory=set)
     problems: list[Problem] = field(default_factory=list)
+    software: str | None = None
+    returned: int = 0  # line of the last `return`
 
     def __post_init__(self) -> None:
         self.root = Part(self.log)
@@ -112,19 +156,32 @@ class _Reader:
     def read(self, text: str) -> None:
         """Hand every line to the commands of the view it stands in."""
         stack = [_Frame(-1, (), View("system", self.root))]
+        titles = _titles(text) if "header " in text else {}
         for number, raw in enumerate(text.lstrip("\ufeff").split("\n"), 1):
-            line = " ".join(raw.split())
-            if not line or is_noise(line):
+            indent, line, noise = _taken_apart(raw)
+            if number in titles:  # no command, whatever it looks like
+                if line:
+                    self.seen[number] = (titles[number],), line
+                    self.unmodelled.add(number)
                 continue
-            indent = len(raw) - len(raw.lstrip())
+            if noise:
+                self._note(line, number)
+                continue
             while stack[-1].indent >= indent:
                 stack.pop()
             frame = stack[-1]
             self.log.number = number
-            self.seen[number] = TextLine(frame.path, line, number)
-            view = self._line(frame.view, line)
+            self.seen[number] = frame.path, line
+            view = self._line(frame.view if len(line) <= LONGEST_LINE else UNMODELLED, line)
             if len(stack) < DEEPEST_VIEW:
                 stack.append(_Frame(indent, (*frame.path, line), view))
+
+    def _note(self, line: str, number: int) -> None:
+        """Keep what a line that is no command tells about the text."""
+        if line == RETURN:
+            self.returned = number
+        elif line.startswith("!"):
+            self.software = self.software or release_in(line)
 
     def _line(self, view: View, line: str) -> View:
         try:
@@ -139,6 +196,19 @@ class _Reader:
     def _bad(self, number: int, what: str, how: str = "") -> None:
         self.problems.append(Problem(f"{self.file}:{number}", masked(what), how))
 
+    def refuse_others(self, text: str) -> None:
+        """Raise BadInput for text of another system; asked only where something is not as wanted.
+
+        Comware names a switch by `sysname` as VRP does.
+        """
+        named = "name" in self.root.fields
+        if named and not self.unmodelled:
+            return
+        found = looks_like(text, (COMWARE,) if named else None)
+        if found is not None:
+            what = f"this looks like {found.system} (`{masked(found.evidence)}`), not like VRP"
+            raise BadInput(what, where=f"{self.file}:{found.line}", how=WANTED)
+
     def finish(self) -> Parsed:
         """Build the Device; raise BadInput with all problems."""
         if self.problems:
@@ -147,7 +217,7 @@ class _Reader:
             raise BadInput(
                 "no sysname, so this is no configuration of a CloudEngine",
                 where=self.file,
-                how="give the text of `display current-configuration`",
+                how=WANTED,
             )
         self._drop_meaningless()
         _forget_defaults(self.root)
@@ -156,11 +226,20 @@ class _Reader:
         for path, number in self.log.marks:
             if number not in self.unmodelled:
                 lines.setdefault(path, number)
-        unmodelled = (self.seen[number] for number in sorted(self.unmodelled))
+        unmodelled = ((number, *self.seen[number]) for number in sorted(self.unmodelled))
         kept = tuple(
-            TextLine(tuple(map(masked, at.path)), masked(at.text), at.line) for at in unmodelled
+            TextLine(tuple(map(masked, path)), masked(line), number)
+            for number, path, line in unmodelled
         )
-        return Parsed(device, lines, kept, len(self.seen))
+        last = max(self.seen)
+        return Parsed(
+            device,
+            lines,
+            kept,
+            len(self.seen),
+            self.software,
+            last if self.returned < last else None,
+        )
 
     def _drop_meaningless(self) -> None:
         """Keep lines unmodelled that other lines, by being there or not, rob of their meaning."""
@@ -211,13 +290,9 @@ def _forget_defaults(device: Part) -> None:
 def _take_overruled(device: Part) -> Iterator[str]:
     """Take out what a line elsewhere overrules, and yield its paths: the Device cannot say that.
 
-    An address in a VPN instance is none of the global table, and PFC of a port is off while PFC of
-    the switch is.
+    PFC of a port is off while PFC of the switch is.
     """
     for port in device.rows.get("interfaces", {}).values():
-        if interface.ELSEWHERE in port.facts and "addresses" in port.values:
-            del port.values["addresses"]
-            yield port.below("addresses")
         if lossless.PFC_OFF in device.facts and "pfc" in port.parts:
             del port.parts["pfc"]
             yield port.below("pfc")

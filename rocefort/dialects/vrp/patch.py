@@ -11,10 +11,12 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rocefort.dialects.vrp.parsing.arguments import KBYTES
+from rocefort.dialects.vrp.reduced import FrozenRows, frozen, reduced, thawed
+from rocefort.dialects.vrp.split_patch import leaving, refreshed, vanishing, without
 from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
 from rocefort.models.hardware import SyntaxFamily
 
@@ -30,10 +32,12 @@ HARDWARE: dict[SyntaxFamily, tuple[str, str]] = {
     SyntaxFamily.V300_G2: ("Huawei CE8850", "VRP V300R023C00"),
 }
 SIZED = ("qos buffer ", "dcb pfc buffer ")
+ANEW = " anew"  # on the row of a port that leaves its Eth-Trunk and joins it again
 MBYTES = re.compile(r"\b(\d+) mbytes\b", re.ASCII)
+ALIKE = 4096  # changes that are remembered: most switches of a fabric change like another one
 _LOCK = threading.Lock()
 
-Make = Callable[["OrderedDict[str, Any]", "OrderedDict[str, Any]"], "PatchTree"]
+Make = Callable[[FrozenRows, FrozenRows], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,16 @@ def make_patch(running: str, intended: str, family: SyntaxFamily) -> Patch:
     make = _engine(family)
     was = _rows(old)
     will = _spelled_as(was, _rows(new))
-    return Patch(tuple(_lines(make(was, will))), tuple(_lines(make(will, was))))
+    return Patch(_commands(make, was, will, family), _commands(make, will, was, family))
+
+
+def _commands(
+    make: Make, was: OrderedDict[str, Any], will: OrderedDict[str, Any], family: SyntaxFamily
+) -> tuple[str, ...]:
+    gone = vanishing(was, will)
+    left = without(was, gone)
+    rows = reduced(left, _rejoining(left, will))
+    return refreshed((*leaving(was, gone), *make(frozen(rows[0]), frozen(rows[1]))), family)
 
 
 def _rows(lines: Iterable[ConfigLine]) -> OrderedDict[str, Any]:
@@ -88,6 +101,31 @@ def _in_kbytes(text: str) -> str:
     if not text.startswith(SIZED):
         return text
     return MBYTES.sub(lambda size: f"{int(size[1]) * KBYTES['mbytes']} kbytes", text)
+
+
+def _rejoining(was: OrderedDict[str, Any], will: OrderedDict[str, Any]) -> OrderedDict[str, Any]:
+    """The intended rows, with the members marked of an Eth-Trunk that leaves an LACP mode.
+
+    It does so only while it has no members; out of the manual mode it changes with them in place
+    (V300R023C00, `mode`).
+    """
+    changed = {
+        row.removeprefix("interface Eth-Trunk")
+        for row, below in was.items()
+        if row.startswith("interface Eth-Trunk")
+        and _mode(below) not in (None, _mode(will.get(row)))
+    }
+    if not changed:
+        return will
+    marked = {f"eth-trunk {number}": f"eth-trunk {number}{ANEW}" for number in changed}
+    return OrderedDict(
+        (row, OrderedDict((marked.get(text, text), lower) for text, lower in below.items()))
+        for row, below in will.items()
+    )
+
+
+def _mode(rows: OrderedDict[str, Any] | None) -> str | None:
+    return next((row for row in rows or () if row.startswith("mode ")), None)
 
 
 def _say_inactive(bgp: OrderedDict[str, Any]) -> None:
@@ -124,11 +162,12 @@ def _build_engine(family: SyntaxFamily) -> Make:
     hardware = HardwareView(*HARDWARE[family])
     rules = _rulebooks().get_rulebook(hardware)
 
-    def make(old: OrderedDict[str, Any], new: OrderedDict[str, Any]) -> PatchTree:
+    @lru_cache(maxsize=ALIKE)
+    def make(old: FrozenRows, new: FrozenRows) -> tuple[str, ...]:
         orderer = patching.Orderer(rules["ordering"], hardware.vendor or "")
         orderer.ref_insert(reference.RefTracker())
-        diff = patching.make_diff(old, new, rules, [])
-        return patching.make_patch(
+        diff = patching.make_diff(thawed(old), thawed(new), rules, [])
+        tree = patching.make_patch(
             pre=patching.make_pre(diff),
             rb=rules,
             hw=hardware,
@@ -136,6 +175,7 @@ def _build_engine(family: SyntaxFamily) -> Make:
             orderer=orderer,
             do_commit=False,
         )
+        return tuple(_lines(tree))
 
     return make
 

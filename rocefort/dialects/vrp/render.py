@@ -14,11 +14,15 @@ from functools import cache
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFound
 
 from rocefort.dialects.vrp.names import interface_name, is_address, ranges
+from rocefort.dialects.vrp.once import Once
 from rocefort.errors import BadInput, Problem
 from rocefort.models.base import Frozen
+from rocefort.models.bond import MANUAL, NO_BOND
 from rocefort.models.device import Device
+from rocefort.models.drop_profile import LONGEST_DROP_PROFILE, NO_DROP_PROFILES
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.interface import NO_DOMAIN, Interface
+from rocefort.models.secret import placeholder
 from rocefort.paths import TEMPLATES
 
 BUILT_IN_QUEUE = 3  # paused without a line, V300R023C00 `priority (DCB PFC profile view)`
@@ -26,7 +30,8 @@ V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2
 WORD = re.compile(r"[!-~]+")
 PRINTED = r"[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]"  # neither blank nor control character
 TEXT = re.compile(rf"{PRINTED}+(?: {PRINTED}+)*")
-KIND_ORDER = ("management", "loopback", "vlanif", "other", "ethernet")
+EMPTY = "nothing in it, so no line would say that it is there"
+KIND_ORDER = ("management", "loopback", "vlanif", "eth-trunk", "other", "ethernet")
 
 
 class _NotAnArgumentError(ValueError):
@@ -87,11 +92,13 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        extensions=[Once],
         auto_reload=False,
         finalize=_argument,
         autoescape=False,  # noqa: S701 - the output is no HTML; _argument guards every value
     )
     environment.filters["free_text"] = FreeText
+    environment.filters["secret"] = lambda stated: FreeText(placeholder(stated))
     environment.filters["ranges"] = lambda numbers: [FreeText(words) for words in ranges(numbers)]
     return environment
 
@@ -155,6 +162,11 @@ def _switch_wide(field: str) -> Callable[[Device], Iterator[str]]:
     return used
 
 
+def _ecn_enabled(device: Device) -> Iterator[str]:
+    if device.ecn_enabled:
+        yield "ecn_enabled"
+
+
 # V300R023C00 command reference, DCB commands, by chip group; V200 from published configurations.
 SETTINGS = (
     Setting(
@@ -179,6 +191,7 @@ SETTINGS = (
         "give detect_ms and recovery_ms for the whole switch",
     ),
     Setting("no headroom of a port's queue", frozenset({G2}), _headroom),
+    Setting("no switch for ECN as a whole", frozenset({G1}), _ecn_enabled, "leave it out"),
 )
 
 
@@ -203,10 +216,23 @@ def _unsayable_interface(interface: Interface, family: SyntaxFamily) -> Unsayabl
     if interface.trust_dscp and interface.layer3:
         # `trust` is refused after `undo portswitch`: the port trusts DSCP by itself
         yield f"{path}.trust_dscp", "a routed port has no `trust dscp`", "it trusts DSCP already"
+    for row in interface.markings:
+        if row.profile is None and not row.ecn:
+            yield f"{path}.markings[{row.queue}]", EMPTY, "give it a profile"
+    yield from _unsayable_bond(interface, path)
     for threshold in interface.thresholds:
         if family is not G1 and threshold.xon_kbytes > threshold.xoff_kbytes:
             at = f"{path}.thresholds[{threshold.queue}]"
             yield at, "xon above xoff cannot be an offset", "lower xon_kbytes"
+
+
+def _unsayable_bond(interface: Interface, path: str) -> Unsayable:
+    if interface.bond != NO_BOND and interface.kind != "eth-trunk":
+        yield f"{path}.bond", "only an Eth-Trunk bundles ports", "set it on the Eth-Trunk"
+    elif interface.bond.lacp_timeout == "fast" and interface.bond.mode == MANUAL:
+        yield f"{path}.bond.lacp_timeout", "no LACP in manual mode", "use mode lacp-static"
+    if interface.eth_trunk is not None and interface.kind != "ethernet":
+        yield f"{path}.eth_trunk", "only a physical port can be a member", "leave it out"
 
 
 def _unsayable_timers(device: Device, family: SyntaxFamily) -> Unsayable:
@@ -231,23 +257,24 @@ def _unsayable_bgp(device: Device) -> Unsayable:
     for path, settings in (*named, *addressed):
         if (settings.keepalive_s is None) != (settings.hold_s is None):
             yield path, "one line sets keepalive and hold time", "give keepalive_s and hold_s"
+        if settings.password and settings.keychain:
+            yield path, "a password and a keychain exclude each other", "give one of them"
 
 
 def _empty_rows(device: Device) -> Unsayable:
     """Things that exist only through their lines and have none."""
-    empty = "nothing in it, so no line would say that it is there"
     for prefixes in device.prefix_lists:
         if not prefixes.entries:
-            yield f"prefix_lists[{prefixes.name}]", empty, "give it an entry"
+            yield f"prefix_lists[{prefixes.name}]", EMPTY, "give it an entry"
     for policy in device.route_policies:
         if not policy.nodes:
-            yield f"route_policies[{policy.name}]", empty, "give it a node"
+            yield f"route_policies[{policy.name}]", EMPTY, "give it a node"
     for user in device.users:
         if not user.service_types and user.level is None:
-            yield f"users[{user.name}]", empty, "give it a service type or a level"
+            yield f"users[{user.name}]", EMPTY, "give it a service type or a level"
     for view in device.snmp.views:
         if not view.subtrees:
-            yield f"snmp.views[{view.name}]", empty, "give it a subtree"
+            yield f"snmp.views[{view.name}]", EMPTY, "give it a subtree"
 
 
 def _reserved_words(device: Device) -> Unsayable:
@@ -256,6 +283,11 @@ def _reserved_words(device: Device) -> Unsayable:
     for group in groups:
         if is_address(group.name):
             yield f"bgp.groups[{group.name}]", "reads as a peer's address", "use another name"
+    for profile in device.drop_profiles:
+        if profile.name in NO_DROP_PROFILES or len(profile.name) > LONGEST_DROP_PROFILE:
+            what = f"a drop profile cannot have this name of {len(profile.name)} characters"
+            how = f"use {LONGEST_DROP_PROFILE} at most, and not the beginning of `brief`"
+            yield f"drop_profiles[{profile.name}]", what, how
     if any(domain.name == NO_DOMAIN for domain in device.domains):
         yield f"domains[{NO_DOMAIN}]", f"`trust upstream {NO_DOMAIN}` names no domain", "rename it"
     for interface in device.interfaces:

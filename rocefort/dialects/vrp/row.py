@@ -42,16 +42,19 @@ class Row:
     undo: tuple[str, ...] = ()
     opens: str = ""
     families: frozenset[SyntaxFamily] = ANY
-    kind: str = "set"  # set: a line a key; list: a line of ranges; each: a line a number; pairs
+    kind: str = "set"  # set: a line a key; list: a line of ranges; each: a line a number; pairs;
+    # ports: a line a port of a list; action: no line
     default: str = ""
     on: str = ""  # interface names that have the command
     layer: int = 0
+    service: bool = False  # beside the rows of a layer: what no member of an Eth-Trunk may have
     transient: bool = False  # the line stands only while its view holds something
     on_set: tuple[str, ...] = ()
     on_undo: tuple[str, ...] = ()
     drops: tuple[str, ...] = ()
     guard: str = ""  # a line of the same view that must go first
     needs: tuple[str, ...] = ()
+    held_by: tuple[str, ...] = ()  # beginnings of lines in any view that must go first; `*`: a word
     rank: int = 0
     block: int = 0  # rows of one block are sorted by their second word first (BGP peers)
 

@@ -6,15 +6,32 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from rocefort.dialects.vrp import table_system, table_views
+from rocefort.dialects.vrp import (
+    table_bgp,
+    table_interface,
+    table_lossless,
+    table_management,
+    table_system,
+    table_traffic,
+)
 from rocefort.dialects.vrp.row import PORT, SYSTEM, Row
 
 __all__ = ["OPAQUE_VIEW", "PORT", "PROMPTS", "QUESTIONS", "ROWS", "SYSTEM", "Question", "Row"]
 
 
+GROUPS = (
+    *table_system.GROUPS,
+    *table_lossless.GROUPS,
+    *table_interface.GROUPS,
+    *table_traffic.VIEWS,
+    *table_bgp.GROUPS,
+    *table_management.GROUPS,
+)
+
+
 def _ranked() -> Mapping[str, tuple[Row, ...]]:
     views: dict[str, list[Row]] = defaultdict(list)
-    for number, rows in enumerate(table_system.GROUPS + table_views.GROUPS):
+    for number, rows in enumerate(GROUPS):
         for row in rows:
             block = number * 1000 if row.block else 0
             views[row.view].append(
@@ -31,16 +48,26 @@ PROMPTS: Mapping[str, str] = {  # what a view adds to the prompt; CR, examples o
     "dcb-pfc": "dcb-pfc-{2}",
     "diffserv": "dsdomain-{2}",
     "bfd": "bfd",
+    "vpn-instance": "vpn-instance-{2}",
     "drop-profile": "drop-{1}",
     "ai-service": "ai-service",
     "ai-ecn": "ai-ecn",
     "acl": "acl4-{acl}-{2}",
+    "acl-advanced": "acl4-advance-{2}",
+    "traffic-classifier": "classifier-{2}",
+    "traffic-behavior": "behavior-{2}",
+    "traffic-policy": "trafficpolicy-{2}",
     "aaa": "aaa",
     "interface": "{1}",
     "bgp": "bgp",
     "bgp-af": "af-ipv4",
     "route-policy": "route-policy",
     "netconf": "netconf",
+    "user-group": "user-group-{2}",
+    "telemetry": "telemetry",
+    "sensor-group": "sensor-group-{2}",
+    "destination-group": "destination-group-{2}",
+    "subscription": "subscription-{2}",
     "vty": "ui-vty{2}-{3}",
     OPAQUE_VIEW: "{0}",
 }
@@ -55,12 +82,22 @@ class Question:
     text: str
     source: str
     beside: str = ""
+    always: bool = False  # also where the configuration stays as it is
 
 
 RESET = "Warning: Changing the parameter in this command resets the peer session. Continue? [Y/N]:"
 ANNET = "annet huawei.deploy, dialogs"
 
 QUESTIONS: tuple[Question, ...] = (
+    Question(
+        SYSTEM,
+        r"(undo )?port split dimension interface .*",
+        "Warning: This operation will delete current port(s) and all configurations of the current "
+        "port(s) will be cleared. After the operation is done, it may take a few seconds before "
+        "viewing the port information. Continue? [Y/N]:",
+        "CR Interface_Basic_Configuration_Commands, `port split` (dynamic split)",
+    ),
+    Question(SYSTEM, r"port split refresh", "Are you sure to continue? [Y/N]", ANNET, always=True),
     Question(
         SYSTEM,
         r"undo bgp( \S+)?",

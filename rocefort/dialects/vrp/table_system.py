@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from rocefort.dialects.vrp import table_traffic
 from rocefort.dialects.vrp.row import G1, G2, SYSTEM, V200, V300, Row, command, group
 
 UNIT = "{ kbytes | mbytes }"
 AF4 = "ipv4-family unicast"
+ROUTE_VALUE = "( [ preference <1-255> ] [ description <text:150> ] )"
 
 GROUPS: tuple[tuple[Row, ...], ...] = (
     group(SYSTEM, "CR First_Login", command("sysname ( <name> )", undo=("sysname",))),
+    group(
+        SYSTEM,
+        "CR Interface_Basic_Configuration_Commands, `port split`; its place: FIELD, CE8850 V200",
+        command("port split dimension interface <ports> ( split-type <split-type> )", kind="ports"),
+    ),
+    group(SYSTEM, "annet huawei.rul", command("port split refresh", families=V200, kind="action")),
     group(
         SYSTEM,
         "CR VLAN_Configuration_Commands; saved form of `vlan N`: CG VLAN_Configuration",
@@ -70,6 +78,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         SYSTEM,
         "CR Congestion_Avoidance_and_Congestion_Management_Configuration_Commands",
+        command("drop-profile default", opens="drop-profile", transient=True),
         command("drop-profile <name>", opens="drop-profile"),
         command("qos ecn enable", families=G1),
         command("qos hpc enhanced", families=G1),
@@ -79,16 +88,22 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "CR AI_ECN_Configuration_Commands; V200 form not confirmed",
         command("ai-service", opens="ai-service"),
     ),
-    group(
-        SYSTEM,
-        "CR ACL_Configuration_Commands",
-        command("acl +number <2000-4999>", opens="acl", undo=("acl +number <2000-4999>",)),
-        command("acl name <name> ( { basic | advance } )", opens="acl", undo=("acl name <name>",)),
-    ),
+    *table_traffic.SECTIONS,
     group(SYSTEM, "CR AAA_Configuration_Commands", command("aaa", opens="aaa")),
     group(
         SYSTEM,
+        "CR IPv4_L3VPN_Configuration_Commands; its interfaces lose their addresses with it",
+        command(
+            "ip vpn-instance <name>",
+            opens="vpn-instance",
+            on_undo=("interface *: undo ip binding vpn-instance {name}",),
+            drops=("ip route-static vpn-instance {name}",),
+        ),
+    ),
+    group(
+        SYSTEM,
         "CR Interface_Basic_Configuration_Commands",
+        command("interface <eth-trunk>", opens="interface"),  # saved before its members
         command("interface <interface>", opens="interface"),
     ),
     group(
@@ -112,8 +127,16 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
     ),
     group(
         SYSTEM,
-        "CR IPv4_Static_Route_Configuration_Commands",
-        command("ip route-static <ip> <mask> <other> [ <ip> ] ( [ preference <1-255> ] )"),
+        "CR Static_Route_Configuration_Commands; without a next hop the undo takes them all",
+        command(
+            f"ip route-static <ip> <mask> <other> [ <ip> ] {ROUTE_VALUE}",
+            undo=("ip route-static <ip> <mask> [ <other> ] [ <ip> ] *",),
+        ),
+        command(
+            f"ip route-static vpn-instance <name> <ip> <mask> <other> [ <ip> ] {ROUTE_VALUE}",
+            undo=("ip route-static vpn-instance <name> <ip> <mask> [ <other> ] [ <ip> ] *",),
+            needs=("ip vpn-instance {name}",),
+        ),
     ),
     group(
         SYSTEM,
@@ -139,6 +162,10 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         SYSTEM,
         "CR NTP; Information_Management; SNMP_Configuration_Commands",
         command("ntp unicast-server <ip> ( [ <text> ] )", undo=("ntp unicast-server <ip>",)),
+        command(
+            "ntp unicast-server <ip> vpn-instance <name> ( [ <text> ] )",
+            undo=("ntp unicast-server <ip> vpn-instance <name>",),
+        ),
         "ntp authentication enable",
         command(
             "ntp authentication-keyid <1-4294967295> ( <text> )",
@@ -148,6 +175,10 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "ntp server disable",
         "info-center enable",
         command("info-center loghost <ip> ( [ <text> ] )", undo=("info-center loghost <ip>",)),
+        command(
+            "info-center loghost <ip> vpn-instance <name> ( [ <text> ] )",
+            undo=("info-center loghost <ip> vpn-instance <name>",),
+        ),
         command("info-center loghost source ( <interface> )", undo=("info-center loghost source",)),
         "snmp-agent",
         "snmp-agent sys-info version { v1 | v2c | v3 }",
@@ -164,11 +195,10 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "snmp-agent usm-user v3 <name> group ( <name> )",
         "snmp-agent usm-user v3 <name> { authentication-mode | privacy-mode } ( <text> )",
         "snmp-agent <text>",  # what is not modelled
-        command("telemetry", opens="opaque"),
+        command("telemetry", opens="telemetry", transient=True),
         command("dcb ets-profile <name>", opens="opaque"),
         command("dfs-group <1-1>", opens="opaque"),
         command("load-balance ecmp", opens="opaque"),
-        command("traffic { classifier | behavior | policy } <name> ( [ <text> ] )", opens="opaque"),
         command("monitor-link group <1-24>", opens="opaque"),
         command("stp v-stp enable"),
     ),

@@ -7,8 +7,16 @@ opens it, separates sections by `#`, starts with `!` comments and ends with `ret
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+RETURN = "return"
+# V300R023C00 command reference, `display current-configuration`: the header's first line.
+RELEASE = re.compile(r"!\s*Software Version (?P<release>V\d{3}R\d{3}C\d{2}\w*)", re.ASCII)
+# Of a recorded session: a prompt with its command, and what a switch says to the person there.
+SAID = ("<", "[", "Info: ", "Warning: ")
+SESSION = re.compile(r"(?:<[\w.-]+>|\[[~*]?[\w.-]+\])(?: ?[a-z].*)?|(?:Info|Warning): .*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +71,16 @@ def _close(open_views: list[_View], indent: int, root: list[ConfigLine]) -> None
 
 
 def is_noise(text: str) -> bool:
-    """Tell whether a stripped line is a separator, a header comment or the closing `return`."""
-    return text.startswith(("#", "!")) or text == "return"
+    """Tell whether a stripped line is a separator, a comment, of a session, or `return`."""
+    if text.startswith(("#", "!")) or text == RETURN:
+        return True
+    return text.startswith(SAID) and SESSION.fullmatch(text) is not None
+
+
+def release_in(text: str) -> str | None:
+    """Release that a comment of the header names, V200R022C00SPC500; None for other comments."""
+    match = RELEASE.match(text)
+    return match["release"] if match else None
 
 
 def tree_text(lines: Iterable[ConfigLine]) -> str:

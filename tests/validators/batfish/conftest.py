@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from pathlib import Path
@@ -21,6 +22,8 @@ from rocefort.models.bgp import (
 from rocefort.models.device import Device
 from rocefort.models.interface import Interface
 from rocefort.models.network import End, Link, Network, Node, Segment, Server
+from rocefort.validators.batfish import START, reachable
+from rocefort.validators.batfish_access import Service, service_at
 
 Edit = Callable[[Device], Device]
 Clos = Callable[..., Network]
@@ -168,6 +171,23 @@ FAULTS: dict[str, Edit] = {
 }
 
 
+def as_per_spine(spines: int, leaves: int, *, relaxed: bool) -> Network:
+    """A Clos whose spines have an AS each; leaves share paths over them only if relaxed."""
+
+    def leaf_edit(device: Device) -> Device:
+        assert device.bgp is not None
+        groups = (BgpGroup(name="SPINES", export_policy="OUT", active=True),)
+        peers = tuple(
+            with_fields(peer, asn=65001 + number) for number, peer in enumerate(device.bgp.peers)
+        )
+        return with_bgp(groups=groups, peers=peers, as_path_relax=relaxed)(device)
+
+    edits = {f"spine{s}": with_bgp(asn=65000 + s) for s in range(1, spines + 1)}
+    return build_clos(
+        spines, leaves, **edits, **{f"leaf{n}": leaf_edit for n in range(1, leaves + 1)}
+    )
+
+
 @pytest.fixture
 def clos() -> Clos:
     return build_clos
@@ -192,6 +212,8 @@ def _recorded_networks() -> dict[str, Network]:
     networks = {"clos-2x2": build_clos(2, 2), "clos-2x3": build_clos(2, 3)}
     for fault, edit in FAULTS.items():
         networks[f"clos-2x3-{fault}"] = build_clos(2, 3, leaf1=edit)
+    for suffix, relaxed in (("", True), ("-unrelaxed", False)):
+        networks[f"clos-2x3-as-per-spine{suffix}"] = as_per_spine(2, 3, relaxed=relaxed)
     return {name: with_fields(network, name=name) for name, network in networks.items()}
 
 
@@ -205,3 +227,13 @@ def recorded() -> Callable[[str], tuple[Network, Path]]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "recording" in metafunc.fixturenames:
         metafunc.parametrize("recording", sorted(_recorded_networks()))
+
+
+@pytest.fixture(scope="session")
+def live_service() -> Service:
+    """The service that ROCEFORT_BATFISH names, or a skip that says why."""
+    pytest.importorskip("pybatfish", reason="pip install 'rocefort[batfish]'")
+    service = service_at(os.environ.get("ROCEFORT_BATFISH", "127.0.0.1:9996"))
+    if not reachable(service.host, service.port, access=service.access):
+        pytest.skip(f"no Batfish service answers at {service}; {START}")
+    return service

@@ -40,7 +40,7 @@ class Service(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         path = self.path.partition("?")[0].rstrip("/")
-        defaults: dict[str, Any] = {"version": {"Batfish": "0.0.1"}, "snapshots": []}
+        defaults: dict[str, Any] = {"version": {"Batfish": "0.36.0"}, "snapshots": []}
         words = path.split("/")
         body = self.said.get("work" if "work" in words else words[-1], defaults.get(words[-1]))
         if body is None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from rocefort.models.finding import Waiver
 from rocefort.models.network import Network, Sources
+from rocefort.models.reachability import reachability
 from rocefort.models.routing import Route, RoutingState, SessionStatus
 from rocefort.validators.agreement import HINT, disagreements
 from rocefort.validators.engines import compared
@@ -32,9 +33,7 @@ def routes_with(state: RoutingState, device: str, prefix: str, hops: str) -> tup
     wanted = device, IPv4Network(prefix)
     next_hops = tuple(IPv4Address(hop) for hop in hops.split())
     changed = tuple(
-        route.model_copy(update={"next_hops": next_hops})
-        if (route.device, route.prefix) == wanted
-        else route
+        route._replace(next_hops=next_hops) if (route.device, route.prefix) == wanted else route
         for route in state.routes
     )
     assert next_hops
@@ -72,8 +71,8 @@ def test_a_route_that_differs_is_told(clos: Clos) -> None:
 
 def test_a_pair_that_differs_is_told(clos: Clos, sources: Sources) -> None:
     solution = analyse(clos(2, 3))
-    *rest, last = solution.state.reachability
-    changed = (*rest, last.model_copy(update={"delivered": False}))
+    classes = solution.state.reachability.classes
+    changed = reachability(classes, {"srv2-1": {"srv3-1"}})
     (finding,) = disagreements(solution, other(solution.state, reachability=changed), sources)
     assert f"{finding.where}: {finding.message}" == (
         "leaf3: the engines disagree: srv3-1 to srv2-1: "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from itertools import permutations
 from random import Random
 from typing import TYPE_CHECKING, Literal
 
@@ -15,7 +16,7 @@ from rocefort.errors import Refused
 from rocefort.models.bgp import BgpGroup, PrefixEntry, PrefixList
 from rocefort.models.device import Device
 from rocefort.models.interface import Interface
-from rocefort.models.network import End, Link, Network, Position, Role, Sources
+from rocefort.models.network import End, Link, Network, Role, Sources
 from rocefort.models.routing import RoutingState, SessionStatus
 from rocefort.validators.bgp_engine import denying
 from rocefort.validators.routing import analyse, solve
@@ -57,7 +58,7 @@ def test_a_whole_fabric_uses_every_spine_link(clos: Clos, size: tuple[int, int, 
     found = widths(state)
     for leaf, _, prefix in leaf_prefixes(network):
         assert found[leaf, prefix] == spines * links
-    assert all(pair.delivered for pair in state.reachability)
+    assert state.reachability.lost == ()
 
 
 @given(SIZES, st.booleans(), st.data())
@@ -180,10 +181,11 @@ def test_pairs_are_delivered_exactly_where_a_spine_joins_their_leaves(
     for spine, leaf in shut:
         if spine <= spines and leaf <= leaves:
             network = edits["port"](network, f"spine{spine}", f"100GE1/0/{leaf}", enabled=False)
-    for pair in solve(network).reachability:
-        a, b = (int(name[3]) for name in (pair.source, pair.destination))
+    reached = solve(network).reachability
+    for source, destination in permutations(sorted(reached.servers), 2):
+        a, b = (int(name[3]) for name in (source, destination))
         joined = any({(s, a), (s, b)}.isdisjoint(shut) for s in range(1, spines + 1))
-        assert pair.delivered == joined
+        assert reached.delivers(source, destination) == joined
 
 
 @given(st.integers(1, 4), st.integers(1, 2), st.integers(1, 9))
@@ -291,14 +293,16 @@ def test_the_answers_are_valid_and_sorted(clos: Clos) -> None:
     assert RoutingState.model_validate(state.model_dump()) == state
     assert list(state.sessions) == sorted(state.sessions, key=lambda s: (s.device, s.peer))
     assert list(state.routes) == sorted(state.routes, key=lambda r: (r.device, r.prefix))
-    keys = [(r.source, r.destination) for r in state.reachability]
-    assert keys == sorted(keys)
-    assert len(keys) == 6 * 5
+    classes = [one.servers for one in state.reachability.classes]
+    assert classes == sorted(classes) == [(f"srv{n}-1", f"srv{n}-2") for n in (1, 2, 3)]
+    assert state.reachability.pairs == 6 * 5
 
 
 def test_servers_on_one_leaf_need_no_gateway(clos: Clos, edits: Edits) -> None:
     network = edits["port"](clos(1, 2, servers=2), "leaf1", "Vlanif10", enabled=False)
-    delivered = {(r.source, r.destination) for r in solve(network).reachability if r.delivered}
+    reached = solve(network).reachability
+    pairs = permutations(reached.servers, 2)
+    delivered = {pair for pair in pairs if reached.delivers(*pair)}
     switched = {("srv1-1", "srv1-2"), ("srv1-2", "srv1-1"), ("srv2-1", "srv2-2")}
     assert delivered == {*switched, ("srv2-2", "srv2-1")}
 
@@ -337,7 +341,7 @@ def _no_list(network: Network, edits: Edits) -> Network:
 
 
 def _trunk(network: Network, _: Edits) -> Network:
-    trunk = Interface(name="Eth-Trunk1", access_vlan=10)
+    trunk = Interface(name="Eth-Trunk1", routed=True)
     return _with_interface(network, "leaf1", trunk)
 
 
@@ -376,7 +380,7 @@ REFUSALS = [
     (_no_list, "leaf1 (leaf1.cfg:1): prefix list LOCAL is not defined"),
     (
         _trunk,
-        "leaf1 Eth-Trunk1 (leaf1.cfg:1): Eth-Trunk1 is of a kind that is not modelled",
+        "leaf1 Eth-Trunk1 (leaf1.cfg:1): Eth-Trunk1 is routed, which is not modelled",
     ),
     (
         _twice,
@@ -410,16 +414,16 @@ def test_what_is_not_modelled_is_refused_by_name(
     assert caught.value.exit_code == 4
 
 
-def test_a_route_hidden_by_its_sender_is_refused_where_it_matters(clos: Clos, edits: Edits) -> None:
+def test_a_route_that_its_sender_does_not_use_is_passed_on(clos: Clos, edits: Edits) -> None:
+    """V300R023C00, active-route-advertise: by default BGP advertises all that it selected."""
     network = clos(1, 3)
     other = Interface(name="LoopBack1", routed=True, addresses=(IPv4Interface("10.1.10.9/24"),))
-    network = _with_interface(network, "spine1", other)
-    with pytest.raises(Refused) as caught:
-        solve(network, Sources({"spine1/": Position("spine1.cfg", 7)}))
-    assert str(caught.value) == (
-        "spine1 LoopBack1 (spine1.cfg:7): 10.1.10.0/24 is connected here, and leaf2 learns it "
-        "from spine1; originate it with a network line on spine1, or renumber"
-    )
+    solution = analyse(_with_interface(network, "spine1", other))
+    prefix = IPv4Network("10.1.10.0/24")
+    table = {route.device for route in solution.state.routes if route.prefix == prefix}
+    assert table == {"leaf2", "leaf3"}  # not spine1, where it is connected
+    lost = set(solution.state.reachability.lost_pairs())
+    assert lost == {("srv2-1", "srv1-1"), ("srv3-1", "srv1-1")}
 
 
 def test_heps_uses_both_spines_everywhere(heps: Derived) -> None:
@@ -428,7 +432,7 @@ def test_heps_uses_both_spines_everywhere(heps: Derived) -> None:
     assert {s.status for s in state.sessions} == {SessionStatus.ESTABLISHED}
     assert len(state.sessions) == 2 * 2 * 8
     assert {found[leaf, prefix] for leaf, _, prefix in leaf_prefixes(heps.network)} == {2}
-    assert all(pair.delivered for pair in state.reachability)
+    assert state.reachability.lost == ()
     assert verify(heps.network, state).findings == ()
 
 

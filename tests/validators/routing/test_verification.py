@@ -11,6 +11,7 @@ import pytest
 from rocefort.models.bgp import BgpGroup
 from rocefort.models.finding import Finding, Severity, Waiver
 from rocefort.models.network import Network, Sources
+from rocefort.models.reachability import reachability
 from rocefort.models.routing import RoutingState, SessionStatus
 from rocefort.validators.routing import solve
 from rocefort.validators.verification import verify
@@ -308,9 +309,9 @@ def test_another_engine_is_reported_without_a_cause_where_ours_refuses(
         state.sessions[0].model_copy(update={"status": SessionStatus.NOT_ESTABLISHED}),
         *state.sessions[1:],
     )
-    reachability = (state.reachability[0].model_copy(update={"delivered": False}),)
+    reached = reachability(state.reachability.classes, {"srv2-1": {"srv1-1"}})
     answers = RoutingState(
-        engine="batfish", sessions=sessions, routes=state.routes, reachability=reachability
+        engine="batfish", sessions=sessions, routes=state.routes, reachability=reached
     )
     group = BgpGroup(name="OTHER", external=False)
     bgp = whole.by_name["leaf1"].device.bgp

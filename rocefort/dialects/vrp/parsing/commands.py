@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rocefort.dialects.vrp.parsing.parts import Log, Part
 
@@ -66,7 +67,14 @@ def flag(view: str, line: str, name: str, *, value: bool = True) -> None:
 
 def read(view: View, line: str) -> View:
     """Hand a line of a view to its handler; raises BadArgumentError."""
-    for pattern, handler in COMMANDS.get((view.kind, line.split(" ", 1)[0]), ()):
+    found = _found(view.kind, line)
+    return UNMODELLED if found is None else found[0](view.part, found[1]) or NO_COMMANDS
+
+
+@lru_cache(maxsize=16384)  # ports and switches repeat most of their lines word for word
+def _found(kind: str, line: str) -> tuple[Handler, Match] | None:
+    """The handler of a line, and what its pattern took from it."""
+    for pattern, handler in COMMANDS.get((kind, line.split(" ", 1)[0]), ()):
         if match := pattern.fullmatch(line):
-            return handler(view.part, match) or NO_COMMANDS
-    return UNMODELLED
+            return handler, match
+    return None

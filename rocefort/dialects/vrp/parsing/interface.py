@@ -19,6 +19,9 @@ setting("interface", r"port link-type (access|trunk)", "link_type")
 setting("interface", r"port default vlan (\d+)", "access_vlan", arguments.vlan)
 flag("interface", "stp edged-port enable", "edge")
 flag("interface", "trust dscp", "trust_dscp")
+flag("interface", "negotiation disable", "autonegotiation", value=False)
+flag("interface", "undo negotiation disable", "autonegotiation")
+setting("interface", r"fec mode (none|base-r|rs)", "fec")
 flag("interface", "flow-control", "flow_control")
 flag("interface", "undo flow-control", "flow_control", value=False)
 
@@ -49,14 +52,7 @@ def _address(port: Part, match: Match) -> View | None:
     return None
 
 
-ELSEWHERE = "vpn-instance"  # fact of a port whose addresses lie in a routing table of its own
-
-
-@command("interface", r"ip binding vpn-instance (\S+)")
-def _vpn_instance(port: Part, _match: Match) -> View:
-    """Remember that the port's addresses, wherever they stand, are not in the global table."""
-    port.facts.add(ELSEWHERE)
-    return UNMODELLED
+setting("interface", r"ip binding vpn-instance (\S+)", "vrf")
 
 
 @command("interface", r"port trunk allow-pass vlan (\d+(?: to \d+)?(?: \d+(?: to \d+)?)*)")

@@ -64,9 +64,15 @@ def _idle_timeout(vty: Part, match: Match) -> None:
 # -- syslog --------------------------------------------------------------------------------------
 
 
-@command("system", r"info-center loghost (\d\S*)")
-def _loghost(device: Part, match: Match) -> None:
-    device.part("syslog").add("hosts", arguments.address(match[1]))
+@command("system", r"info-center loghost (\d\S*)(?: vpn-instance (\S+))?")
+def _loghost(device: Part, match: Match) -> View | None:
+    """Read a host; two in different tables are more than a Device says."""
+    syslog = device.part("syslog")
+    if syslog.fields.get("vrf", match[2]) != match[2]:
+        return UNMODELLED
+    syslog.set("vrf", match[2])
+    syslog.add("hosts", arguments.address(match[1]))
+    return None
 
 
 @command("system", r"info-center loghost source (\S.*)")
@@ -86,9 +92,18 @@ def _snmp(device: Part, _match: Match) -> None:
     device.part("snmp").set("enabled", value=True)
 
 
-@command("system", r"snmp-agent sys-info version ((?:v1|v2c|v3)(?: (?:v1|v2c|v3))*)")
+@command("system", r"snmp-agent protocol source-interface (\S.*)")
+def _snmp_source(device: Part, match: Match) -> View | None:
+    name = interface_name(match[1])
+    if name is None:
+        return UNMODELLED
+    device.part("snmp").set("source_interface", name)
+    return None
+
+
+@command("system", r"snmp-agent sys-info version (all|(?:v1|v2c|v3)(?: (?:v1|v2c|v3))*)")
 def _snmp_versions(device: Part, match: Match) -> None:
-    for version in match[1].split():
+    for version in ("v1", "v2c", "v3") if match[1] == "all" else match[1].split():
         device.part("snmp").add("versions", version)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from rocefort.dialects.vrp import secrets
 from rocefort.dialects.vrp.names import is_address
 from rocefort.dialects.vrp.parsing import arguments
 from rocefort.dialects.vrp.parsing.commands import UNMODELLED, Match, View, command, flag, setting
@@ -97,6 +98,17 @@ def _peer_description(row: Part, match: Match) -> None:
 def _peer_timers(row: Part, match: Match) -> None:
     row.set("keepalive_s", arguments.whole(match["keepalive"]))
     row.set("hold_s", arguments.whole(match["hold"]))
+
+
+@peer_command(r"password (?P<form>cipher|simple) (?P<value>\S.*)", "bgp")
+def _peer_password(row: Part, match: Match) -> None:
+    """Read that there is a password, and how the text keeps it; never the password."""
+    row.set("password", secrets.stated(match["form"], match["value"]))
+
+
+@peer_command(r"keychain (?P<name>\S+)", "bgp")
+def _peer_keychain(row: Part, match: Match) -> None:
+    row.set("keychain", match["name"])
 
 
 @peer_command("bfd enable", "bgp")

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from rocefort.dialects.vrp.names import interface_name
+import re
+
+from rocefort.dialects.vrp.names import interface_name, split_ports
 from rocefort.dialects.vrp.parsing import arguments
 from rocefort.dialects.vrp.parsing.commands import UNMODELLED, Match, View, command, flag, setting
 from rocefort.dialects.vrp.parsing.parts import Part
+from rocefort.models.breakout import SPLIT_TYPE
 
 setting("system", r"sysname (\S+)", "name")
 flag("system", "lldp enable", "lldp")
 flag("system", "undo lldp enable", "lldp", value=False)
 flag("system", "bfd", "bfd")
 flag("system", "undo bfd", "bfd", value=False)
+
+
+PORT = r"\d+GE ?\d+/\d+/\d+"
+
+
+@command("system", rf"port split dimension interface ({PORT}(?: (?:to )?{PORT})*) split-type (\S+)")
+def _port_split(device: Part, match: Match) -> View | None:
+    """Split single ports and ranges; a range that runs over cards is not modelled."""
+    ports = split_ports(match[1].split())
+    if not ports or not re.fullmatch(SPLIT_TYPE, match[2], re.ASCII):
+        return UNMODELLED
+    for port in ports:
+        device.row("splits", port, port=port).set("type", match[2])
+    return None
 
 
 @command("system", r"vlan batch (\d+(?: to \d+)?(?: \d+(?: to \d+)?)*)")
@@ -27,9 +44,14 @@ def _vlan(device: Part, match: Match) -> View:
     return View("vlan", device)
 
 
-@command("system", r"ntp unicast-server (\d\S*)")
-def _ntp(device: Part, match: Match) -> None:
+@command("system", r"ntp unicast-server (\d\S*)(?: vpn-instance (\S+))?")
+def _ntp(device: Part, match: Match) -> View | None:
+    """Read a server; two in different tables are more than a Device says."""
+    if device.fields.get("ntp_vrf", match[2]) != match[2]:
+        return UNMODELLED
+    device.set("ntp_vrf", match[2])
     device.add("ntp_servers", arguments.address(match[1]))
+    return None
 
 
 # -- users ---------------------------------------------------------------------------------------
@@ -45,6 +67,25 @@ def _user_services(device: Part, match: Match) -> None:
     user = device.row("users", match[1], name=match[1])
     for service in match[2].split():
         user.add("service_types", service)
+
+
+@command("aaa", r"local-user (\S+) user-group (\S+)")
+def _user_group_of(device: Part, match: Match) -> None:
+    device.row("users", match[1], name=match[1]).set("group", match[2])
+
+
+@command("aaa", r"user-group (\S+)")
+def _user_group(device: Part, match: Match) -> View:
+    return View("user-group", device.row("user_groups", match[1], name=match[1]))
+
+
+@command(
+    "user-group", r"task-group (\S+) ((?:read|read-write|debug)(?: (?:read|read-write|debug))*)"
+)
+def _grant(group: Part, match: Match) -> None:
+    row = group.row("grants", match[1], name=match[1])
+    for right in match[2].split():
+        row.add("rights", right)
 
 
 @command("aaa", r"local-user (\S+) (?:privilege )?level (\d+)")

@@ -16,6 +16,8 @@ from annet.rulebook import common
 
 from rocefort.dialects.vrp.names import is_address, ranges
 from rocefort.dialects.vrp.parsing.arguments import KBYTES, queues
+from rocefort.dialects.vrp.patch import ANEW
+from rocefort.models.drop_profile import DEFAULT_PROFILE
 
 Rows = dict[str, list[dict[str, Any]]]
 Told = Iterator[tuple[bool, str, Any]]
@@ -80,6 +82,29 @@ def trust(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -
         yield from common.default(rule, key, diff)
 
 
+def membership(diff: Rows, **_: object) -> Told:
+    """A port joins one Eth-Trunk only after it has left the other (V300R023C00, `eth-trunk`)."""
+    if diff[Op.REMOVED]:
+        yield False, "undo eth-trunk", None
+    for row in texts(diff, Op.ADDED):
+        yield True, row.removesuffix(ANEW), None
+
+
+def fec(diff: Rows, **_: object) -> Told:
+    """FEC goes when autonegotiation comes back, so it is said again where it shall stay."""
+    disable = "negotiation disable"
+    was, will = set(before(diff)), set(after(diff))
+    negotiates_again = disable in was - will
+    if negotiates_again:
+        yield False, f"undo {disable}", None
+    elif disable in will - was:
+        yield True, disable, None
+    was, will = was - {disable}, will - {disable}
+    if was and not will and not negotiates_again:
+        yield False, "undo fec mode", None
+    yield from ((True, row, None) for row in will if negotiates_again or row not in was)
+
+
 def weighted_queues(diff: Rows, **_: object) -> Told:
     """`qos drr` adds queues and `undo qos drr` takes some away, whatever lines name the others."""
     was, will = (
@@ -116,6 +141,12 @@ def profile(
         yield from common.default(rule, key, diff)
 
 
+def drop_profile(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
+    """A drop profile; the built-in one cannot be deleted, so its lines go one by one."""
+    logic = common.permanent if key[0] == DEFAULT_PROFILE else common.default
+    yield from logic(rule, key, diff)
+
+
 def _applied_profiles(root_pre: Mapping[str, Any], when: Callable[[Rows], list[str]]) -> set[str]:
     """PFC profiles that ports apply, before or after the change."""
     ports = (
@@ -141,29 +172,23 @@ def _profile_of(words: list[str]) -> str:
     return words[0] if words and words[0] != "mode" else "default"
 
 
-def queue(
-    rule: dict[str, Any],
-    key: tuple[str, ...],
-    diff: Rows,
-    root_pre: Mapping[str, Any],
-    **_: object,
-) -> Told:
-    """`priority Q` and `undo priority Q`; what is yielded as direct is early, the rest late.
-
-    A queue with settings of its own cannot leave a profile before them (V300R023C00, `priority`).
-    """
-    own = any(
-        line.startswith(f"priority {key[0]} ")
-        for content in root_pre.values()
-        for rows in content["items"].values()
-        for line in before(rows)
-    )
+def queue(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
+    """`priority Q` and `undo priority Q`; what is yielded as direct is early, the rest late."""
     for _direct, row, below in common.default(rule, key, diff):
         if row.startswith("undo "):
-            early = rule["idle_before"] and not own
+            early = rule["idle_before"]
         else:
             early = rule["idle_before"] or not rule["idle_after"]
         yield early, row, below
+
+
+def queue_setting(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
+    """A setting of a queue in its profile; it goes before the queue does.
+
+    A queue with settings of its own cannot leave a profile (V300R023C00, `priority`).
+    """
+    for direct, row, below in whole(rule, key, diff):
+        yield direct or rule["idle_before"], row, below
 
 
 def policy_node(key: tuple[str, ...], diff: Rows, **_: object) -> Told:

@@ -1,0 +1,43 @@
+"""Bond: how an Eth-Trunk bundles its member ports, as a switch's text says it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Literal
+
+from rocefort.models.base import Frozen
+
+# V300R023C00 command reference, `mode (Eth-Trunk interface view)`.
+BondMode = Literal["manual load-balance", "lacp-static", "lacp-dynamic"]
+LacpTimeout = Literal["slow", "fast"]
+MANUAL: BondMode = "manual load-balance"
+HIGHEST_ID = 511  # the ids that every CloudEngine release takes begin at 0 and end at least here
+
+
+class Bond(Frozen):
+    """Settings of an Eth-Trunk; the defaults have no line.
+
+    lacp_timeout: how long a member stays without a sign of its peer, slow 90 s or fast 3 s.
+    minimum_links: with fewer active members the whole Eth-Trunk goes down. V300R023C00 command
+    reference, `mode`, `lacp timeout` and `least active-linknumber`.
+    """
+
+    mode: BondMode = MANUAL
+    lacp_timeout: LacpTimeout = "slow"
+    minimum_links: int = 1
+
+
+NO_BOND = Bond()  # what every interface that is no Eth-Trunk has, and an Eth-Trunk by default
+
+
+def trunk_name(number: int) -> str:
+    """Interface of an Eth-Trunk: 10 -> Eth-Trunk10."""
+    return f"Eth-Trunk{number}"
+
+
+@cache
+def trunk_number(name: str) -> int | None:
+    """Id of an Eth-Trunk by its interface; None for any other interface."""
+    match = re.fullmatch(r"Eth-Trunk(\d+)", name, re.ASCII)
+    return int(match[1]) if match else None

@@ -1,0 +1,52 @@
+"""Lines that take more than a commit: a saved configuration, a reboot, an idle port."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from rocefort.models.base import Frozen
+from rocefort.models.wording import listing
+
+
+class Requirement(StrEnum):
+    """What must be so, or must be done, for a line to be taken and to take effect."""
+
+    SAVE = "save"  # the configuration must be saved
+    REBOOT = "reboot"  # the switch must restart before the line takes effect
+    IDLE_PORT = "idle-port"  # the switch may refuse the line while the port carries traffic
+    NO_ROLLBACK = "no-rollback"  # rolling back does not bring back what the line took away
+
+
+class Condition(Frozen):
+    """What a command of a syntax family needs besides a commit."""
+
+    command: str  # the words that a line begins with, `undo` included
+    needs: Annotated[tuple[Requirement, ...], Field(min_length=1)]
+    note: str
+    source: str
+    confirmed: bool = True
+
+
+WORDS = {
+    Requirement.SAVE: "needs a save",
+    Requirement.REBOOT: "needs a restart of the switch",
+    Requirement.IDLE_PORT: "needs an idle port",
+    Requirement.NO_ROLLBACK: "has no way back by rollback",
+}
+
+
+class ConditionedLine(Frozen):
+    """A line of a text or a patch that has a condition, with the view that it stands in."""
+
+    line: str
+    view: str = ""  # `interface 100GE1/0/1`; empty: the system view
+    command: str  # the condition's, with which the line begins
+    needs: tuple[Requirement, ...]
+    note: str
+
+    def __str__(self) -> str:
+        needs = listing(WORDS[requirement] for requirement in self.needs)
+        return f"`{self.command}` {needs}: {self.note}"

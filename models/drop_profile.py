@@ -1,0 +1,72 @@
+"""Drop profiles: at which depths of a queue a switch marks (ECN) or drops (WRED) packets.
+
+Source: V300R023C00 command reference, congestion avoidance (`drop-profile`, `color`, `ecn`,
+`qos queue wred`, `qos queue ecn`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from rocefort.models.base import Frozen
+from rocefort.models.keyed import Keyed
+from rocefort.models.qos import Colour
+
+DEFAULT_PROFILE = "default"  # there without a line; may be modified, never deleted
+LONGEST_DROP_PROFILE = 31  # characters of its name
+NO_DROP_PROFILES = ("b", "br", "bri", "brie", "brief")  # `display drop-profile brief`
+Unit = Literal["percent", "bytes", "cells"]
+
+
+class Limits(Frozen):
+    """From `low` on packets are marked or dropped by chance, from `high` on all of them.
+
+    percent: the chance just below `high`, 1 to 100 (Pmax). Kmin and Kmax are `low` and `high`.
+    """
+
+    low: int
+    high: int
+    percent: int
+    unit: Unit = "percent"
+
+
+class ColourLimits(Limits):
+    """`color C ..`: limits beyond which packets of a colour are dropped."""
+
+    colour: Colour
+
+    @property
+    def key(self) -> str:
+        """One row a colour."""
+        return self.colour
+
+
+def drops_as_by_default(row: ColourLimits) -> bool:
+    """Whether a colour is dropped where it is without a line: when the queue is full."""
+    return (row.low, row.high, row.percent, row.unit) == (100, 100, 100, "percent")
+
+
+class DropProfile(Frozen):
+    """`drop-profile NAME`: drop limits by colour, and where ECN marks instead."""
+
+    name: str
+    colours: Keyed[ColourLimits] = ()
+    ecn: Limits | None = None
+
+    @property
+    def key(self) -> str:
+        """Profiles are told apart by name."""
+        return self.name
+
+
+class QueueMarking(Frozen):
+    """`qos queue Q wred P` and `qos queue Q ecn` of a port; ECN takes its limits from P."""
+
+    queue: int
+    profile: str | None = None
+    ecn: bool = False
+
+    @property
+    def key(self) -> int:
+        """One row a queue."""
+        return self.queue

@@ -1,0 +1,127 @@
+"""Media of cables by speed: what each is called, which FEC it needs, and how far it reaches.
+
+A medium is what a person orders (`dac`, `sr4`); with a port's speed it is a physical layer of
+IEEE 802.3 or of a multi-source agreement. What neither says is None, and no rule passes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Fec = Literal["none", "base-r", "rs"]  # as `fec mode` has them, V300R023C00
+CableMedium = Literal[
+    "dac",
+    "aoc",
+    "sr",
+    "lr",
+    "sr4",
+    "lr4",
+    "er4",
+    "cwdm4",
+    "psm4",
+    "dr",
+    "fr1",
+    "lr1",
+    "dr4",
+    "fr4",
+    "sr8",
+    "fr8",
+    "lr8",
+]
+# Above this speed FEC is a part of the PCS (IEEE 802.3 clause 119): nothing can be set.
+FASTEST_WITH_FEC_MODE = 100
+COPPER: CableMedium = (
+    "dac"  # the one that negotiates (IEEE 802.3 clause 73); optical modules do not
+)
+FEC_NAMES: Mapping[Fec, str] = {"none": "no FEC", "base-r": "BASE-R FEC", "rs": "RS-FEC"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """A FEC with which a medium is specified, and how far, m; None: no source says.
+
+    sure_m: as far as the poorest fibre or cable allows, where that is less than the best.
+    """
+
+    fec: Fec | None
+    reach_m: float | None
+    sure_m: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Phy:
+    """A physical layer; the first mode is the one that suits every cable of the medium."""
+
+    medium: CableMedium
+    speed_gbps: int
+    name: str
+    modes: tuple[Mode, ...]
+    source: str
+    better: str = ""  # what reaches beyond sure_m
+
+    def mode(self, fec: Fec | None) -> Mode:
+        """The mode with this FEC; the first where there is none such."""
+        return next((mode for mode in self.modes if mode.fec == fec), self.modes[0])
+
+
+IEEE = "IEEE 802.3-2022 clause"
+OM4 = "OM4 fibre"
+_SHORT = (Mode("rs", 100, 70),)  # OM4, and OM3
+_PARALLEL = (Mode(None, 100, 70),)
+# A module of one 100G wavelength (PAM4) holds the FEC of IEEE 802.3 clause 91 itself, or leaves it
+# to the switch: its product says which.
+_PAM4 = "the module or the switch has its FEC, by product"
+ROWS = (
+    Phy(
+        "dac",
+        25,
+        "25GBASE-CR",
+        (Mode("rs", 5), Mode("base-r", 3), Mode("none", 3)),
+        f"{IEEE} 110 (CA-25G-L, CA-25G-S and CA-25G-N cables)",
+    ),
+    Phy("sr", 25, "25GBASE-SR", _SHORT, f"{IEEE} 112", OM4),
+    Phy("lr", 25, "25GBASE-LR", (Mode("rs", 10000),), f"{IEEE} 114"),
+    Phy("dac", 100, "100GBASE-CR4", (Mode("rs", 5),), f"{IEEE} 92"),
+    Phy("sr4", 100, "100GBASE-SR4", _SHORT, f"{IEEE} 95", OM4),
+    Phy("lr4", 100, "100GBASE-LR4", (Mode("none", 10000),), f"{IEEE} 88"),
+    Phy("er4", 100, "100GBASE-ER4", (Mode("none", 40000, 30000),), f"{IEEE} 88", "a tuned link"),
+    Phy("cwdm4", 100, "100G-CWDM4", (Mode("rs", 2000),), "CWDM4 MSA"),
+    Phy("psm4", 100, "100G-PSM4", (Mode("rs", 500),), "100G PSM4 MSA"),
+    Phy("dr", 100, "100GBASE-DR", (Mode(None, 500),), f"{IEEE} 140; {_PAM4}"),
+    Phy("fr1", 100, "100GBASE-FR1", (Mode(None, 2000),), f"{IEEE} 140; {_PAM4}"),
+    Phy("lr1", 100, "100GBASE-LR1", (Mode(None, 10000),), f"{IEEE} 140; {_PAM4}"),
+    Phy("dac", 200, "200GBASE-CR4", (Mode(None, 3),), f"{IEEE} 136"),
+    Phy("sr4", 200, "200GBASE-SR4", _PARALLEL, f"{IEEE} 138", OM4),
+    Phy("dr4", 200, "200GBASE-DR4", (Mode(None, 500),), f"{IEEE} 121"),
+    Phy("fr4", 200, "200GBASE-FR4", (Mode(None, 2000),), f"{IEEE} 122"),
+    Phy("lr4", 200, "200GBASE-LR4", (Mode(None, 10000),), f"{IEEE} 122"),
+    Phy("dac", 400, "400G copper", (Mode(None, None),), "no one layer: 8 x 50G or 4 x 100G"),
+    Phy("sr8", 400, "400GBASE-SR8", _PARALLEL, f"{IEEE} 138", OM4),
+    Phy("dr4", 400, "400GBASE-DR4", (Mode(None, 500),), f"{IEEE} 124"),
+    Phy("fr4", 400, "400GBASE-FR4", (Mode(None, 2000),), f"{IEEE} 151"),
+    Phy("fr8", 400, "400GBASE-FR8", (Mode(None, 2000),), f"{IEEE} 122"),
+    Phy("lr8", 400, "400GBASE-LR8", (Mode(None, 10000),), f"{IEEE} 122"),
+    *(
+        Phy("aoc", speed, f"{speed}G AOC", (Mode(None, None),), "no standard: each product's own")
+        for speed in (25, 100, 200, 400)
+    ),
+)
+PHYS: Mapping[tuple[str, int], Phy] = {(row.medium, row.speed_gbps): row for row in ROWS}
+
+
+def phy_of(medium: CableMedium | None, speed_gbps: int | None) -> Phy | None:
+    """The physical layer of a medium at a speed; None where one is unknown or does not exist."""
+    return PHYS.get((medium, speed_gbps)) if medium and speed_gbps else None
+
+
+def media_at(speed_gbps: int) -> tuple[str, ...]:
+    """Media that exist at a speed, in the order of the alphabet."""
+    return tuple(sorted(medium for medium, speed in PHYS if speed == speed_gbps))
+
+
+def default_fec(medium: CableMedium, speed_gbps: int | None) -> Fec | None:
+    """FEC that suits every cable of a medium; None: nothing can be set, or no source says what."""
+    phy = phy_of(medium, speed_gbps)
+    return phy.modes[0].fec if phy else None

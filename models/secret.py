@@ -1,0 +1,85 @@
+"""Secrets of a switch by reference: what text says of one, and what stands in its place.
+
+A Device never holds a secret. It says that there is one: by the reference that intent gives it
+(`env:BGP_PASSWORD`, `file:/run/keys/bgp version 2`), as `encrypted` where a switch keeps it so,
+or as `readable` where the text shows it. A rotation is another reference or another version.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field, WithJsonSchema
+
+from rocefort.models.base import Frozen, check_reference
+
+CIPHER: Final = "encrypted"
+CLEAR: Final = "readable"
+# One word of a path or a variable's name, which cannot close the placeholder that it stands in.
+REFERENCE = r"(?:env:[A-Za-z_][A-Za-z0-9_]*|file:[!-;=@-~]+)"
+STATED = re.compile(rf"{CIPHER}|{CLEAR}|{REFERENCE}(?: version \d{{1,9}})?", re.ASCII)
+# Its blank is wanted: a switch takes one word there, so it refuses the line (V300R023C00, `peer
+# password`: "without spaces") and never stores a placeholder as a password.
+PLACEHOLDER = re.compile(rf"<secret ({STATED.pattern})>", re.ASCII)
+
+
+def check_secret_reference(value: str) -> str:
+    """Accept a reference that can stand in a configuration line."""
+    check_reference(value)
+    if not re.fullmatch(REFERENCE, value, re.ASCII):
+        raise ValueError(
+            f"{value[:60]!r} cannot stand in a configuration line; use printable ASCII without "
+            "blanks, '<', '>' and '?'"
+        )
+    return value
+
+
+def check_stated(value: str) -> str:
+    """Accept what a Device may say of a secret; the value is not repeated, it may be one."""
+    if not STATED.fullmatch(value):
+        raise ValueError("a secret that is neither a reference nor 'encrypted' nor 'readable'")
+    return value
+
+
+SecretReference = Annotated[
+    str,
+    AfterValidator(check_secret_reference),
+    WithJsonSchema({"type": "string", "pattern": f"^{REFERENCE}$"}),
+]
+Stated = Annotated[str, AfterValidator(check_stated)]
+
+
+class Authentication(Frozen):
+    """MD5 authentication of BGP sessions (RFC 2385): one password at both ends."""
+
+    password: SecretReference = Field(
+        description="Where the password is: never the password itself.",
+        examples=["env:BGP_PASSWORD"],
+    )
+    version: int = Field(
+        default=1,
+        ge=1,
+        le=999_999_999,
+        description="Counted up when the password is changed in place: so a rotation shows.",
+    )
+
+    @property
+    def stated(self) -> str:
+        """What a Device says of it; a first version needs no number."""
+        return self.password + (f" version {self.version}" if self.version > 1 else "")
+
+
+def placeholder(stated: str) -> str:
+    """What stands in text in the place of a secret."""
+    return f"<secret {stated}>"
+
+
+def is_reference(stated: str | None) -> bool:
+    """Whether intent names the secret; a switch's text cannot."""
+    return stated not in (None, CIPHER, CLEAR)
+
+
+def reference_of(stated: str) -> str:
+    """The reference without its version."""
+    return stated.partition(" ")[0]

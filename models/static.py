@@ -1,0 +1,43 @@
+"""Routing tables beside the public one, and static routes, as a switch's text says them."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv4Network
+
+from rocefort.models.base import Frozen
+
+NULL = "NULL0"  # what is routed there is dropped
+STATIC_PREFERENCE = 60  # default of `ip route-static`, V300R023C00
+DEFAULT_ROUTE = IPv4Network("0.0.0.0/0")
+
+
+class Vrf(Frozen):
+    """`ip vpn-instance NAME`: a routing table of its own, for IPv4 once its family is on."""
+
+    name: str
+    ipv4: bool = False  # `ipv4-family`
+
+    @property
+    def key(self) -> str:
+        """Tables are told apart by name."""
+        return self.name
+
+
+class StaticRoute(Frozen):
+    """`ip route-static`; the next hop is an address, or NULL0, which drops."""
+
+    prefix: IPv4Network
+    next_hop: IPv4Address | None = None  # None: NULL0
+    vrf: str | None = None  # None: the public table
+    preference: int | None = None  # None: 60, which a switch does not save
+    description: str | None = None
+
+    @property
+    def via(self) -> str:
+        """Where packets go, as the command says it."""
+        return NULL if self.next_hop is None else str(self.next_hop)
+
+    @property
+    def key(self) -> str:
+        """Routes are told apart by table, prefix and next hop."""
+        return " ".join((*((self.vrf,) if self.vrf else ()), str(self.prefix), self.via))

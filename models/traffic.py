@@ -1,0 +1,193 @@
+"""Filters of data packets, as text says them: advanced ACLs, and traffic policies by classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Address, IPv4Network
+from typing import Literal
+
+from rocefort.models.base import Frozen
+from rocefort.models.keyed import Keyed
+
+Protocol = Literal["ip", "tcp", "udp", "icmp"]  # ip: any
+LAST_PORT = 65535
+ROCE_PORT = 4791  # UDP destination of RoCEv2, IANA
+ENTROPY_PORT = 49152  # a RoCEv2 sender chooses its source port; one stands for all
+
+
+class Flow(Frozen):
+    """What packets of one conversation carry in one direction; ports where there are any."""
+
+    protocol: Literal["tcp", "udp", "icmp"] = "udp"
+    source_port: int = ENTROPY_PORT
+    destination_port: int = ROCE_PORT
+
+    def __str__(self) -> str:
+        if self == Flow():
+            return "RDMA"
+        if self.protocol == "icmp":
+            return "ICMP"
+        if self.source_port < self.destination_port:
+            return f"{self.protocol.upper()} from port {self.source_port}"
+        return f"{self.protocol.upper()} to port {self.destination_port}"
+
+
+class Ports(Frozen):
+    """A closed range of TCP or UDP ports."""
+
+    low: int
+    high: int
+
+    def __str__(self) -> str:
+        return f"eq {self.low}" if self.low == self.high else f"range {self.low} {self.high}"
+
+    def __contains__(self, port: int) -> bool:
+        return self.low <= port <= self.high
+
+
+class FilterRule(Frozen):
+    """One `rule` of an advanced ACL; what it does not name matches every packet."""
+
+    index: int
+    action: Literal["permit", "deny"] = "permit"
+    protocol: Protocol = "ip"
+    source: IPv4Network | None = None
+    source_ports: Ports | None = None
+    destination: IPv4Network | None = None
+    destination_ports: Ports | None = None
+    dscp: int | None = None
+
+    @property
+    def key(self) -> int:
+        """Rules are told apart by number."""
+        return self.index
+
+    def matches(self, source: IPv4Address, destination: IPv4Address, flow: Flow) -> bool:
+        """Whether packets of a flow match; one that asks for a DSCP is the caller's to refuse."""
+        return (
+            self.protocol in ("ip", flow.protocol)
+            and (self.source is None or source in self.source)
+            and (self.destination is None or destination in self.destination)
+            and (self.source_ports is None or flow.source_port in self.source_ports)
+            and (self.destination_ports is None or flow.destination_port in self.destination_ports)
+        )
+
+    def covers(self, other: FilterRule) -> bool:
+        """Whether every packet that the other rule matches is matched by this one."""
+        return (
+            self.protocol in ("ip", other.protocol)
+            and _inside(other.source, self.source)
+            and _inside(other.destination, self.destination)
+            and _within(other.source_ports, self.source_ports)
+            and _within(other.destination_ports, self.destination_ports)
+            and self.dscp in (None, other.dscp)
+        )
+
+
+def _inside(inner: IPv4Network | None, outer: IPv4Network | None) -> bool:
+    return outer is None or (inner is not None and inner.subnet_of(outer))
+
+
+def _within(inner: Ports | None, outer: Ports | None) -> bool:
+    if outer is None or (outer.low == 0 and outer.high == LAST_PORT):
+        return True
+    return inner is not None and outer.low <= inner.low and inner.high <= outer.high
+
+
+class FilterAcl(Frozen):
+    """`acl number N` (3000 to 3999) or `acl name X advance`; rules are tried by their number."""
+
+    name: str  # the number, or the name
+    rules: Keyed[FilterRule] = ()
+
+    @property
+    def key(self) -> str:
+        """ACLs are told apart by number or name."""
+        return self.name
+
+    def first_match(
+        self, source: IPv4Address, destination: IPv4Address, flow: Flow
+    ) -> FilterRule | None:
+        """The rule that decides over a flow, if any does."""
+        return next((r for r in self.rules if r.matches(source, destination, flow)), None)
+
+
+class Classifier(Frozen):
+    """`traffic classifier`: packets that match one of its ACLs, whether `type or` or `type and`."""
+
+    name: str
+    acls: Keyed[str] = ()
+
+    @property
+    def key(self) -> str:
+        """Classifiers are told apart by name."""
+        return self.name
+
+
+class Behavior(Frozen):
+    """`traffic behavior`: packets go on, the default, or are dropped."""
+
+    name: str
+    deny: bool = False
+
+    @property
+    def key(self) -> str:
+        """Behaviors are told apart by name."""
+        return self.name
+
+
+class Binding(Frozen):
+    """`classifier C behavior B precedence N` of a traffic policy."""
+
+    classifier: str
+    behavior: str
+    precedence: int | None = None
+
+    @property
+    def key(self) -> str:
+        """A classifier has one behavior in a policy."""
+        return self.classifier
+
+
+class TrafficPolicy(Frozen):
+    """`traffic policy`: what no classifier of it matches goes on."""
+
+    name: str
+    bindings: Keyed[Binding] = ()
+
+    @property
+    def key(self) -> str:
+        """Policies are told apart by name."""
+        return self.name
+
+
+class Filters(Frozen):
+    """All that a switch has for filtering data packets; interfaces apply it by name."""
+
+    acls: Keyed[FilterAcl] = ()
+    classifiers: Keyed[Classifier] = ()
+    behaviors: Keyed[Behavior] = ()
+    policies: Keyed[TrafficPolicy] = ()
+
+    def policy(self, name: str) -> TrafficPolicy | None:
+        """The policy of a name."""
+        return next((policy for policy in self.policies if policy.name == name), None)
+
+    def dangling(self) -> Iterator[tuple[str, str, str]]:
+        """References to what is not there: path of who refers, what kind, which name.
+
+        An ACL below 3000 is not among the filters; who knows the basic ones has to look.
+        """
+        acls = {acl.name for acl in self.acls}
+        classifiers = {item.name for item in self.classifiers}
+        behaviors = {item.name for item in self.behaviors}
+        for item in self.classifiers:
+            for acl in item.acls:
+                if acl not in acls:
+                    yield f"classifiers[{item.name}]", "ACL", acl
+        for policy in self.policies:
+            for row in policy.bindings:
+                if row.classifier not in classifiers:
+                    yield f"policies[{policy.name}]", "traffic classifier", row.classifier
+                if row.behavior not in behaviors:
+                    yield f"policies[{policy.name}]", "traffic behavior", row.behavior

@@ -1,0 +1,36 @@
+"""Lists, ranges and counts as an engineer writes them, for messages of rules and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+
+def listing(items: Iterable[object]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    words = [str(item) for item in items]
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 line`, `3 lines`, `2 switches`, `8 leaves`."""
+    if number == 1:
+        return f"1 {noun}"
+    if noun.endswith("f"):
+        return f"{number} {noun[:-1]}ves"
+    return f"{number} {noun}{'es' if noun.endswith('ch') else 's'}"
+
+
+def ranges(numbers: Iterable[int]) -> Iterator[str]:
+    """`32-33` and `35-39` from 32, 33, 35 .. 39."""
+    run: list[int] = []
+    for number in sorted(set(numbers)):
+        if run and number != run[-1] + 1:
+            yield _range(run)
+            run = []
+        run.append(number)
+    if run:
+        yield _range(run)
+
+
+def _range(run: list[int]) -> str:
+    return str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}"

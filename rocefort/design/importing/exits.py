@@ -1,0 +1,194 @@
+"""Exits of leaves: sessions and static default routes that lead out of the fabric."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+
+from rocefort.design.border import FIRST_ACCEPTED
+from rocefort.design.importing.graph import Graph
+from rocefort.design.importing.notes import Data, Notes, Source, writable
+from rocefort.design.importing.secrets import authentication
+from rocefort.models.base import NAME
+from rocefort.models.bgp import BgpPeer, PrefixEntry
+from rocefort.models.fabric_border import MOST_ACCEPTED
+from rocefort.models.fabric_types import PORT_NAME
+from rocefort.models.interface import ETHERNET_MTU, NO_DOMAIN, Interface
+from rocefort.models.static import DEFAULT_ROUTE
+
+EXIT = "exit "  # begins the description that derivation writes
+POLICY = re.compile(r"EXIT-(?P<name>.+)-(IN|OUT)")
+LONGEST = 40  # characters of an exit's name
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A port that leads out, with its peer; session None: a static default route only."""
+
+    leaf: str
+    port: Interface
+    peer: IPv4Address
+    session: BgpPeer | None
+
+
+def ways_out(
+    graph: Graph, leaves: Sequence[Source], cabled: Collection[tuple[str, str]]
+) -> list[Way]:
+    """Every exit that a fabric can have, leaf by leaf; cabled: ports of links."""
+    found: list[Way] = []
+    for leaf in leaves:
+        sessions = [out for out in graph.outward if out.device == leaf.name and out.port]
+        own = [
+            Way(leaf.name, out.port, out.peer.address, out.peer)
+            for out in sessions
+            if out.port and out.peer.asn and re.fullmatch(PORT_NAME, out.port.name, re.ASCII)
+        ]
+        used = {way.port.name for way in own} | {port for name, port in cabled if name == leaf.name}
+        own += _static(leaf, used)
+        seen: set[str] = set()
+        for way in own:
+            if way.port.name not in seen and (leaf.name, way.port.name) not in cabled:
+                seen.add(way.port.name)
+                found.append(way)
+    return found
+
+
+def _static(leaf: Source, used: Collection[str]) -> Iterator[Way]:
+    hops = _default_hops(leaf)
+    for port in leaf.device.interfaces:
+        if port.kind != "ethernet" or not port.routed or port.name in used:
+            continue
+        peer = next((hop for hop in hops for a in port.addresses if hop in a.network), None)
+        if peer is not None and re.fullmatch(PORT_NAME, port.name, re.ASCII):
+            yield Way(leaf.name, port, peer, None)
+
+
+def _default_hops(leaf: Source) -> list[IPv4Address]:
+    """Next hops of its static default routes in the public table."""
+    return [
+        route.next_hop
+        for route in leaf.device.static_routes
+        if route.prefix == DEFAULT_ROUTE and route.vrf is None and route.next_hop
+    ]
+
+
+@dataclass(frozen=True)
+class Inside:
+    """What exits need to know of the fabric: segments by prefix, MTU, the lossless domain."""
+
+    segments: Mapping[IPv4Network, str]
+    mtu: int
+
+
+def exits_of(
+    graph: Graph, ways: Sequence[Way], inside: Inside, notes: Notes
+) -> dict[str, list[Data]]:
+    """Exits by leaf, each with an id and a name of its own."""
+    ids = _ids(graph, ways)
+    found: dict[str, list[Data]] = {}
+    names: set[str] = set()
+    for place, way in enumerate(ways):
+        source = graph.sources[way.leaf]
+        number, name = ids[place], _name(source, way, place, names)
+        names.add(name)
+        row: Data = {"id": number, "name": name, "port": way.port.name}
+        address = next(a for a in way.port.addresses if way.peer in a.network)
+        row |= {"address": address, "peer": way.peer}
+        row |= _routes(source, way, inside)
+        if way.port.description != f"{EXIT}{name}" and writable(way.port.description):
+            row["description"] = way.port.description
+        if way.session and way.session.bfd_enabled:
+            row["bfd"] = way.session.bfd.model_dump() if way.session.bfd else {}
+        if way.session and way.session.password:
+            row["authentication"] = authentication(way.session.password, f"EXIT_{name}", notes)
+        if (mtu := way.port.mtu or ETHERNET_MTU) != inside.mtu:
+            row["mtu"] = mtu
+        if way.port.domain not in (None, NO_DOMAIN):
+            row["lossless"] = True
+        found.setdefault(way.leaf, []).append(row)
+    return found
+
+
+def _routes(source: Source, way: Way, inside: Inside) -> Data:
+    """AS number, default route, what may come in and what is announced."""
+    static = way.peer in _default_hops(source)
+    if way.session is None:
+        return {"default": "static"}
+    incoming, outgoing = (_rows(source, policy) for policy in _policies(way.session))
+    accepted = any(row.prefix == DEFAULT_ROUTE and row.greater_equal is None for row in incoming)
+    row: Data = {"asn": way.session.asn}
+    row["default"] = "static" if static else "accept" if accepted else "none"
+    if accepts := list(_accepts(incoming)):
+        row["accepts"] = accepts
+    sent = {inside.segments[entry.prefix] for entry in outgoing if entry.prefix in inside.segments}
+    if sent != set(inside.segments.values()):
+        row["announces"] = sorted(sent)
+    return row
+
+
+def _policies(session: BgpPeer) -> tuple[str | None, str | None]:
+    return session.import_policy, session.export_policy
+
+
+def _rows(source: Source, policy: str | None) -> list[PrefixEntry]:
+    """What a route-policy of one node lets through: permitted rows of its prefix list."""
+    nodes = next((p.nodes for p in source.device.route_policies if p.name == policy), ())
+    wanted = {node.match_prefix_list for node in nodes if node.action == "permit"}
+    lists = (one for one in source.device.prefix_lists if one.name in wanted)
+    return [row for one in lists for row in one.entries if row.action == "permit"]
+
+
+def _accepts(rows: Sequence[PrefixEntry]) -> Iterator[Data]:
+    for row in rows:
+        number = row.index - FIRST_ACCEPTED
+        if row.prefix.prefixlen == 0 or not 1 <= number <= MOST_ACCEPTED:
+            continue
+        accepted: Data = {"id": number, "prefix": row.prefix}
+        if row.less_equal is not None and row.less_equal > row.prefix.prefixlen:
+            accepted["longest"] = row.less_equal
+        yield accepted
+
+
+def _name(source: Source, way: Way, place: int, taken: Collection[str]) -> str:
+    """By the policies of its session, its static route, or its port; else by its place."""
+    policy = POLICY.fullmatch(way.session.import_policy or "") if way.session else None
+    routes = (r for r in source.device.static_routes if r.next_hop == way.peer)
+    route = next((r.description for r in routes if r.vrf is None), None)
+    port = way.port.description
+    for said in (policy["name"] if policy else None, route, port):
+        name = (said or "").removeprefix(EXIT)
+        if NAME.fullmatch(name) and ".." not in name and len(name) <= LONGEST and name not in taken:
+            return name
+    return f"{way.leaf}-exit{place + 1}"[-LONGEST:].lstrip("-._")
+
+
+def _ids(graph: Graph, ways: Sequence[Way]) -> list[int]:
+    """Ids as the indexes of a leaf's list of what it passes on show them; else free ones."""
+    ids: list[int | None] = []
+    for way in ways:
+        rows = _shown(graph.sources[way.leaf], way)
+        ids.append(next((number for number in rows if number not in ids), None))
+    free = (number for number in range(1, 1000) if number not in ids)
+    return [next(free) if number is None else number for number in ids]
+
+
+def _shown(source: Source, way: Way) -> list[int]:
+    """Ids of exits, in a leaf's other lists, that let in what this way lets in."""
+    if way.session is None:
+        return []
+    wanted = {
+        (row.index - FIRST_ACCEPTED, row.prefix, row.less_equal)
+        for row in _rows(source, way.session.import_policy)
+        if row.prefix.prefixlen
+    }
+    blocks: dict[int, set[tuple[int, IPv4Network, int | None]]] = {}
+    for one in source.device.prefix_lists:
+        if POLICY.fullmatch(one.name):
+            continue
+        for row in one.entries:
+            exit_id, number = divmod(row.index - FIRST_ACCEPTED, MOST_ACCEPTED + 1)
+            if exit_id >= 1:
+                blocks.setdefault(exit_id, set()).add((number, row.prefix, row.less_equal))
+    return [exit_id for exit_id, rows in blocks.items() if rows == wanted]

@@ -1,0 +1,201 @@
+"""Which hardware and release a switch has: as given, as its header says, or what its ports fit."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rocefort.design.catalogue import Catalogue
+from rocefort.design.importing.notes import Notes, Source
+from rocefort.design.new import RELEASES
+from rocefort.documents.nearest import nearest
+from rocefort.errors import BadInput, Problem
+from rocefort.models.breakout import whole_port
+from rocefort.models.device import Device
+from rocefort.models.hardware import Family, Hardware
+from rocefort.models.wording import listing
+
+COLUMNS = ("name", "hardware", "software", "rack")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a person tells of switches, by sysname; no text says it."""
+
+    hardware: Mapping[str, str] = field(default_factory=dict)
+    software: Mapping[str, str] = field(default_factory=dict)
+    rack: Mapping[str, str] = field(default_factory=dict)
+
+    def over(self, others: Facts) -> Facts:
+        """These facts, and others where these say nothing."""
+        return Facts(
+            {**others.hardware, **self.hardware},
+            {**others.software, **self.software},
+            {**others.rack, **self.rack},
+        )
+
+
+def given(option: str, rows: Sequence[str]) -> dict[str, str]:
+    """`leaf03=CE8851-32CQ8DQ-P` as name and value; BadInput for anything else."""
+    found: dict[str, str] = {}
+    for row in rows:
+        name, equals, value = row.partition("=")
+        if not (name and equals and value):
+            raise BadInput(f"{option} {row!r} is not NAME=VALUE", how=f"write {option} leaf03=..")
+        if found.setdefault(name, value) != value:
+            what = f"{option} says both {found[name]} and {value} of {name}"
+            raise BadInput(what, how="say one of them")
+    return found
+
+
+def read_facts(text: str, file: str) -> Facts:
+    """Facts of a CSV file with a head line: name, and some of hardware, software, rack."""
+    rows = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True)
+    head = [name.strip() for name in rows.fieldnames or ()]
+    unknown = [name for name in head if name not in COLUMNS]
+    if "name" not in head or unknown or len(head) < 2:
+        what = f"no column {unknown[0]!r} is known" if unknown else "no columns of switches"
+        raise BadInput(what, where=f"{file}:1", how=f"use a head line of {', '.join(COLUMNS)}")
+    rows.fieldnames = head
+    found: dict[str, dict[str, str]] = {column: {} for column in COLUMNS}
+    problems = []
+    for row in rows:
+        name = (row["name"] or "").strip()
+        if not name or None in row or name in found["name"]:
+            what = f"{name} is there twice" if name in found["name"] else "not one value a column"
+            problems.append(Problem(f"{file}:{rows.line_num}", what, "write one line a switch"))
+            continue
+        for column in head:
+            if value := (row[column] or "").strip():
+                found[column][name] = value
+    if problems:
+        raise BadInput(problems=problems)
+    return Facts(found["hardware"], found["software"], found["rack"])
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A switch's hardware with its release and the syntax family that both bring."""
+
+    hardware: Hardware
+    software: str
+    family: Family
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Ports of a switch as its text uses them: towards the fabric, and to anything else."""
+
+    fabric: Collection[str]
+    others: Collection[str]
+
+
+def check_facts(facts: Facts, names: Collection[str], catalogue: Catalogue) -> None:
+    """Raise BadInput for facts of switches that are not there, and for models nobody knows."""
+    problems: list[Problem] = []
+    for option, said in (("hardware", facts.hardware), ("software", facts.software)):
+        for name in said:
+            if name not in names:
+                what = f"{option} of {name}, of which there is no text"
+                problems.append(Problem("", what, nearest(name, names)))
+    known = catalogue.hardware
+    problems += [
+        Problem("", f"no hardware {model!r} in inventory/hardware", nearest(model, known))
+        for model in dict.fromkeys(facts.hardware.values())
+        if model not in known
+    ]
+    if problems:
+        raise BadInput(problems=problems)
+
+
+def model_of(
+    source: Source, ports: Ports, facts: Facts, catalogue: Catalogue, notes: Notes
+) -> Model:
+    """The model of a switch; what no text and nobody says is assumed, and noted."""
+    known = source.model if source.model in catalogue.hardware else None
+    named = facts.hardware.get(source.name) or known
+    software = facts.software.get(source.name) or source.software
+    fitting = [
+        model
+        for name in ([named] if named else list(catalogue.hardware))
+        for model in _with_release(catalogue, catalogue.hardware[name], software)
+    ]
+    if not named:
+        fitting = [model for model in fitting if _fits(model, source.device, ports)]
+        fitting.sort(key=lambda model: not _explains(source.device, model.family))
+    if not fitting:
+        raise BadInput(problems=[_nothing_fits(source, named, software, ports)])
+    chosen = fitting[0]
+    where = ("hardware", source.name)
+    if not named:
+        others = [m.hardware.model for m in fitting[1:] if m.hardware is not chosen.hardware]
+        also = f"; {listing(dict.fromkeys(others))} would fit, too" if others else ""
+        notes.assume(where, f"{chosen.hardware.model}, whose ports fit{also}")
+    if not software:
+        notes.assume(("software", source.name), f"{chosen.software}, as its hardware runs")
+    return chosen
+
+
+def _with_release(
+    catalogue: Catalogue, hardware: Hardware, software: str | None
+) -> Iterator[Model]:
+    if software is not None:
+        family = hardware.family_of(software)
+        if family is not None:
+            yield Model(hardware, software, catalogue.families[family])
+        return
+    for release in reversed(hardware.releases):
+        known = (name for name in RELEASES if name.startswith(release.prefix))
+        yield Model(hardware, next(known, release.prefix), catalogue.families[release.family])
+
+
+def _fits(model: Model, device: Device, ports: Ports) -> bool:
+    """Whether a model has a switch's ports where they are used, and its kind of timers."""
+    hardware, known = model.hardware, set(model.hardware.port_names())
+    kept = set(hardware.fabric_port_names())
+    return (
+        all(whole_port(port) in kept for port in ports.fabric)
+        and all(whole_port(port) in known - kept for port in ports.others)
+        and all(split.type in hardware.splits_of(split.port) for split in device.splits)
+        and _speaks(device, model.family)
+    )
+
+
+def _speaks(device: Device, family: Family) -> bool:
+    """Whether the lossless values of a text are such as a family has."""
+    pfc = device.pfc
+    counts = pfc.interval_ms is not None or any(profile.timers for profile in pfc.profiles)
+    in_ms = pfc.detect_ms is not None or pfc.recovery_ms is not None
+    rows = (row for interface in device.interfaces for row in interface.thresholds)
+    headroom = any(row.headroom_kbytes is not None for row in rows)
+    return (
+        not (counts and family.deadlock_detect_time is None)
+        and not (in_ms and family.deadlock_detect_ms is None)
+        and not (headroom and family.headroom_kbytes is None)
+        and not (pfc.dscp_mapping and family.headroom_kbytes is None)
+        and not (pfc.headroom_pool_kbytes is not None and family.headroom_pool_kbytes is None)
+        and not (device.ecn_enabled and not family.ecn_enable)
+    )
+
+
+def _explains(device: Device, family: Family) -> bool:
+    """Whether a family has deadlock timers without a line, where a text with PFC has no line."""
+    pfc = device.pfc
+    said = pfc.detect_ms is not None or any(profile.timers for profile in pfc.profiles)
+    known = family.deadlock_default_ms is not None or family.deadlock_default_time is not None
+    return said or known or not pfc.profiles
+
+
+def _nothing_fits(source: Source, named: str | None, software: str | None, ports: Ports) -> Problem:
+    if named:
+        what = f"no syntax family is known for {named} with {software!r}"
+        return Problem(source.file, f"{source.name}: {what}", "give --software NAME=RELEASE")
+    used = listing([*ports.fabric][:2])
+    return Problem(
+        source.file,
+        f"{source.name}: no hardware of inventory/hardware has fabric ports such as {used}"
+        + (f" and runs {software}" if software else ""),
+        f"name it by --hardware {source.name}=MODEL; add its file if there is none",
+    )

@@ -1,0 +1,126 @@
+"""Leaf-spine links of a graph: their numbers, ports and subnets, and what their cables are."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+
+from rocefort.design.importing.graph import Graph, Tip
+from rocefort.design.importing.notes import Data, Notes
+from rocefort.design.importing.roles import Roles
+from rocefort.errors import BadInput, Problem
+from rocefort.models.fabric_types import MOST_LINKS_PER_PAIR, PORT_NAME
+from rocefort.models.interface import Interface
+from rocefort.models.keyed import natural
+from rocefort.models.optics import COPPER, FASTEST_WITH_FEC_MODE
+from rocefort.models.wording import counted
+
+ANY_OPTICS = "aoc"  # the medium that no standard ties to a FEC: it says no more than the text
+SpeedOf = Callable[[str, str], int | None]  # of a switch's port, Gb/s
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """One link: number among those of its pair, in the order of the leaf's ports."""
+
+    spine: Tip
+    leaf: Tip
+    number: int
+    subnet: IPv4Network
+
+
+def joined(graph: Graph, roles: Roles) -> tuple[Joined, ...]:
+    """Every link, by leaf, spine and number; BadInput for what no link of a fabric is."""
+    spines = {spine.name for spine in roles.spines}
+    pairs: dict[tuple[str, str], list[tuple[Tip, Tip]]] = defaultdict(list)
+    for ends in graph.cables:
+        spine, leaf = sorted(ends, key=lambda tip: tip.device not in spines)
+        pairs[leaf.device, spine.device].append((spine, leaf))
+    if problems := list(_impossible(graph, pairs.values())):
+        raise BadInput(problems=problems)
+    return tuple(
+        Joined(spine, leaf, number, _subnet(spine, leaf))
+        for pair in sorted(pairs, key=lambda pair: (natural(pair[0]), natural(pair[1])))
+        for number, (spine, leaf) in enumerate(
+            sorted(pairs[pair], key=lambda ends: natural(ends[1].port.name)), 1
+        )
+    )
+
+
+def _impossible(graph: Graph, pairs: Iterable[Sequence[tuple[Tip, Tip]]]) -> Iterator[Problem]:
+    for ends in pairs:
+        if len(ends) > MOST_LINKS_PER_PAIR:
+            spine, leaf = ends[0]
+            what = f"{leaf.device} has {counted(len(ends), 'link')} to {spine.device}"
+            how = f"a fabric has {MOST_LINKS_PER_PAIR} at most"
+            yield Problem(graph.sources[leaf.device].file, what, how)
+        for spine, leaf in ends:
+            file = graph.sources[leaf.device].file
+            for tip in (spine, leaf):
+                if not re.fullmatch(PORT_NAME, tip.port.name, re.ASCII):
+                    what = f"{leaf} - {spine}: {tip.port.name} is no port"
+                    yield Problem(file, what, "a link of a fabric joins two ports")
+            subnet = _subnet(spine, leaf)
+            if subnet.prefixlen not in (30, 31):
+                what = f"{leaf} - {spine} has subnet {subnet}"
+                yield Problem(file, what, "a link of a fabric has a /30 or a /31")
+
+
+def _subnet(spine: Tip, leaf: Tip) -> IPv4Network:
+    far = {address.network for address in spine.port.addresses}
+    shared = [a.network for a in leaf.port.addresses if a.network in far]
+    return shared[0] if shared else leaf.port.addresses[0].network
+
+
+def per_pair(links: Sequence[Joined]) -> dict[str, int]:
+    """Links to each spine, by leaf."""
+    return {link.leaf.device: 0 for link in links} | {
+        name: max(link.number for link in links if link.leaf.device == name)
+        for name in dict.fromkeys(link.leaf.device for link in links)
+    }
+
+
+def kind_of(port: Interface, speed_gbps: int | None) -> Data | None:
+    """What a cable is as far as FEC and autonegotiation of its port tell; None: nothing does."""
+    fec = port.fec
+    if fec is None:
+        alone = not port.autonegotiation and (speed_gbps or 0) > FASTEST_WITH_FEC_MODE
+        return {"medium": COPPER, "autonegotiation": "off"} if alone else None
+    impossible = (speed_gbps or 0) > FASTEST_WITH_FEC_MODE or (
+        fec == "base-r" and speed_gbps not in (25, 50)
+    )
+    if impossible:
+        return None
+    return {"medium": ANY_OPTICS if port.autonegotiation else COPPER, "fec": fec}
+
+
+def common_kind(kinds: Sequence[Data | None]) -> Data | None:
+    """The kind that most cables have; None where any has none: it could not be taken back."""
+    if not kinds or any(kind is None for kind in kinds):
+        return None
+    known = {tuple(kind.items()): kind for kind in kinds if kind is not None}
+    counts = Counter(tuple(kind.items()) for kind in kinds if kind is not None)
+    return known[counts.most_common(1)[0][0]]
+
+
+def cables(
+    links: Sequence[Joined], servers: Sequence[Data | None], speed: SpeedOf, notes: Notes
+) -> Data:
+    """`cables` of a fabric; servers: the kind of each server's cable."""
+    found: Data = {"fabric_m": 50, "server_m": 5}
+    for name, what in (("fabric_m", "leaf-spine"), ("server_m", "server")):
+        notes.assume(("cables", name), f"the length of {what} cables, m, which no text says")
+    kinds = {"fabric": [link_kind(link, speed) for link in links], "server": list(servers)}
+    for name, of_class in kinds.items():
+        if kind := common_kind(of_class):
+            found[name] = kind
+            notes.assume(("cables", name, "medium"), "the texts say its FEC only")
+    return found
+
+
+def link_kind(link: Joined, speed: SpeedOf) -> Data | None:
+    """What the cable of a link is, by its leaf's port."""
+    return kind_of(link.leaf.port, speed(link.leaf.device, link.leaf.port.name))

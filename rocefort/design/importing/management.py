@@ -1,0 +1,173 @@
+"""Users, services and the way to management, as all switches have them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from typing import TypeVar
+
+from rocefort.design.importing.notes import Data, Notes, Source, nameable
+from rocefort.design.importing.pools import Space, supernet
+from rocefort.design.management import ACCESS_ACL, RULE_STEP
+from rocefort.design.ports import MANAGEMENT
+from rocefort.models.access import Vty
+from rocefort.models.fabric_services import TelemetryIntent
+from rocefort.models.management import Acl
+from rocefort.models.static import DEFAULT_ROUTE
+from rocefort.models.telemetry import Telemetry
+
+T = TypeVar("T", bound=Hashable)
+KEYS = ("authentication", "privacy")
+
+
+def addresses(sources: Sequence[Source]) -> dict[str, IPv4Interface]:
+    """Addresses of the management ports, by switch."""
+    ports = {s.name: s.device.by_interface.get(MANAGEMENT) for s in sources}
+    return {name: port.addresses[0] for name, port in ports.items() if port and port.addresses}
+
+
+def management_prefix(
+    known: Mapping[str, IPv4Interface], switches: int, space: Space, notes: Notes, place: int
+) -> IPv4Network:
+    """Prefix of the out-of-band segment, number `place` of the list."""
+    counts = Counter(address.network for address in known.values())
+    if len(counts) == 1:
+        network = next(iter(counts))
+        if space.free(network):
+            return space.take(network)
+    notes.assume(
+        ("segments", place, "prefix"),
+        "around all management addresses" if counts else "no text has a management address",
+    )
+    around = supernet(counts) if counts else None
+    if around is not None and space.free(around):
+        return space.take(around)
+    return space.any_free(min(24, 32 - (switches + 34).bit_length()))
+
+
+def management_of(sources: Sequence[Source], prefix: IPv4Network, notes: Notes) -> Data:
+    """`management` of a fabric: routing table and gateway of the management ports."""
+    vrf = notes.agreed("the routing table of management", {s.name: _vrf(s) for s in sources})
+    gateway = notes.agreed(
+        "the gateway of management", {s.name: _gateway(s, vrf, prefix) for s in sources}
+    )
+    found: Data = {} if vrf is None else {"vrf": vrf}
+    return found | ({} if gateway is None else {"gateway": gateway})
+
+
+def _vrf(source: Source) -> str | None:
+    port = source.device.by_interface.get(MANAGEMENT)
+    return port.vrf if port and nameable(port.vrf) else None
+
+
+def _gateway(source: Source, vrf: str | None, prefix: IPv4Network) -> IPv4Address | None:
+    return next(
+        (
+            route.next_hop
+            for route in source.device.static_routes
+            if (route.prefix, route.vrf) == (DEFAULT_ROUTE, vrf)
+            and route.next_hop is not None
+            and route.next_hop in prefix
+        ),
+        None,
+    )
+
+
+def security_of(sources: Sequence[Source], notes: Notes) -> Data:
+    """`security` of a fabric without its policy."""
+    devices = [(source.name, source.device) for source in sources]
+    users = notes.agreed("local users", {name: device.users for name, device in devices}) or ()
+    roles = notes.agreed("user groups", {name: d.user_groups for name, d in devices}) or ()
+    rows: list[Data] = []
+    for user in filter(lambda user: nameable(user.name), users):
+        if user.level is not None:
+            rows.append({"name": user.name, "level": user.level})
+        elif nameable(user.group):
+            rows.append({"name": user.name, "role": user.group})
+    found: Data = {"users": rows}
+    if roles:
+        found["roles"] = [
+            {
+                "name": role.name,
+                "grants": [{"task_group": g.name, "rights": [*g.rights]} for g in role.grants],
+            }
+            for role in roles
+            if role.grants and nameable(role.name) and all(g.rights for g in role.grants)
+        ]
+    acl = notes.agreed("who may log in", {name: _access(d.acls, d.vty) for name, d in devices})
+    rules = acl.rules if acl else ()
+    if access := [
+        {"id": rule.index // RULE_STEP, "prefix": rule.source}
+        for rule in rules
+        if rule.source and rule.action == "permit" and rule.index % RULE_STEP == 0 and rule.index
+    ]:
+        found["management_access"] = access
+    idle = notes.agreed("the idle timeout, s", {name: _idle(d.vty) for name, d in devices})
+    if idle and idle % 60 == 0:
+        found["idle_timeout_min"] = idle // 60
+    return found
+
+
+def _access(acls: Sequence[Acl], lines: Sequence[Vty]) -> Acl | None:
+    """The ACL of the terminal lines, where it is the one that derivation numbers so."""
+    named = {line.acl for line in lines}
+    return next((acl for acl in acls if acl.number == ACCESS_ACL and acl.number in named), None)
+
+
+def _idle(lines: Sequence[Vty]) -> int | None:
+    return next((line.idle_timeout_s for line in lines), None)
+
+
+def services_of(sources: Sequence[Source], notes: Notes) -> Data:
+    """`services` of a fabric."""
+    devices = [(source.name, source.device) for source in sources]
+    found: Data = {
+        "ntp": _list(notes.agreed("NTP servers", {name: d.ntp_servers for name, d in devices})),
+        "syslog": _list(
+            notes.agreed("syslog hosts", {name: d.syslog.hosts for name, d in devices})
+        ),
+        "netconf": notes.agreed("NETCONF", {n: d.netconf.server for n, d in devices}) or False,
+    }
+    readers = notes.agreed(
+        "SNMP users", {name: tuple(user.name for user in d.snmp.users) for name, d in devices}
+    )
+    for place, reader in enumerate(filter(nameable, readers or ())):
+        row: Data = {"name": reader}
+        for key in KEYS:
+            row[key] = f"env:SNMP_{key.upper()}"
+            notes.assume(("services", "snmp", place, key), "texts show no key")
+        found.setdefault("snmp", []).append(row)
+    telemetry = notes.agreed("telemetry", {name: _telemetry(d.telemetry) for name, d in devices})
+    if telemetry:
+        found["telemetry"] = [row.model_dump(mode="json") for row in telemetry]
+    return found
+
+
+def _list(values: Sequence[T] | None) -> list[T]:
+    return list(values or ())
+
+
+def _telemetry(telemetry: Telemetry) -> tuple[TelemetryIntent, ...]:
+    """Subscriptions whose groups are theirs alone, as intent has them."""
+    sensors = {group.name: group.paths for group in telemetry.sensor_groups}
+    targets = {group.name: group.collectors for group in telemetry.destination_groups}
+    found = []
+    for row in telemetry.subscriptions:
+        interval = next((s.interval_ms for s in row.samplings if s.group == row.name), None)
+        paths, collectors = sensors.get(row.name), targets.get(row.name)
+        if interval is None or not paths or not collectors:
+            continue
+        data: Data = {
+            "name": row.name,
+            "paths": paths,
+            "interval_ms": interval,
+            "collectors": [
+                {"address": c.address, "port": c.port, "tls": c.tls} for c in collectors
+            ],
+        }
+        try:
+            found.append(TelemetryIntent.model_validate(data))
+        except ValueError:
+            continue  # an interval or a path that no intent can say: told as not carried over
+    return tuple(found)

@@ -1,0 +1,20 @@
+"""References for secrets: those that a text names, else one to be filled by the site."""
+
+from __future__ import annotations
+
+import re
+
+from rocefort.design.importing.notes import Data, Notes
+from rocefort.models.secret import is_reference, reference_of
+
+
+def authentication(stated: str, name: str, notes: Notes) -> Data:
+    """`authentication` by what a text says of a password; name: what the variable is for."""
+    if is_reference(stated):
+        _, _, version = stated.partition(" version ")
+        row: Data = {"password": reference_of(stated)}
+        return row | ({"version": int(version)} if version else {})
+    variable = re.sub(r"\W+", "_", f"{name}_PASSWORD", flags=re.ASCII).upper()
+    reference = f"env:{variable}"
+    notes.assume(("secrets", reference), f"{reference} is to hold a password that the texts hide")
+    return {"password": reference}

@@ -1,0 +1,126 @@
+"""The YAML of an imported fabric: in the order of its keys, with what was assumed beside it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from rocefort.design.importing.notes import Data, Notes
+from rocefort.design.schema import MODELINE
+from rocefort.documents.read import YamlPath
+
+WIDTH = 96
+PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._/-]*")
+ADDRESS = re.compile(r"\d+(\.\d+){3}(/\d+)?")
+PORT = re.compile(r"\d+GE\d+/\d+/\d+")
+KEYWORDS = ("true", "false", "null")
+ORDER = (
+    *("fabric", "capacity", "pools", "routing", "mtu", "cables", "lossless", "profiles"),
+    *("segments", "spines", "leaves", "links_per_pair", "links", "servers", "management"),
+    *("security", "services", "rdma", "rollout"),
+)
+HEADS: Mapping[str, str] = {
+    "capacity": "Allocation is sized by this. Assumed: what is in use; raise it before it grows.",
+    "routing": "EBGP as the switches have it.",
+    "cables": "Metres; no configuration says them.",
+    "segments": "One a VLAN of the leaves' gateways, and the out-of-band network.",
+    "spines": "An id is permanent. Pins: what allocation would give otherwise.",
+    "links": "Links whose ports, subnets or passwords are not those that ids give.",
+    "servers": "By the descriptions of leaf ports; addresses are by port, not from texts.",
+    "security": "Passwords are on the switches, not here.",
+    "rdma": "Assumed: replace it by what a first measurement gives.",
+}
+
+
+def fabric_text(data: Data, notes: Notes, origin: str) -> str:
+    """The text of fabric.yaml; origin: the directory that it was read from."""
+    lines = [
+        MODELINE,
+        "#",
+        f"# Imported from the configurations in {_one_line(origin)}. What no text says is marked",
+        "# `assumed`: replace it by what your site has.",
+        *(f"# Switches differ in {_one_line(line)}." for line in notes.differences),
+    ]
+    for key in ORDER:
+        value = data.get(key)
+        if value in (None, {}, []):
+            continue
+        if key != "fabric" and (key in HEADS or isinstance(value, dict | list)):
+            lines.append("")
+        if key in HEADS:
+            lines.append(f"# {HEADS[key]}")
+        lines += _entry(key, value, (key,), notes, "")
+    return "\n".join(lines) + "\n"
+
+
+def _one_line(text: str) -> str:
+    """Text that stays within one comment."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def _entry(key: str, value: object, path: YamlPath, notes: Notes, indent: str) -> Iterator[str]:
+    """`key: value`, on one line where it fits, with a comment where the value is assumed."""
+    why = notes.assumed.get(path)
+    comment = f"  # assumed: {_one_line(why)}" if why else ""
+    head = f"{indent}{_word(key)}:"
+    inline = _inline(value)
+    noted = any(len(at) > len(path) and at[: len(path)] == path for at in notes.assumed)
+    if inline is not None and not noted and _short(value, head, inline):
+        yield f"{head} {inline}{comment}"
+        return
+    yield head + comment
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _entry(str(name), item, (*path, name), notes, indent + "  ")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _item(item, (*path, index), notes, indent + "  ")
+
+
+def _short(value: object, head: str, inline: str) -> bool:
+    """Whether a value stands on its key's line: words, and short collections below the top."""
+    if not isinstance(value, dict | list):
+        return True
+    rows = value.values() if isinstance(value, dict) else value
+    flat = not any(isinstance(row, dict | list) for row in rows)
+    return flat and (bool(head.startswith(" ")) or not value) and len(head) + len(inline) < WIDTH
+
+
+def _item(value: object, path: YamlPath, notes: Notes, indent: str) -> Iterator[str]:
+    inline = _inline(value)
+    noted = any(at[: len(path)] == path for at in notes.assumed)
+    flat = not isinstance(value, dict) or not any(
+        isinstance(row, dict | list) for row in value.values()
+    )
+    if inline is not None and flat and not noted and len(indent) + len(inline) + 2 < WIDTH:
+        yield f"{indent}- {inline}"
+        return
+    lines: list[str] = []
+    for name, item in value.items() if isinstance(value, dict) else ():
+        lines += _entry(str(name), item, (*path, name), notes, indent + "  ")
+    first, *rest = lines
+    yield f"{indent}- {first[len(indent) + 2 :]}"
+    yield from rest
+
+
+def _inline(value: object) -> str | None:
+    """A value in flow style."""
+    if isinstance(value, dict):
+        rows = (f"{_word(str(name))}: {_inline(item)}" for name, item in value.items())
+        return "{" + ", ".join(rows) + "}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[" + ", ".join(str(_inline(item)) for item in value) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)
+    return _word(str(value))
+
+
+def _word(text: str) -> str:
+    """Text as YAML reads it back, quoted where it would be something else."""
+    plain = PLAIN.fullmatch(text) and text.lower() not in KEYWORDS
+    if plain or ADDRESS.fullmatch(text) or PORT.fullmatch(text):
+        return text
+    return json.dumps(text)

@@ -1,0 +1,65 @@
+"""Commands that real switches save and that concern nothing Rocefort sets or judges, with sources.
+
+They are no rows of the command table, for nothing here undoes or overwrites them; a line that
+begins so, and all below it, is known. What may change forwarding is not among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+# First words by view, and by the section of the V300R023C00 command reference that has them.
+SECTIONS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "system": {
+        "System_Time": ("clock timezone", "clock daylight-saving-time"),
+        "SSH": (
+            *("ssh server cipher", "ssh server hmac", "ssh server key-exchange"),
+            *("ssh server dh-exchange min-len", "ssh server publickey", "ssh server rsa-key"),
+            *("ssh client cipher", "ssh client hmac", "ssh client key-exchange"),
+            *("ssh client first-time", "ssh client publickey", "ssh authorization-type default"),
+        ),
+        "DNS": ("dns resolve", "dns server", "dns domain"),
+        "CLI-based_Device_Login": ("user-interface maximum-vty", "user-interface con"),
+        "First_Login_to_a_Device": ("header",),
+        "License": ("license",),
+        "STP_and_RSTP_and_MSTP": ("stp mode", "stp bridge-address", "stp v-stp", "stp flush"),
+        "SNMP": ("snmp-agent local-engineid", "snmp-agent trap"),
+        "NTP": ("ntp unicast-peer",),
+        "Ethernet_Interface": ("error-down auto-recovery",),
+    },
+    "aaa": {
+        "AAA": (
+            *("authentication-scheme", "authorization-scheme", "accounting-scheme"),
+            *("recording-scheme", "domain"),
+        ),
+    },
+    "interface": {
+        "Ethernet_Interface": ("device transceiver",),
+        "Eth-Trunk": ("lacp priority",),
+        "STP_and_RSTP_and_MSTP": ("stp root-protection", "stp bpdu-filter"),
+    },
+}
+# Read in published configurations of a CE6880 and a CE12800 with V200R005C10; no vendor page.
+FIELD: Mapping[str, tuple[str, ...]] = {
+    "system": ("hwtacacs", "stack", "device board"),
+    "aaa": ("default-domain admin", "undo local-user policy security-enhance"),
+    "interface": ("stp instance", "stp disable", "port-security"),
+}
+
+
+def _prefixes(view: str) -> tuple[str, ...]:
+    named = (words for section in SECTIONS.get(view, {}).values() for words in section)
+    return tuple(sorted((*named, *FIELD.get(view, ())), key=len, reverse=True))
+
+
+BESIDE: Mapping[str, tuple[str, ...]] = {view: _prefixes(view) for view in {*SECTIONS, *FIELD}}
+
+
+def beside(view: str, text: str) -> str:
+    """The first words of a known command that concerns nothing here; empty for any other line."""
+    bare = text.removeprefix("undo ")
+    for words in BESIDE.get(view, ()):
+        for line in (text, bare):
+            if line.startswith(words) and line[len(words) : len(words) + 1] in ("", " "):
+                return words
+    return ""

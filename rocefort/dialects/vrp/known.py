@@ -1,0 +1,76 @@
+"""Lines that no model holds, parted in two: commands that a table knows, and the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache, lru_cache
+
+from rocefort.dialects.vrp.beside import beside
+from rocefort.dialects.vrp.command import Node, Tokens, Trace, read_all, words_of
+from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, ROWS, SYSTEM, Row
+from rocefort.models.network import TextLine
+
+UNDO = "undo"
+UNKNOWN_VIEW = ""
+
+
+def with_commands(lines: Iterable[TextLine]) -> tuple[TextLine, ...]:
+    """The lines, each with the command of the table that it is, of whichever syntax family."""
+    return tuple(replace(line, command=command_of(line)) for line in lines)
+
+
+def command_of(line: TextLine) -> str:
+    """Literal words of a known command, `..` for its arguments; empty where the table has none."""
+    view = _view(line.path)
+    if view == OPAQUE_VIEW:
+        return line.text.split(" ", 1)[0] + " .."
+    found = _row(view, line.text)
+    return heading(found.nodes) if found else beside(view, line.text)
+
+
+@lru_cache(maxsize=4096)
+def _view(path: tuple[str, ...]) -> str:
+    """View that a path of lines leads to; empty where the table does not know one of them."""
+    view = SYSTEM
+    for text in path:
+        if view != OPAQUE_VIEW:
+            row = _row(view, text)
+            if row is None:
+                view = OPAQUE_VIEW if beside(view, text) else UNKNOWN_VIEW
+            else:
+                view = row.opens
+    return view
+
+
+def _row(view: str, text: str) -> Row | None:
+    """The row of a view that a line fits, as a setting or as its undoing."""
+    words = words_of(text)
+    undone = words[0] == UNDO and len(words) > 1
+    words = words[1:] if undone else words
+    rows = _by_first_word(view).get(words[0].casefold(), ())
+    return next((row for row in rows if _fits(row, words, undone=undone)), None)
+
+
+def _fits(row: Row, words: Tokens, *, undone: bool) -> bool:
+    forms = [nodes for nodes, _ in row.undo_nodes] if undone else []
+    return any(True for form in (row.nodes, *forms) for _ in read_all(form, words, Trace()))
+
+
+@cache
+def _by_first_word(view: str) -> dict[str, tuple[Row, ...]]:
+    found: dict[str, list[Row]] = {}
+    for row in ROWS.get(view, ()):
+        for word in row.first_words:
+            found.setdefault(word, []).append(row)
+    return {word: tuple(rows) for word, rows in found.items()}
+
+
+def heading(nodes: tuple[Node, ...]) -> str:
+    """A command by its words up to its first value: `local-user .. privilege level`."""
+    words: list[str] = []
+    for node in nodes:
+        if node.kind == "value":
+            break
+        words.append(node.text if node.kind == "word" else "..")
+    return " ".join(words)

@@ -1,0 +1,68 @@
+"""Which lines of a configuration come and go, and which field of the Device each of them says."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rocefort.dialects.vrp.parse import Parsed
+from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of one text that the other has not: its views, its text, the path of its field."""
+
+    added: bool
+    views: tuple[str, ...]
+    text: str
+    path: str
+
+
+def changed_lines(before: str, was: Parsed, after: str, will: Parsed) -> Iterator[Line]:
+    """Lines of the second text that the first has not, then those that only the first has.
+
+    was, will: what the texts say, for `parse` knows which field each line is of.
+    """
+    old, new = parse_tree(before), parse_tree(after)
+    yield from _only(new, old, will, added=True)
+    yield from _only(old, new, was, added=False)
+
+
+def _only(
+    lines: tuple[ConfigLine, ...], others: tuple[ConfigLine, ...], parsed: Parsed, *, added: bool
+) -> Iterator[Line]:
+    paths = _paths(parsed)
+    for views, line, number in _missing(lines, others, (), 0):
+        first = line.children[0].number if line.children else number  # of a view that says nothing
+        path = paths.get(line.number) or paths.get(first) or paths.get(number, "")
+        yield Line(added, views, line.text, path)
+
+
+def _missing(
+    lines: tuple[ConfigLine, ...],
+    others: tuple[ConfigLine, ...],
+    views: tuple[str, ...],
+    opened_at: int,
+) -> Iterator[tuple[tuple[str, ...], ConfigLine, int]]:
+    """Lines that others have not, each with its views and the number of the line above them."""
+    known: dict[str, tuple[ConfigLine, ...]] = defaultdict(tuple)
+    for line in others:
+        known[line.text] += line.children
+    texts = {line.text for line in others}
+    for line in lines:
+        if line.text not in texts:
+            yield views, line, opened_at
+        below = known.get(line.text, ())
+        if line.children and line.children != below:
+            yield from _missing(line.children, below, (*views, line.text), line.number)
+
+
+def _paths(parsed: Parsed) -> dict[int, str]:
+    """The most precise path that each line is the first to say."""
+    found: dict[int, str] = {}
+    for path, number in parsed.lines.items():
+        if len(path) >= len(found.get(number, "")):
+            found[number] = path
+    return found

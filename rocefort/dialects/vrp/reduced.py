@@ -1,0 +1,90 @@
+"""What annet need not see of two configurations: rows that stay and that no other row asks for.
+
+A patch costs by the rows that annet matches against its rulebook, and most rows of most changes
+stay. Fewer rows also make the changes of many switches one and the same, which is made once.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+ConfigRows = OrderedDict[str, Any]
+FrozenRows = tuple[tuple[str, Any], ...]
+INTERFACE, PROFILE = "interface ", "dcb "
+APPLIES_PROFILE = "dcb pfc enable"
+# Rules of the rulebook that take rows of two first words together.
+TOGETHER = {"negotiation": "fec"}
+
+
+def reduced(was: ConfigRows, will: ConfigRows) -> tuple[ConfigRows, ConfigRows]:
+    """Two configurations without what both say alike, as far as no rule looks at it.
+
+    A rule of the rulebook takes rows that share their first word, so those stay or go together.
+    Interfaces are each on their own, but a PFC profile that changes asks which ports apply it.
+    """
+    changed = _changed(was, will)
+    lines = {row for row in changed if row.startswith(PROFILE)}
+    both = [
+        OrderedDict(_rows(rows, other, changed, keep_applied=bool(lines)))
+        for rows, other in ((was, will), (will, was))
+    ]
+    return both[0], both[1]
+
+
+def _rows(
+    rows: ConfigRows, other: ConfigRows, changed: set[str], *, keep_applied: bool
+) -> Iterator[tuple[str, ConfigRows]]:
+    words = {_word(row) for row in changed}
+    for row, below in rows.items():
+        if not row.startswith(INTERFACE):
+            if _word(row) in words:
+                yield row, below
+        elif row in changed:
+            yield row, _lines(below, other.get(row, OrderedDict()))
+        elif keep_applied and (applied := _applied(below)):
+            yield row, applied
+
+
+def _lines(below: ConfigRows, other: ConfigRows) -> ConfigRows:
+    """Rows of an interface whose first word differs in some row."""
+    words = {_word(row) for row in _changed(below, other)}
+    kept = ((row, lower) for row, lower in below.items() if _word(row) in words)
+    return OrderedDict(kept)
+
+
+def _applied(below: ConfigRows) -> ConfigRows:
+    return OrderedDict(
+        (row, rows) for row, rows in below.items() if row.startswith(APPLIES_PROFILE)
+    )
+
+
+def _changed(was: ConfigRows, will: ConfigRows) -> set[str]:
+    """Rows of which the two do not say the same, in the same order where they share a word."""
+    found = {row for row in {**was, **will} if was.get(row) != will.get(row)}
+    orders = [_by_word(row for row in rows if row not in found) for rows in (was, will)]
+    moved = (w for w in orders[0] if orders[0][w] != orders[1].get(w))
+    return found.union(*(orders[0][word] for word in moved))
+
+
+def _by_word(rows: Iterable[str]) -> dict[str, list[str]]:
+    words: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        words[_word(row)].append(row)
+    return words
+
+
+def _word(row: str) -> str:
+    word = row.removeprefix("undo ").partition(" ")[0]
+    return TOGETHER.get(word, word)
+
+
+def frozen(rows: ConfigRows) -> FrozenRows:
+    """Rows as a key of a cache."""
+    return tuple((row, frozen(below)) for row, below in rows.items())
+
+
+def thawed(rows: FrozenRows) -> ConfigRows:
+    """Rows of a key."""
+    return OrderedDict((row, thawed(below)) for row, below in rows)

@@ -1,0 +1,114 @@
+"""Secrets in VRP text: masked where text is shown, read as a fact, filled in to be typed."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+
+from rocefort.errors import BadInput, Refused
+from rocefort.models.secret import CIPHER, CLEAR, PLACEHOLDER, is_reference, reference_of
+
+MASK = "****"
+MASK_AFTER = (
+    r"(?:irreversible-)?cipher|simple|plain|password|secret|shared-key|key-string|securityname"
+    r"|community (?:read|write)|pre-shared-key"
+    # A key typed as it is: behind the way it is used and, of a routing protocol, its number.
+    r"|\S*(?:authentication|privacy)-mode (?:md5|sha|hmac-|aes|des|3des)\S*(?: \d+)?"
+)
+# A placeholder stays: it tells where the secret is, and is none.
+SECRET = re.compile(
+    rf"(?<!\S)((?:{MASK_AFTER})(?: (?:{MASK_AFTER}))*) "
+    rf"(?!(?:(?:{MASK_AFTER}) )*{PLACEHOLDER.pattern})"
+    r"(?:\"[^\"]*\"|\S+)",
+    re.ASCII,
+)
+STORED_CIPHER = re.compile(r"(?:%\^%#|%\+%##|\$1[a-z]\$|%@%|@%@)\S*", re.ASCII)
+# How a switch saves what it encrypted: V200 and V300 forms, and two older ones; and how other
+# tools and people take a secret out of a text.
+STORED = re.compile(
+    r"%\^%#\S*%\^%#|%\+%##\S*|\$1[a-z]\$\S+|%@%@\S*%@%@|@%@%\S*@%@%|%\$%\$\S*%\$%\$|\S{22}!!",
+    re.ASCII,
+)
+TAKEN_OUT = re.compile(r"\*+|<[^<>]*>", re.ASCII)
+# V300R023C00, `peer password`: 1 to 255 characters, no blank and no `?` (a key press); here also
+# nothing that is not ASCII. A quote would begin a quoted word.
+TYPED = re.compile(r"[!#->@-~]{1,255}", re.ASCII)
+
+
+def masked(text: str) -> str:
+    """Text with its passwords, ciphers and communities replaced by `****`; references stay."""
+    return STORED_CIPHER.sub(MASK, SECRET.sub(rf"\1 {MASK}", text))
+
+
+def stated(form: str, value: str) -> str:
+    """What a Device says of the secret behind `cipher` or `simple`: see models.secret.
+
+    `cipher` with what no switch would have saved is as readable as `simple`: somebody typed it.
+    """
+    known = PLACEHOLDER.fullmatch(value)
+    if known:
+        return known[1]
+    kept = form == "cipher" and (STORED.fullmatch(value) or TAKEN_OUT.fullmatch(value))
+    return CIPHER if kept else CLEAR
+
+
+def references(lines: Iterable[str]) -> tuple[str, ...]:
+    """References, without versions, that lines have placeholders for; each once, in order."""
+    found = (match[1] for line in lines for match in PLACEHOLDER.finditer(line))
+    return tuple(dict.fromkeys(reference_of(stated) for stated in found if is_reference(stated)))
+
+
+def check_typed(value: str, reference: str) -> str:
+    """Accept a secret that a command line takes as one word; an error does not repeat it.
+
+    What looks like a cipher of a switch is refused: it would be taken for one.
+    """
+    if not TYPED.fullmatch(value):
+        raise BadInput(
+            "the secret cannot be typed as one word",
+            where=reference,
+            how="use 1 to 255 printable ASCII characters without blanks, '?' and '\"'",
+        )
+    if STORED.fullmatch(value):
+        raise BadInput(
+            "the secret looks like one that a switch has encrypted, and would be taken for it",
+            where=reference,
+            how="store the password itself",
+        )
+    return value
+
+
+def filled(line: str, secrets: Mapping[str, str]) -> str:
+    """A line to be typed, with secrets, by reference, in the place of their placeholders.
+
+    Raises Refused for a secret that only the switch knows, or that was not asked for before.
+    """
+
+    def secret(match: re.Match[str]) -> str:
+        reference = reference_of(match[1])
+        if reference not in secrets:
+            raise Refused(
+                "was not read before" if is_reference(match[1]) else "only the switch knows it",
+                where=match[0],
+                how="nothing was typed; name the secret in the fabric by env:NAME or file:PATH",
+            )
+        return secrets[reference]
+
+    return PLACEHOLDER.sub(secret, line)
+
+
+def as_saved(text: str) -> str:
+    """Text as a switch would save it, with a stand-in for what it made of each secret."""
+
+    def saved(match: re.Match[str]) -> str:
+        return "readable" if match[1] == CLEAR else cipher_of(match[1])
+
+    return PLACEHOLDER.sub(saved, text)
+
+
+def cipher_of(secret: str) -> str:
+    """What an emulated switch saves; a real one encrypts, anew each time."""
+    if STORED.fullmatch(secret):
+        return secret
+    return f"%^%#{hashlib.sha256(secret.encode()).hexdigest()}%^%#"

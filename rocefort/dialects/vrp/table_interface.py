@@ -1,0 +1,209 @@
+"""The commands of VLANs, routing tables and interfaces, in the order of their saved lines."""
+
+from __future__ import annotations
+
+from rocefort.dialects.vrp.row import G1, MEMBER, OFFSET, PORT, Row, command, group
+
+UNIT = "{ kbytes | mbytes }"
+
+GROUPS: tuple[tuple[Row, ...], ...] = (
+    group(
+        "vlan",
+        "CR VLAN_Configuration_Commands",
+        command("description ( <text:80> )", undo=("description",)),
+        command("name ( <name> )", undo=("name",)),
+    ),
+    group(
+        "vpn-instance",
+        "CR IPv4_L3VPN_Configuration_Commands, `ipv4-family`; saved: CG Service and Management "
+        "Isolation Configuration",
+        command("ipv4-family [ unicast ]", opens="opaque"),
+    ),
+    group(
+        "interface",
+        "CR Interface_Basic_Configuration_Commands; VLAN_Configuration_Commands",
+        command("description ( <text:242> )", undo=("description",)),
+        command("portswitch", default="portswitch", on=MEMBER, service=True),
+        "shutdown",
+        command(
+            "mtu ( <46-9600> )",
+            default="mtu 1500",
+            undo=("mtu",),
+            on=rf"{MEMBER}|Vlanif\d+|MEth.*",
+            service=True,
+        ),
+        command("jumboframe enable ( <1518-9500> )", on=MEMBER, default="jumboframe enable 9216"),
+        command(
+            "eth-trunk ( <0-511> )",
+            undo=("eth-trunk",),
+            on=PORT,
+            needs=("interface Eth-Trunk{0-511}",),
+        ),
+    ),
+    group(
+        "interface",
+        "CR IPv4_L3VPN_Configuration_Commands, `ip binding vpn-instance`: coming and going, it "
+        "takes the addresses away",
+        command(
+            "ip binding vpn-instance ( <name> )",
+            layer=3,
+            undo=("ip binding vpn-instance ( <name> )",),
+            on_set=("undo ip address",),
+            on_undo=("undo ip address",),
+            needs=("ip vpn-instance {name}",),
+        ),
+    ),
+    group(
+        "interface",
+        "CR IPv4_Basic_Configuration_Commands",
+        command(
+            "ip address ( <ip> <mask> )",
+            layer=3,
+            undo=("ip address *", "ip address ( <ip> <mask> )"),
+        ),
+        command("ip address <ip> <mask> sub", layer=3),
+        command("mac-address ( <other> )", on=r"Vlanif\d+", undo=("mac-address",)),
+    ),
+    group(
+        "interface",
+        "CR VLAN; STP; Eth-Trunk_Configuration_Commands (layer-2 views only)",
+        command(
+            "port link-type ( { access | trunk | hybrid | dot1q-tunnel } )",
+            layer=2,
+            on=MEMBER,
+            default="port link-type access",
+            undo=("port link-type",),
+        ),
+        command(
+            "port default vlan ( <1-4094> )", layer=2, on=MEMBER, default="port default vlan 1"
+        ),
+        command(
+            "port trunk pvid vlan ( <1-4094> )",
+            layer=2,
+            on=MEMBER,
+            default="port trunk pvid vlan 1",
+        ),
+        command(
+            "port trunk allow-pass vlan ( <numbers:1-4094> )",
+            kind="list",
+            default="1",
+            layer=2,
+            on=MEMBER,
+        ),
+        command(
+            "stp edged-port ( { enable | disable } )", layer=2, on=MEMBER, undo=("stp edged-port",)
+        ),
+        command(
+            "mode ( { lacp-static | lacp-dynamic | manual load-balance } )",
+            on=r"Eth-Trunk\d+",
+            undo=("mode",),
+            default="mode manual load-balance",
+        ),
+        command(
+            "lacp timeout ( { fast [ user-defined <3-90> ] | slow } )",
+            on=r"Eth-Trunk\d+",
+            undo=("lacp timeout",),
+            default="lacp timeout slow",
+        ),
+        command(
+            "least active-linknumber ( <1-256> )",
+            on=r"Eth-Trunk\d+",
+            undo=("least active-linknumber",),
+            default="least active-linknumber 1",
+        ),
+        command("dfs-group <1-1> m-lag ( <1-2048> )", on=r"Eth-Trunk\d+"),
+        command("peer-link ( <1-1> )", on=r"Eth-Trunk\d+"),
+        command("lldp tlv-enable dcbx", on=PORT),
+        command("flow-control", on=PORT),
+    ),
+    group(
+        "interface",
+        "CR Ethernet_Interface_Configuration_Commands, `negotiation disable`, `fec mode`; CG "
+        "Configuring_FEC: autonegotiation that comes back takes the FEC mode away",
+        command("negotiation disable", on=rf"{PORT}|MEth.*", on_undo=("undo fec mode",)),
+        command("fec mode ( { none | base-r | rs } )", on=PORT),
+    ),
+    group(
+        "interface",
+        "CR VLAN; STP; Eth-Trunk_Configuration_Commands",
+        command(
+            "storm suppression { broadcast | multicast | unknown-unicast } ( <text> )", on=MEMBER
+        ),
+    ),
+    group(
+        "interface",
+        "CR Priority_Mapping_Configuration_Commands, `trust`: not on routed ports",
+        command(
+            "trust ( { dscp | 8021p { inner | outer } } )", layer=2, on=MEMBER, undo=("trust",)
+        ),
+        command("trust upstream ( <name> )", on=MEMBER, undo=("trust upstream",), service=True),
+        "qos phb marking { dscp enable | 8021p { disable | enable } }",
+    ),
+    group(
+        "interface",
+        "CR Congestion_Avoidance_and_Congestion_Management_Configuration_Commands",
+        command("qos { pq | drr | lpq } ( <numbers:0-7> )", kind="list", on=PORT),
+        command(
+            "qos queue <0-7> drr weight ( <1-100> )",
+            on=PORT,
+            undo=("qos queue <0-7> drr weight",),
+            default="qos queue {0-7} drr weight 1",
+        ),
+        command(
+            "qos queue <0-7> wred ( <name> )",
+            on=PORT,
+            undo=("qos queue <0-7> wred",),
+            needs=("drop-profile {name}",),
+        ),
+        command("qos queue <0-7> ecn", on=PORT, needs=("qos queue {0-7} wred",)),
+        command(
+            "qos buffer queue <0-7> shared-threshold ( <text> )",
+            on=PORT,
+            undo=("qos buffer queue <0-7> [ shared-threshold ] *",),
+        ),
+    ),
+    group(
+        "interface",
+        "CR DCB_Configuration_Commands (members only, not Eth-Trunk)",
+        command("dcb pfc enable ( [ <name> ] [ mode { auto | manual } ] )", on=PORT),
+        command(
+            f"dcb pfc buffer <0-5> ( xon static <1-6144> {UNIT} xoff static <1-6144> {UNIT} )",
+            families=G1,
+            on=PORT,
+            undo=(
+                f"dcb pfc buffer <0-5> ( xon static <1-6144> {UNIT} xoff static <1-6144> {UNIT} )",
+            ),
+        ),
+        command(
+            "dcb pfc buffer <0-5> ( xon dynamic <0-10> xoff dynamic <0-10> )",
+            families=G1,
+            on=PORT,
+            undo=("dcb pfc buffer <0-5> ( xon dynamic <0-10> xoff dynamic <0-10> )",),
+        ),
+        command(
+            "dcb pfc buffer <0-7> xoff ( { static <1-30720> [ kbytes | mbytes ] | dynamic <1-12> } "
+            "[ xon offset <1-30720> [ kbytes | mbytes ] ] )",
+            families=OFFSET,
+            on=PORT,
+        ),
+        command(
+            "dcb pfc buffer <0-7> guaranteed ( <1-25600> [ bytes | kbytes ] )",
+            families=OFFSET,
+            on=PORT,
+        ),
+        command(
+            "dcb pfc buffer <0-7> hdrm ( <16-30720> [ kbytes ] )",
+            families=OFFSET,
+            on=PORT,
+            undo=(
+                "dcb pfc buffer <0-7> hdrm ( [ <16-30720> [ kbytes ] ] )",
+                "dcb pfc buffer [ <0-7> ] *",
+            ),
+        ),
+        command(
+            "port pfc-deadlock trigger ( { error-down | turn-off } )",
+            on=PORT,
+            default="port pfc-deadlock trigger turn-off",
+        ),
+    ),
+)

@@ -1,0 +1,95 @@
+"""The commands that filter data packets: ACLs, and traffic policies by classifier (MQC).
+
+What goes with what: a policy that is applied, and a classifier or a behavior that a policy binds,
+cannot be deleted (V300R023C00, `traffic policy`, `traffic classifier`, `traffic behavior`).
+"""
+
+from __future__ import annotations
+
+from rocefort.dialects.vrp.row import SYSTEM, Row, command, group
+
+NUMBER = "<0-4294967294>"
+RULE = f"rule {NUMBER}"
+
+SECTIONS: tuple[tuple[Row, ...], ...] = (
+    group(
+        SYSTEM,
+        "CR ACL_Configuration_Commands",
+        command("acl +number <2000-2999>", opens="acl", undo=("acl +number <2000-2999>",)),
+        command("acl +number <3000-3999>", opens="acl-advanced", undo=("acl +number <3000-3999>",)),
+        command("acl +number <4000-4999>", opens="acl", undo=("acl +number <4000-4999>",)),
+        command("acl name <name> ( basic )", opens="acl", undo=("acl name <name>",)),
+        command("acl name <name> ( advance )", opens="acl-advanced", undo=("acl name <name>",)),
+    ),
+    group(
+        SYSTEM,
+        "CR MQC_Configuration_Commands; in which order the three are saved is not shown",
+        command(
+            "traffic classifier <name> ( +type { and | +or } )",
+            opens="traffic-classifier",
+            undo=("traffic classifier <name>",),
+            held_by=("classifier {name}",),
+        ),
+        command(
+            "traffic behavior <name>",
+            opens="traffic-behavior",
+            held_by=("classifier * behavior {name}",),
+        ),
+        command(
+            "traffic policy <name>", opens="traffic-policy", held_by=("traffic-policy {name}",)
+        ),
+    ),
+)
+
+VIEWS: tuple[tuple[Row, ...], ...] = (
+    group(
+        "acl",
+        "CR ACL_Configuration_Commands",
+        command(f"{RULE} ( {{ permit | deny }} [ <text> ] )", undo=(RULE,)),
+        command("description ( <text> )", undo=("description",)),
+        command("step ( <1-20> )", undo=("step",), default="step 5"),
+    ),
+    group(
+        "acl-advanced",
+        "CR ACL_Configuration_Commands, `rule (Advanced ACL view)`",
+        command(f"{RULE} ( {{ permit | deny }} <acl-matches> )", undo=(RULE,)),
+        command("description ( <text> )", undo=("description",)),
+        command("step ( <1-20> )", undo=("step",), default="step 5"),
+    ),
+    group(
+        "traffic-classifier",
+        "CR MQC_Configuration_Commands, `if-match acl` and its siblings",
+        command("if-match acl <name>"),
+        command("if-match <text>"),
+    ),
+    group(
+        "traffic-behavior",
+        "CR MQC_Configuration_Commands, `deny | permit`; other actions are kept as they are",
+        command("deny", undo=("deny", "permit")),
+        command("permit", default="permit", on_set=("undo deny",)),
+        command("statistics enable"),
+        command("remark <text>"),
+        command("redirect <text>"),
+        command("car <text>"),
+    ),
+    group(
+        "traffic-policy",
+        "CR MQC_Configuration_Commands, `classifier behavior`",
+        command(
+            "classifier <name> ( behavior <other> [ precedence <0-65535> ] )",
+            undo=("classifier <name> ( [ behavior <other> [ precedence <0-65535> ] ] )",),
+            needs=("traffic classifier {name}",),
+        ),
+        command("statistics enable"),
+    ),
+    group(
+        "interface",
+        "CR MQC_Configuration_Commands, `traffic-policy (interface view)`: a policy a direction",
+        command(
+            "traffic-policy ( <name> ) { inbound | outbound }",
+            undo=("traffic-policy ( <name> ) { inbound | outbound }",),
+            needs=("traffic policy {name}",),
+            service=True,
+        ),
+    ),
+)

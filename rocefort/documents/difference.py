@@ -1,0 +1,128 @@
+"""How two YAML documents differ, value by value, each with its line on either side.
+
+Items of a list are told apart by their name or id, not by their place, so that one more in the
+middle is one change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from rocefort.documents.read import Document, YamlPath
+from rocefort.models.network import Position
+from rocefort.models.review import IntentChange
+
+# What an item of a list is known by: the first of these that all items have, each another.
+KEYS = ("name", "id", "rule", "port", "queue", "dscp", "prefix")
+LONGEST = 200  # characters of a value that a change repeats
+_ABSENT = object()
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A value of one side with its YAML path there."""
+
+    document: Document | None
+    value: object
+    path: YamlPath
+
+    def below(self, key: str | int, value: object) -> _Side:
+        """The value of a key, or of an item."""
+        return _Side(self.document, value, (*self.path, key))
+
+    @property
+    def place(self) -> Position | None:
+        """Where it stands; None where it is absent."""
+        if self.document is None or self.value is _ABSENT:
+            return None
+        return self.document.key_at(self.path)
+
+
+def document_changes(before: Document | None, after: Document | None) -> Iterator[IntentChange]:
+    """What differs, in the order of the second document, then what only the first has.
+
+    None: there is no such document. A mapping or an item that only one side has is one change.
+    """
+    sides = (_Side(d, d.data if d else _ABSENT, ()) for d in (before, after))
+    yield from _changes("", *sides)
+
+
+def _changes(path: str, old: _Side, new: _Side) -> Iterator[IntentChange]:
+    if old.value == new.value and type(old.value) is type(new.value):
+        return
+    if isinstance(old.value, dict) and isinstance(new.value, dict):
+        yield from _mappings(path, old, new)
+        return
+    if isinstance(old.value, list) and isinstance(new.value, list):
+        key = _key_of(old.value + new.value, old.value, new.value)
+        if key is not None:
+            yield from _lists(path, old, new, key)
+            return
+    yield IntentChange(
+        path=path or ".",
+        before=_told(old.value),
+        after=_told(new.value),
+        before_at=_at(old.place),
+        after_at=_at(new.place),
+    )
+
+
+def _mappings(path: str, old: _Side, new: _Side) -> Iterator[IntentChange]:
+    was, will = _mapping(old.value), _mapping(new.value)
+    for key in (*will, *(key for key in was if key not in will)):
+        yield from _changes(
+            f"{path}.{key}" if path else str(key),
+            old.below(key, was.get(key, _ABSENT)),
+            new.below(key, will.get(key, _ABSENT)),
+        )
+
+
+def _lists(path: str, old: _Side, new: _Side, key: str) -> Iterator[IntentChange]:
+    was, will = _by_key(old.value, key), _by_key(new.value, key)
+    for name in (*will, *(name for name in was if name not in will)):
+        (i, a), (j, b) = was.get(name, (0, _ABSENT)), will.get(name, (0, _ABSENT))
+        yield from _changes(f"{path}[{name}]", old.below(i, a), new.below(j, b))
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def _by_key(value: object, key: str) -> dict[str, tuple[int, object]]:
+    items = value if isinstance(value, list) else []
+    return {str(item[key]): (index, item) for index, item in enumerate(items)}
+
+
+def _key_of(items: list[object], *sides: list[object]) -> str | None:
+    """What items of both lists are known by; None for lists of plain values."""
+    if not items or not all(isinstance(item, dict) for item in items):
+        return None
+    for key in KEYS:
+        named = [[str(_mapping(item).get(key)) for item in side] for side in sides]
+        has_all = all(key in _mapping(item) for item in items)
+        if has_all and all(len(set(names)) == len(names) for names in named):
+            return key
+    return None
+
+
+def _told(value: object) -> str | None:
+    """A value as one line of YAML would say it."""
+    if value is _ABSENT:
+        return None
+    said = _flow(value)
+    return said if len(said) <= LONGEST else f"{said[:LONGEST]}\u2026"
+
+
+def _flow(value: object) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "null" if value is None else str(value)
+
+
+def _at(position: Position | None) -> str:
+    return f"{position.file}:{position.line}" if position else ""

@@ -1,0 +1,290 @@
+"""Edit a YAML file in place: items appended to its lists, every other byte kept.
+
+Insertions stand at the marks of PyYAML's nodes. A new item is written as a neighbour is: block or
+flow, its indentation, its quotes, its blank lines; comments belong to where they stand and are not
+copied. For files that `documents.read` takes: no aliases, no tags.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from rocefort.documents.read import document_of, read_text
+from rocefort.errors import BadInput, Refused
+
+Item = Mapping[str, object]
+BOM = "\ufeff"
+NOTHING = object()  # equal to no value
+QUOTES = ("'", '"')
+PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./+@*-]*", re.ASCII)  # needs no quotes anywhere
+
+
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """Text that goes before the character at an offset; those at one offset go in their order."""
+
+    at: int
+    text: str
+
+
+def spliced(text: str, insertions: Sequence[Insertion]) -> str:
+    """The text with all insertions."""
+    out, last = [], 0
+    for insertion in sorted(insertions, key=lambda one: one.at):
+        out += [text[last : insertion.at], insertion.text]
+        last = insertion.at
+    return "".join([*out, text[last:]])
+
+
+def appended(
+    text: str, lists: Mapping[str, Sequence[Item]], like: Mapping[str, int], beside: str
+) -> list[Insertion]:
+    """What to insert so that lists at the top of a document get further items.
+
+    like: for a list, which of its items the new ones are written like; by default the last.
+    beside: the list behind which a list is put that is not there yet.
+    """
+    bom = len(text) - len(text.removeprefix(BOM))  # which no mark counts
+    source = _Source(text[bom:])
+    found = (
+        insertion
+        for key, items in lists.items()
+        if items
+        for insertion in source.append(key, items, like.get(key, -1), beside)
+    )
+    return [Insertion(one.at + bom, one.text) for one in found]
+
+
+def replace_file(path: Path, before: str, after: str) -> None:
+    """Put `after` in the place of a file, whole or not at all; a link stays, its target changes.
+
+    Raises Refused where the file no longer says `before`, BadInput where it cannot be written.
+    """
+    target, part = path.resolve(), ""
+    try:
+        if read_text(target) != before:
+            what = "somebody else changed the file in the meantime"
+            raise Refused(what, where=str(path), how="nothing was written; try again")
+        with tempfile.NamedTemporaryFile(
+            "wb", dir=target.parent, prefix=f".{target.name}.", delete=False
+        ) as file:
+            part = file.name
+            file.write(after.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        Path(part).chmod(target.stat().st_mode & 0o7777)
+        Path(part).replace(target)
+    except OSError as error:
+        if part:
+            Path(part).unlink(missing_ok=True)
+        raise BadInput(f"cannot be written: {error.strerror}", where=str(path)) from None
+
+
+class _Source:
+    """A document with the nodes at its top, by key."""
+
+    def __init__(self, text: str) -> None:
+        """Compose the text; raises what PyYAML does, so read it by `documents.read` before."""
+        self.text = text
+        root = yaml.compose(text, Loader=yaml.CSafeLoader)
+        if not isinstance(root, yaml.MappingNode):
+            raise TypeError("not a mapping; documents.read refuses it")
+        self.top: dict[str, yaml.Node] = {key.value: value for key, value in root.value}
+        self.flow = _is_flow(root)
+        self.newline = "\r\n" if "\r\n" in text else "\n"
+
+    def append(
+        self, key: str, items: Sequence[Item], like: int, beside: str
+    ) -> Iterator[Insertion]:
+        """Insertions that append items to the list `key`."""
+        node = self.top.get(key)
+        if node is None:
+            yield self._new_list(key, items, self.top[beside])
+        elif not node.value:
+            yield Insertion(_at(node.start_mark) + 1, ", ".join(map(self._generic, items)))
+        elif _is_flow(node):
+            yield from self._to_flow(node, [self._flow(node.value[like], item) for item in items])
+        else:
+            yield self._to_block(node, items, node.value[like])
+
+    def _new_list(self, key: str, items: Sequence[Item], beside: yaml.Node) -> Insertion:
+        if self.flow:
+            content = ", ".join(map(self._generic, items))
+            return Insertion(_end(beside, self.text), f', "{key}": [{content}]')
+        lines = ["", f"{key}:"]
+        for item in items:
+            pairs = [f"{name}: {_scalar_or_flow(value)}" for name, value in item.items()]
+            lines += [f"  {'  ' if place else '- '}{pair}" for place, pair in enumerate(pairs)]
+        return self._lines_at(self._behind(beside, 0), lines)
+
+    def _to_block(self, node: yaml.Node, items: Sequence[Item], like: yaml.Node) -> Insertion:
+        dash = node.start_mark.column
+        lines: list[str] = []
+        for item in items:
+            lines += ([""] if self._spaced(node) else []) + list(self._block(like, item, dash))
+        return self._lines_at(self._behind(node, dash), lines)
+
+    def _lines_at(self, at: int, lines: Sequence[str]) -> Insertion:
+        """Whole lines at the begin of a line, or at the end of a file that ends without one."""
+        if at and self.text[at - 1] != "\n":
+            return Insertion(at, "".join(self.newline + line for line in lines))
+        return Insertion(at, "".join(line + self.newline for line in lines))
+
+    def _behind(self, node: yaml.Node, indent: int) -> int:
+        """Begin of the line behind a node, its comment and comments that are indented deeper."""
+        at = self._line_end(_end(node, self.text))
+        while at < len(self.text):
+            end = self._line_end(at)
+            line = self.text[at:end]
+            stripped = line.lstrip(" ")
+            if not stripped.startswith("#") or len(line) - len(stripped) <= indent:
+                break
+            at = end
+        return at
+
+    def _line_end(self, at: int) -> int:
+        found = self.text.find("\n", at)
+        return len(self.text) if found < 0 else found + 1
+
+    def _spaced(self, node: yaml.Node) -> bool:
+        """Whether a blank line stands before the last item."""
+        if len(node.value) < 2:
+            return False
+        before, last = node.value[-2:]
+        gap = self.text[_end(before, self.text) : _at(last.start_mark)].split("\n")
+        return any(not line.strip() for line in gap[1:-1])
+
+    def _block(self, like: yaml.Node, item: Item, dash: int) -> Iterator[str]:
+        """Lines of one item behind a dash in column `dash`, written as `like` is."""
+        if _is_flow(like):
+            yield " " * dash + "- " + self._flow(like, item)
+            return
+        column = like.start_mark.column
+        lead = " " * dash + "-" + " " * (column - dash - 1)
+        for key, value in item.items():
+            pair = self._pair(like, key, value)
+            first, *rest = pair.split("\n")
+            yield lead + first
+            yield from rest  # a block that is copied stands as deep as it did
+            lead = " " * column
+
+    def _flow(self, like: yaml.Node, item: Item) -> str:
+        if not _is_flow(like) or not like.value:
+            return self._generic(item)
+        begin = self.text[_at(like.start_mark) : _at(like.value[0][0].start_mark)]
+        end = self.text[_end(like.value[-1][1], self.text) : _at(like.end_mark)]
+        pairs = ", ".join(self._pair(like, key, value) for key, value in item.items())
+        begin, end = (
+            part if part.strip(" ") in "{}" else part.strip()[:1] for part in (begin, end)
+        )
+        return f"{begin}{pairs}{end if end.endswith('}') else '}'}"
+
+    def _pair(self, like: yaml.Node, key: str, value: object) -> str:
+        """`key: value`; what the neighbour has alike is copied, else quoted as there."""
+        for own, node in like.value:
+            if own.value == key:
+                name = self.text[_at(own.start_mark) : _at(own.end_mark)]
+                gap = self.text[_at(own.end_mark) : _at(node.start_mark)]
+                return self._value(name, gap, node, value)
+        name = _double(key) if self.flow else key
+        return f"{name}: {self._generic(value)}"
+
+    def _generic(self, value: object) -> str:
+        """A value with no neighbour; a document that is JSON stays so."""
+        return json.dumps(value, ensure_ascii=False) if self.flow else _scalar_or_flow(value)
+
+    def _value(self, name: str, gap: str, node: yaml.Node, value: object) -> str:
+        on_line = gap if gap.strip() == ":" and "\n" not in gap and gap != ":" else ": "
+        copied = self.text[_at(node.start_mark) : _end(node, self.text)]
+        if "#" not in gap + copied and _data(copied, node.start_mark.column) == value:
+            block = gap.replace("\r", "") if isinstance(node, yaml.CollectionNode) else on_line
+            return name + block + copied.replace("\r", "")
+        if isinstance(node, yaml.ScalarNode) and isinstance(value, str) and node.style in QUOTES:
+            return name + on_line + (_single(value) if node.style == "'" else _double(value))
+        return name + on_line + self._generic(value)
+
+    def _to_flow(self, node: yaml.Node, items: Sequence[str]) -> Iterator[Insertion]:
+        last = node.value[-1]
+        end = _end(last, self.text)
+        line_end = self._line_end(end)
+        rest = self.text[end:line_end]
+        own_line = re.fullmatch(r"\s*(,?)\s*(#.*)?\r?\n", rest)
+        if own_line is None or last.start_mark.line == node.start_mark.line:
+            yield Insertion(end, "".join(f", {item}" for item in items))
+            return
+        indent, comma = " " * last.start_mark.column, own_line[1]
+        if not comma:
+            yield Insertion(end, ",")
+        lines = [f"{indent}{item}," for item in items]
+        lines[-1] = lines[-1] if comma else lines[-1].removesuffix(",")
+        yield Insertion(line_end, "".join(line + self.newline for line in lines))
+
+
+def _is_flow(node: yaml.Node) -> bool:
+    """Whether a list or a mapping stands in brackets."""
+    return isinstance(node, yaml.CollectionNode) and bool(node.flow_style)
+
+
+def _at(mark: yaml.Mark) -> int:
+    index: int = mark.index
+    return index
+
+
+def _end(node: yaml.Node, text: str) -> int:
+    """Offset behind the last character of a node; a block's end mark stands behind comments."""
+    if isinstance(node, yaml.ScalarNode):
+        end = _at(node.end_mark)
+        return len(text[:end].rstrip()) if node.style in ("|", ">") else end
+    if _is_flow(node) or not node.value:
+        return _at(node.end_mark)
+    last = node.value[-1]
+    if isinstance(last, tuple):
+        key, value = last
+        return max(_at(key.end_mark), _end(value, text))
+    return _end(last, text)
+
+
+def _data(copied: str, column: int) -> object:
+    """What a piece of a document says, as `documents.read` understands it."""
+    # The lines after the first keep their column, so the first is put above them.
+    text = f"value:\n{' ' * max(column, 1)}{copied}\n" if "\n" in copied else f"value: {copied}\n"
+    try:
+        data = document_of(text, "").data
+    except BadInput:  # it means something only where it stands
+        return NOTHING
+    return data["value"] if isinstance(data, dict) else NOTHING
+
+
+def _scalar_or_flow(value: object) -> str:
+    if isinstance(value, Mapping):
+        return _flow_of(value)
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_scalar_or_flow, value)) + "]"
+    if isinstance(value, str):
+        alike = PLAIN.fullmatch(value) and _data(value, 0) == value
+        return value if alike else _double(value)
+    return json.dumps(value)
+
+
+def _flow_of(item: Item) -> str:
+    return "{" + ", ".join(f"{_double_key(k)}: {_scalar_or_flow(v)}" for k, v in item.items()) + "}"
+
+
+def _double_key(key: str) -> str:
+    return key if PLAIN.fullmatch(key) else _double(key)
+
+
+def _single(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _double(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)

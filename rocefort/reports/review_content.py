@@ -1,0 +1,428 @@
+"""What a review tells, in order, as sections that Markdown and the page write each in its way."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rocefort.models.change import Kind
+from rocefort.models.difference import OneSided, SwitchDifference
+from rocefort.models.finding import Finding, Severity
+from rocefort.models.review import ChangedLine, Review, SwitchLines
+from rocefort.models.routing_change import RoutingChange
+from rocefort.models.wording import counted
+from rocefort.reports.changes import condition_lines, edit_lines, headline, service_lines
+from rocefort.reports.failures import costs
+from rocefort.reports.terminal import WIDTH
+from rocefort.reports.wording import grouped, name_ranges, port_ranges
+
+MOST = 40  # names of one list
+SHORT = 8
+PLACES = 3
+PORT = re.compile(r"interface (\d+GE\S+)")
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list of sentences; what stands between backquotes is code."""
+
+    kind: ClassVar[str] = "items"
+    lines: tuple[str, ...]
+    strong: bool = False
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines as they are."""
+
+    kind: ClassVar[str] = "code"
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """What is shown when it is opened."""
+
+    kind: ClassVar[str] = "fold"
+    summary: str
+    blocks: tuple[Items | Code, ...]
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A title within a section."""
+
+    kind: ClassVar[str] = "heading"
+    text: str
+    affects: bool = False  # traffic feels it
+
+
+Block = Items | Code | Fold | Heading
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of a review; lead: its sum in a sentence."""
+
+    id: str
+    title: str
+    lead: str
+    blocks: tuple[Block, ...] = ()
+
+
+def code(text: object) -> str:
+    """Text as code of a sentence."""
+    return "`" + " ".join(str(text).replace("`", "'").split()) + "`"
+
+
+def some(words: Iterable[str], most: int = MOST) -> str:
+    """The first few of a list, and how many more there are."""
+    listed = list(words)
+    more = len(listed) - most
+    return ", ".join(listed[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def verdict_of(review: Review) -> str:
+    """The review in a few words."""
+    errors = sum(finding.severity is Severity.ERROR for finding in review.findings.new)
+    return counted(errors, "new error") if errors else "no new errors"
+
+
+def summary_of(review: Review) -> str:
+    """The sum of every section, for a terminal of 80 columns."""
+    head = f"{review.fabric}: {review.base} -> {review.head}: {verdict_of(review)}"
+    lines = textwrap.wrap(head, WIDTH, subsequent_indent="  ")
+    for section in sections_of(review, {}):
+        text = f"{section.title.lower()}: {section.lead}"
+        lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return "\n".join(lines) + "\n"
+
+
+def sections_of(review: Review, titles: Mapping[str, str]) -> tuple[Section, ...]:
+    """Every section, those without anything to tell included: nothing found is told, too."""
+    return (
+        _intent(review),
+        _switches(review),
+        _blast(review),
+        _servers(review),
+        _management(review),
+        _findings(review, titles),
+        _verification(review),
+        _failures(review),
+    )
+
+
+def notes_of(review: Review) -> tuple[str, ...]:
+    """What a reader must know of the sides before all else."""
+    problems = [f"the base does not parse: {problem}" for problem in review.base_problems]
+    if problems:
+        problems.append(
+            "so the switches, the blast radius and the management path are not compared, and every "
+            "finding counts as new"
+        )
+    return (*review.notes, *problems)
+
+
+def _intent(review: Review) -> Section:
+    lines = [
+        f"{code(change.path)}: {code('none' if change.before is None else change.before)} -> "
+        f"{code('none' if change.after is None else change.after)} at {change.at}"
+        for change in review.intent
+    ]
+    lead = f"{counted(len(lines), 'value')} of the intent changed."
+    if not lines:
+        new = review.difference.only_after and not review.difference.compared
+        lead = "All of the fabric is new." if new else "No value of the intent differs."
+    return Section("intent", "Intent", lead, (Items(tuple(lines)),) if lines else ())
+
+
+def _switches(review: Review) -> Section:
+    change = review.difference
+    lines = {found.device: found for found in review.lines}
+
+    def key(switch: SwitchDifference) -> tuple[object, ...]:
+        return (*_told(switch), switch.change.patch)
+
+    blocks: list[Block] = []
+    for alike in grouped(change.changed, key).values():
+        blocks += _group(alike, [lines[s.device] for s in alike if s.device in lines])
+    blocks += _one_sided(change.only_after, "new")
+    blocks += _one_sided(change.only_before, "removed")
+    return Section("switches", "Switches", _switches_lead(review), tuple(blocks))
+
+
+def _switches_lead(review: Review) -> str:
+    change = review.difference
+    if review.base_problems:
+        return "Not compared: the base does not parse."
+    if not change.differs:
+        return "No switch changes."
+    kinds = Counter(switch.change.kind for switch in change.changed if switch.change.edits)
+    felt = sum(bool(s.change.service_affecting or s.facts) for s in change.changed)
+    words = [f"{kinds[kind]} {kind.value}" for kind in Kind if kinds[kind]]
+    words += [f"{len(change.only_after)} new"] if change.only_after else []
+    words += [f"{len(change.only_before)} removed"] if change.only_before else []
+    said = ", ".join(words) or "no configuration differs"
+    service = f"{counted(felt, 'switch')} affected in service" if felt else "none affects service"
+    still = change.compared - len(change.changed)
+    return f"{said}; {service}; {still} unchanged."
+
+
+def _told(switch: SwitchDifference) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    change = switch.change
+    head = headline(change) if change.patch else change.kind.value if change.edits else "as it was"
+    facts = (*switch.facts, *([f"no patch: {switch.no_patch}"] if switch.no_patch else []))
+    lines = (*facts, *edit_lines(change.edits), *condition_lines(change))
+    return head, lines, tuple(service_lines(change))
+
+
+def _group(alike: Sequence[SwitchDifference], lines: Sequence[SwitchLines]) -> Iterator[Block]:
+    head, told, felt = _told(alike[0])
+    names = list(name_ranges(switch.device for switch in alike))
+    size = f"{counted(len(alike), 'switch')}: " if names[SHORT:] else ""
+    yield Heading(f"{size}{some(names, SHORT)}: {head}", affects=bool(felt or alike[0].facts))
+    if names[SHORT:]:
+        yield Fold("all of them", (Items((", ".join(names),)),))
+    yield Items(tuple(map(code, told)))
+    if felt:
+        yield Items(felt, strong=True)
+    change = alike[0].change
+    scripts = (("patch", change.patch), ("the way back", change.reverse))
+    for name, commands in scripts:
+        if commands:
+            yield Fold(f"{name}, the same for each" if alike[1:] else name, (Code(commands),))
+    if lines:
+        yield Fold("where each line comes from", (Code(tuple(_provenance(lines))),))
+
+
+def _provenance(found: Sequence[SwitchLines]) -> Iterator[str]:
+    """Each changed line once with the views that it is in and the YAML lines that it is from."""
+    views: dict[tuple[bool, str], dict[str, None]] = defaultdict(dict)
+    places: dict[tuple[bool, str], dict[str, None]] = defaultdict(dict)
+    for line in (line for switch in found for line in switch.lines):
+        views[_line(line)][line.view] = None
+        places[_line(line)][line.place] = None
+    for key, own in views.items():
+        sign = "+" if key[0] else "-"
+        where = some(filter(None, places[key]), PLACES) or "no line of the intent"
+        view = _views(own)
+        yield f"{sign} {key[1]}  <- {where}" + (f"  (in {view})" if view else "")
+
+
+def _line(line: ChangedLine) -> tuple[bool, str]:
+    return line.added, line.text
+
+
+def _views(views: Iterable[str]) -> str:
+    ports: list[str] = []
+    others: list[str] = []
+    for view in views:
+        match = PORT.fullmatch(view)
+        (ports if match else others).append(match[1] if match else view)
+    return some([*port_ranges(ports), *filter(None, others)], PLACES)
+
+
+def _one_sided(found: Sequence[OneSided], what: str) -> Iterator[Block]:
+    for lines, alike in grouped(found, lambda switch: switch.lines).items():
+        names = ", ".join(name_ranges(switch.device for switch in alike))
+        yield Heading(f"{names}: {what}, {counted(lines, 'line')}", affects=what == "removed")
+        yield Items((f"from {some(dict.fromkeys(s.where for s in alike), PLACES)}",))
+
+
+def _blast(review: Review) -> Section:
+    blast = review.blast
+    if not review.verification or not review.difference.compared:
+        return Section("blast", "Blast radius", "Not known: there is no base to compare with.")
+    parts = (
+        ("BGP session", blast.sessions),
+        ("link", blast.links),
+        ("server", blast.servers),
+        ("segment", blast.segments),
+    )
+    counts = [counted(len(found), what) for what, found in parts if found]
+    if not counts and not blast.redundancy:
+        return Section("blast", "Blast radius", "Traffic feels nothing of this change.")
+    lead = f"Touched: {', '.join(counts)}; {blast.pairs} of {blast.pairs_in_all} RDMA pairs."
+    blocks: list[Block] = [Items(tuple(_redundancy(review)))]
+    blocks += [
+        Fold(counted(len(found), what), (Items((some(found),)),)) for what, found in parts if found
+    ]
+    return Section("blast", "Blast radius", lead, tuple(blocks))
+
+
+def _redundancy(review: Review) -> Iterator[str]:
+    if not review.blast.redundancy:
+        yield "no cable and no session goes down, so every leaf keeps its uplinks"
+    groups: dict[tuple[bool, int, int], list[tuple[str, str]]] = defaultdict(list)
+    for row in review.blast.redundancy:
+        own = row.changing == row.leaf
+        groups[own, row.uplinks, row.left].append((row.changing, row.leaf))
+    for (own, uplinks, left), rows in groups.items():
+        changing = some(name_ranges(dict.fromkeys(name for name, _ in rows)), SHORT)
+        leaves = some(name_ranges(dict.fromkeys(leaf for _, leaf in rows)), SHORT)
+        if own:
+            any_of = "any of " if len(rows) > 1 else ""
+            yield f"while {any_of}{leaves} changes: it keeps {left} of {uplinks} uplinks itself"
+        else:
+            verb = "keeps" if len({leaf for _, leaf in rows}) == 1 else "keep"
+            yield f"while {changing} changes: {leaves} {verb} {left} of {uplinks} uplinks"
+
+
+def _servers(review: Review) -> Section:
+    lost = review.blast.lost
+    if not review.difference.compared:
+        lead = "Not known: there is no base to compare with."
+        return Section("servers", "Servers that lose service", lead)
+    if not lost:
+        return Section("servers", "Servers that lose service", "None.")
+    lines = [
+        f"{server.server} on {server.leaf}: {server.why}; owner {server.owner or 'not known'}, "
+        f"maintenance {server.maintenance or 'not known'}"
+        for server in lost
+    ]
+    lead = f"{counted(len(lost), 'server')}, each on one leaf only."
+    return Section("servers", "Servers that lose service", lead, (Items(tuple(lines)),))
+
+
+def _management(review: Review) -> Section:
+    path = review.management
+    title = "Management path"
+    if not path.switches:
+        return Section("management", title, "Not compared: there is no base to compare with.")
+    aspects = ", ".join(path.aspects)
+    if not path.changes:
+        lead = f"Unchanged on all of {counted(path.switches, 'switch')}: {aspects}."
+        return Section("management", title, lead)
+    alike = grouped(path.changes, lambda change: (change.aspect, change.what))
+    lines = [
+        f"{', '.join(name_ranges(c.device for c in found))}: {aspect}: {code(what)}"
+        for (aspect, what), found in alike.items()
+    ]
+    changing = f"{path.switches - path.untouched} of {counted(path.switches, 'switch')}"
+    lead = f"Changes on {changing}; compared: {aspects}."
+    return Section("management", title, lead, (Items(tuple(lines), strong=True),))
+
+
+def _findings(review: Review, titles: Mapping[str, str]) -> Section:
+    found = review.findings
+    lead = (
+        f"{len(found.new)} new, {len(found.fixed)} fixed, {len(found.changed)} with other figures, "
+        f"{len(found.unchanged)} unchanged; {len(review.report.waived)} waived, "
+        f"{len(review.report.not_judged)} not judged."
+    )
+    blocks: list[Block] = []
+    for severity in Severity:
+        own = [finding for finding in found.new if finding.severity is severity]
+        if own:
+            blocks.append(
+                Heading(
+                    f"new: {counted(len(own), severity.value)}"
+                    if severity is not Severity.INFO
+                    else f"new: {len(own)} info"
+                )
+            )
+            blocks.append(Items(tuple(_sentences(own, titles))))
+    others = (
+        ("fixed", found.fixed),
+        ("with other figures", tuple(pair.after for pair in found.changed)),
+        ("unchanged", found.unchanged),
+    )
+    for what, findings in others:
+        if findings:
+            own_lines = tuple(_sentences(findings, titles))
+            blocks.append(Fold(f"{len(findings)} {what}", (Items(own_lines),)))
+    return Section("findings", "Findings", lead, tuple(blocks))
+
+
+def _sentences(findings: Iterable[Finding], titles: Mapping[str, str]) -> Iterator[str]:
+    """One line for findings of one rule that say the same."""
+    alike = grouped(findings, lambda f: (f.rule, f.severity, f.message, f.hint))
+    for (rule, severity, message, hint), same in alike.items():
+        places = dict.fromkeys(str(finding.where) for finding in same)
+        at = some(filter(None, places), PLACES)
+        fix = f"; fix: {hint}" if hint else ""
+        title = f" ({titles[rule]})" if rule in titles else ""
+        yield f"{rule} {severity.value}{title}: {message}" + (f", at {at}" if at else "") + fix
+
+
+def _verification(review: Review) -> Section:
+    done = review.verification
+    if done is None:
+        return Section("verification", "Verification", "Not done.")
+    head = done.head
+    lead = (
+        f"By {' and '.join(done.engines)}: {head.established} of {head.sessions} sessions, "
+        f"{head.routes} routes ({_widths(head.widths)}), {head.delivered} of {head.pairs} "
+        "server pairs by every path."
+    )
+    lines = [done.note] if done.note else []
+    if done.same:
+        lines.append("as at the base: nothing that routing reads differs")
+    elif done.base is None:
+        lines.append("no base to compare with")
+    else:
+        base = done.base
+        lines.append(
+            f"base: {base.established} of {base.sessions} sessions, {base.routes} routes "
+            f"({_widths(base.widths)}), {base.delivered} of {base.pairs} server pairs"
+        )
+    for change in done.changes:
+        lines += _routing(change)
+    if done.new_pairs:
+        lines.append(f"{done.new_pairs} server pairs are new")
+    return Section("verification", "Verification", lead, (Items(tuple(lines)),) if lines else ())
+
+
+def _widths(widths: Iterable[tuple[int, int]]) -> str:
+    return ", ".join(f"{count} of width {width}" for width, count in widths) or "none"
+
+
+def _routing(change: RoutingChange) -> Iterator[str]:
+    """ECMP widths that change, then who is gained and lost."""
+    moves: dict[tuple[int, int], dict[str, None]] = defaultdict(dict)
+    counts: Counter[tuple[int, int]] = Counter()
+    for route in change.routes:
+        moves[route.was, route.now][route.device] = None
+        counts[route.was, route.now] += 1
+    for (was, now), devices in moves.items():
+        what = f"ECMP width {was} -> {now}" if was != now else f"other next hops, width {now},"
+        yield f"{what} for {counts[was, now]} routes of {some(name_ranges(devices), SHORT)}"
+    for word, pairs in (("lost", change.lost), ("gained", change.gained)):
+        named = some((f"{a} to {b}" for a, b in pairs[:SHORT]), SHORT)
+        first = f": {named}" if pairs else ""
+        more = f" and {len(pairs) - SHORT} more" if len(pairs) > SHORT else ""
+        yield f"{len(pairs)} server pairs {word}{first}{more}"
+
+
+def _failures(review: Review) -> Section:
+    done = review.verification
+    found = done.failures if done else None
+    title = "Failure tolerance"
+    if found is None or not found.studied_after:
+        why = found.note if found and found.note else "Not studied."
+        return Section("failures", title, why[:1].upper() + why[1:])
+    lead = (
+        f"{found.studied_after} failures studied, {found.losing_after} of them lose a pair that "
+        "cabling still joins"
+    )
+    if found.studied_before:
+        lead += f"; at the base {found.studied_before} and {found.losing_before}"
+    alike = grouped(
+        found.changes,
+        lambda c: (
+            costs(c.before) if c.before else "could not happen",
+            costs(c.after) if c.after else "cannot happen",
+        ),
+    )
+    lines = [
+        f"{some((change.failure for change in same), PLACES)}: {was} -> {now}"
+        if was != now
+        else f"{some((change.failure for change in same), PLACES)}: {now}, in other places"
+        for (was, now), same in alike.items()
+    ]
+    blocks = (Fold(f"{len(found.changes)} failures cost something else", (Items(tuple(lines)),)),)
+    return Section("failures", title, lead + ".", blocks if lines else ())

@@ -1,0 +1,69 @@
+"""What lines that nobody owns still use: it stays on a switch, though intent does not name it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from rocefort.models.device import Device
+from rocefort.models.network import TextLine
+from rocefort.models.traffic import Filters
+
+# `ssh server acl 2000`, `snmp-agent acl ipv4 2000`, `if-match acl X`, `acl 2000 inbound` ..
+ACL = re.compile(r"(?<!\S)acl (?:(?:ipv4|number|name) )?(\S+)", re.ASCII)
+POLICY = re.compile(r"traffic-policy (\S+)", re.ASCII)  # in a VLAN, for the whole switch
+BINDING = re.compile(r"classifier (\S+) behavior (\S+)", re.ASCII)
+
+
+def with_used(intended: Device, running: Device, kept: Iterable[TextLine]) -> Device:
+    """The intended Device with the running ACLs and policies that a kept line names.
+
+    Deleting them would turn the line into one that filters nothing, or everything. What intent
+    has itself stays as it is.
+    """
+    texts = [line.text for line in kept if not _is_acl(line)]
+    acls = {name for text in texts for name in ACL.findall(text)}
+    filters = _used(running.filters, texts, acls)
+    acls |= {acl for item in filters.classifiers for acl in item.acls}
+    own = {acl.number for acl in intended.acls}
+    basic = [a for a in running.acls if str(a.number) in acls and a.number not in own]
+    if not basic and filters == Filters():
+        return intended
+    return intended.model_copy(
+        update={
+            "acls": tuple(sorted((*intended.acls, *basic), key=lambda acl: acl.number)),
+            "filters": _joined(intended.filters, filters),
+        }
+    )
+
+
+def _is_acl(line: TextLine) -> bool:
+    """Whether a line is an ACL, or one of its rules: no use of it."""
+    return (*line.path, line.text)[0].startswith("acl ")
+
+
+def _used(filters: Filters, texts: Iterable[str], acls: Iterable[str]) -> Filters:
+    """The part of the filters that lines name, with all that it refers to."""
+    lines = list(texts)
+    names = {name for text in lines for name in POLICY.findall(text)}
+    policies = tuple(policy for policy in filters.policies if policy.name in names)
+    bound = {pair for text in lines for pair in BINDING.findall(text)}
+    bound |= {(row.classifier, row.behavior) for policy in policies for row in policy.bindings}
+    classifiers = tuple(c for c in filters.classifiers if c.name in {pair[0] for pair in bound})
+    matched = {*acls, *(acl for item in classifiers for acl in item.acls)}
+    return Filters(
+        acls=tuple(acl for acl in filters.acls if acl.name in matched),
+        classifiers=classifiers,
+        behaviors=tuple(b for b in filters.behaviors if b.name in {pair[1] for pair in bound}),
+        policies=policies,
+    )
+
+
+def _joined(intended: Filters, used: Filters) -> Filters:
+    """Both, where a name is there twice the intended one."""
+    update = {}
+    for field in Filters.model_fields:
+        own = getattr(intended, field)
+        names = {item.name for item in own}
+        update[field] = (*own, *(item for item in getattr(used, field) if item.name not in names))
+    return Filters(**update)

@@ -1,0 +1,188 @@
+"""Files of a directory as text: configurations, and `display` outputs beside them."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rocefort.dialects.vrp.displays import Display, read_display
+from rocefort.dialects.vrp.parse import WANTED, Parsed, parse
+from rocefort.errors import BadInput, Problem
+
+CONFIG_ENDINGS = (".cfg", ".txt", ".conf")
+DISPLAY_ENDINGS = (".lldp",)  # of files that hold nothing but outputs
+UTF16 = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+# What no text file holds: control characters but tab, line ends, backspace, and escape.
+CONTROL = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
+# A recorded terminal: how the pager is taken away again, and a terminal's other codes. Blanks after
+# the last way back to the left are the next line's own: they tell the view that it stands in.
+BACK = r"(?:\x1b\[\d*D|\x08+)"
+PAGER = re.compile(rf" *-+ More -+(?: *{BACK})*|\x1b\[[\d;]*[A-Za-z]")
+
+
+@dataclass(frozen=True)
+class ConfigFile:
+    """One switch's configuration: its file, what it says, its text."""
+
+    path: Path
+    parsed: Parsed
+    text: str
+
+
+@dataclass(frozen=True)
+class DisplayFile:
+    """`display` outputs of one switch."""
+
+    path: Path
+    device: str
+    display: Display
+
+
+@dataclass(frozen=True)
+class Directory:
+    """What a directory holds; notes: what of it is of no use, in sentences."""
+
+    configs: tuple[ConfigFile, ...]
+    displays: tuple[DisplayFile, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class _Found:
+    configs: dict[str, ConfigFile] = field(default_factory=dict)
+    displays: list[tuple[Path, Display]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def read_directory(directory: Path) -> Directory:
+    """Read every configuration and output of a directory, in order of names.
+
+    Raises BadInput with all problems: files that cannot be read or are no text, text of other
+    systems, one sysname twice, an output that does not tell whose it is.
+    """
+    found = _Found()
+    for path in _files(directory):
+        try:
+            _read(path, found)
+        except BadInput as error:
+            found.problems += error.problems
+    if found.problems:
+        raise BadInput(problems=found.problems)
+    if not found.configs:
+        how = f"put {_endings(CONFIG_ENDINGS)} there"
+        raise BadInput("no configurations in it", where=str(directory), how=how)
+    displays, notes = _assigned(found)
+    return Directory(tuple(found.configs.values()), displays, notes)
+
+
+def _endings(endings: Sequence[str]) -> str:
+    return ", ".join(f"*{ending}" for ending in endings)
+
+
+def _files(directory: Path) -> list[Path]:
+    try:
+        paths = sorted(directory.iterdir())
+    except FileNotFoundError:
+        raise BadInput("no such directory", where=str(directory), how="check the path") from None
+    except NotADirectoryError:
+        how = f"name the directory that holds {_endings(CONFIG_ENDINGS)}"
+        raise BadInput("a file, not a directory", where=str(directory), how=how) from None
+    except OSError as error:
+        what = f"cannot be read: {error.strerror}"
+        raise BadInput(what, where=str(directory), how="check the path and its rights") from None
+    return [path for path in paths if path.suffix in CONFIG_ENDINGS + DISPLAY_ENDINGS]
+
+
+def _read(path: Path, found: _Found) -> None:
+    text = read_text(path)
+    display = read_display(text)
+    if display is not None and not _is_config(text):
+        found.displays.append((path, display))
+        return
+    if path.suffix in DISPLAY_ENDINGS:
+        how = "save `display lldp neighbor brief` there"
+        raise BadInput("no output of a command that is read", where=str(path), how=how)
+    parsed = parse(text, str(path))
+    known = found.configs.get(parsed.device.name)
+    if known is not None:
+        line = parsed.lines["name"]
+        what = f"sysname {parsed.device.name} is also that of {known.path}"
+        raise BadInput(what, where=f"{path}:{line}", how="keep one file a switch")
+    found.configs[parsed.device.name] = ConfigFile(path, parsed, text)
+
+
+def _is_config(text: str) -> bool:
+    """Whether a recorded session holds a configuration, too."""
+    return re.search(r"^ *sysname \S", text, re.MULTILINE) is not None
+
+
+def read_text(path: Path) -> str:
+    """Text of a file with plain line ends; raises BadInput with its line where it is none.
+
+    UTF-8, or UTF-16 with a byte order mark, as some terminals save it.
+    """
+    try:
+        if not path.is_file():
+            what = "not a file" if path.exists() else "leads nowhere"
+            raise BadInput(what, where=str(path), how="take it away, or put a configuration there")
+        data = path.read_bytes()
+    except OSError as error:  # a loop of links, no right to read
+        what = f"cannot be read: {error.strerror}"
+        raise BadInput(what, where=str(path), how="check the file and its rights") from None
+    return decoded(data, str(path))
+
+
+def decoded(data: bytes, file: str) -> str:
+    """Bytes of a configuration as text; raises BadInput with the line of what is no text."""
+    wide = UTF16.get(data[:2])
+    if wide is None and (control := CONTROL.search(data)):
+        where = f"{file}:{_line(data, control.start())}"
+        raise BadInput(f"a binary file (byte 0x{control[0][0]:02X})", where=where, how=WANTED)
+    try:
+        text = data.decode(wide or "utf-8-sig")
+    except UnicodeDecodeError as error:
+        byte, start = data[error.start], error.start
+        what = f"not UTF-{16 if wide else 8} (byte 0x{byte:02X})"
+        where = file if wide else f"{file}:{_line(data, start)}"
+        raise BadInput(what, where=where, how="save it as UTF-8") from None
+    if "\r" in text:
+        text = re.sub(r"\r*\n|\r", "\n", text)
+    return PAGER.sub("", text) if "\x1b" in text or "More --" in text else text
+
+
+def _line(data: bytes, position: int) -> int:
+    return data.count(b"\n", 0, position) + 1
+
+
+def _assigned(found: _Found) -> tuple[tuple[DisplayFile, ...], tuple[str, ...]]:
+    """Outputs by the switch that they are of, and a note on each of a switch that is not here."""
+    stems = {config.path.stem: name for name, config in found.configs.items()}
+    used: list[DisplayFile] = []
+    notes: list[str] = []
+    for path, display in found.displays:
+        device = _owner(path, display, found.configs, stems)
+        if device is None:
+            whose = display.device or path.name.split(".")[0]
+            notes.append(f"{path}: not used, for no configuration of {whose} is here")
+        else:
+            used.append(DisplayFile(path, device, display))
+    return tuple(used), tuple(notes)
+
+
+def _owner(
+    path: Path, display: Display, configs: Mapping[str, ConfigFile], stems: Mapping[str, str]
+) -> str | None:
+    """Whose output it is: by its prompt, else by the file's name, NAME.lldp or NAME.lldp.txt."""
+    if display.device is not None:
+        return display.device if display.device in configs else None
+    name = path.name
+    while "." in name:
+        name = name.rpartition(".")[0]
+        if name in configs:
+            return name
+        if name in stems:
+            return stems[name]
+    return None

@@ -1,0 +1,109 @@
+"""A patch made of the rows that differ is the patch made of all rows."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rocefort.design.derive import Derived
+from rocefort.dialects.vrp import patch as patches
+from rocefort.dialects.vrp.patch import make_patch
+from rocefort.dialects.vrp.reduced import reduced
+from rocefort.dialects.vrp.texts import render_node
+from rocefort.dialects.vrp.tree import parse_tree
+from rocefort.models.hardware import SyntaxFamily
+
+CASES = [
+    (case["name"], SyntaxFamily(case["family"]), case["before"], case["after"])
+    for path in sorted((Path(__file__).parent / "patches").glob("*.yaml"))
+    for case in yaml.safe_load(path.read_text(encoding="utf-8"))
+]
+NEIGHBOURS = """\
+sysname leaf01
+ntp unicast-server 10.255.0.5
+ssh user netops
+ssh user netops authentication-type password
+ssh user netops service-type stelnet
+dcb pfc
+ priority 4
+ undo priority 3
+interface 100GE1/0/1
+ description to spine01
+ dcb pfc enable mode manual
+interface 100GE1/0/2
+ description to spine02
+ dcb pfc enable mode manual
+"""
+
+
+def both_ways(monkeypatch: pytest.MonkeyPatch, a: str, b: str, family: SyntaxFamily) -> None:
+    short = make_patch(a, b, family)
+    with monkeypatch.context() as context:
+        context.setattr(patches, "reduced", lambda was, will: (was, will))
+        assert make_patch(a, b, family) == short
+    assert short.commands
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
+def test_every_case_has_the_same_patch(
+    monkeypatch: pytest.MonkeyPatch, case: tuple[str, SyntaxFamily, str, str]
+) -> None:
+    _, family, before, after = case
+    both_ways(monkeypatch, before, after, family)
+
+
+@pytest.mark.parametrize("family", list(SyntaxFamily))
+def test_two_switches_of_one_family_have_the_same_patch(
+    monkeypatch: pytest.MonkeyPatch, heps: Derived, family: SyntaxFamily
+) -> None:
+    nodes = [n for n in heps.network.nodes if n.family and n.family.name is family]
+    for a, b in permutations([render_node(node) for node in (*nodes[:1], *nodes[-2:])], 2):
+        both_ways(monkeypatch, a, b, family)
+
+
+def seen(old: str, new: str) -> tuple[list[str], list[str]]:
+    """Top rows that are left of a text in which one piece is replaced."""
+    was, will = (
+        patches._rows(parse_tree(text)) for text in (NEIGHBOURS, NEIGHBOURS.replace(old, new))
+    )
+    left, right = reduced(was, will)
+    return list(left), list(right)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rows"),
+    [
+        ("to spine01", "to spine03", ["interface 100GE1/0/1"]),
+        ("10.255.0.5", "10.255.0.6", ["ntp unicast-server 10.255.0.6"]),
+        # lines of one owner are judged together: without the others, the user would be removed
+        (
+            "ssh user netops service-type stelnet\n",
+            "",
+            ["ssh user netops", "ssh user netops authentication-type password"],
+        ),
+        # a profile that changes asks which ports apply it
+        (" undo priority 3\n", "", ["dcb pfc", "interface 100GE1/0/1", "interface 100GE1/0/2"]),
+    ],
+)
+def test_what_is_left_to_see(old: str, new: str, rows: list[str]) -> None:
+    assert seen(old, new)[1] == rows
+
+
+def test_lines_of_a_port_that_stay_are_left_out() -> None:
+    changed = NEIGHBOURS.replace("to spine01", "to spine03")
+    was, will = (patches._rows(parse_tree(text)) for text in (NEIGHBOURS, changed))
+    assert list(reduced(was, will)[1]["interface 100GE1/0/1"]) == ["description to spine03"]
+
+
+def test_equal_changes_of_many_switches_are_made_once() -> None:
+    family = SyntaxFamily.V200
+    make = patches._engine(family)
+    assert hasattr(make, "cache_info")
+    before = make.cache_info().misses
+    for number in range(20):
+        text = f"sysname leaf{number}\ninterface 25GE1/0/1\n description to {number}\n mtu {{}}\n"
+        make_patch(text.format(9000), text.format(9100), family)
+    assert make.cache_info().misses <= before + 2

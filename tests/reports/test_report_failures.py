@@ -1,0 +1,73 @@
+"""The table of failures: what a person reads, in 80 columns, equal failures on one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from rocefort.design.derive import derive
+from rocefort.models.network import End
+from rocefort.models.routing import Effect, Failure, FailureStudy, PairLoss
+from rocefort.reports.failures import costs, failures_text
+from rocefort.tasks import cli
+from rocefort.validators.failures import study
+
+SINGLE = """\
+every single failure: 26
+failure                        costs
+any of 16 leaf-spine links     width 2 -> 1 for 1 leaf, no pair lost, 87.5% of
+                               the bisection left
+any of 8 leaves                no pair lost, 1 to 2 servers of its own
+any of 2 spines                width 2 -> 1 for 8 leaves, no pair lost, 50.0% of
+                               the bisection left
+circles of waiting buffers after a failure: excluded: no path passes the AS of
+the spines twice
+"""
+
+
+def test_every_single_failure_of_heps() -> None:
+    assert failures_text(study(derive(Path("heps")).network)) == SINGLE
+
+
+@pytest.mark.parametrize("scope", ["single", "2", "sample:40"])
+def test_no_line_is_longer_than_a_terminal(scope: str) -> None:
+    text = failures_text(study(derive(Path("heps")).network, scope))
+    assert max(map(len, text.splitlines())) <= 80
+    lines = text.splitlines()
+    said = {
+        "single": "every single failure: 26",
+        "2": "every pair of failures: 325",
+        "sample:40": "40 of 325 pairs of failures, a sample with seed 1",
+    }
+    assert lines[0] == said[scope]
+
+
+def test_costs_in_words() -> None:
+    ends = End(device="leaf1", interface="p"), End(device="spine1", interface="q")
+    failure = Failure(links=(ends,))
+    loss = PairLoss(
+        source="leaf1", destination="leaf2", segment="s", pairs=3, reason="r", expected=False
+    )
+    assert costs(Effect(failure=failure, lost=(loss,), circle="a > b > a")) == (
+        "3 pairs lost that cabling still joins, from leaf1, a circle of waiting buffers: a > b > a"
+    )
+    told = FailureStudy(
+        scope="single",
+        population=1,
+        effects=(Effect(failure=failure, refused="it is hidden"),),
+    )
+    assert failures_text(told).splitlines()[2:] == [
+        "leaf1 p - spine1 q             not known: it is hidden",
+        "failures that close a circle of waiting buffers: none",
+    ]
+
+
+def test_verify_studies_single_failures_unasked_and_nothing_on_request() -> None:
+    base = ["verify", "heps", "--engine", "embedded"]
+    assert SINGLE in CliRunner().invoke(cli, base).output
+    without = CliRunner().invoke(cli, [*base, "--failures", "none"]).output
+    assert "failure" not in without
+    assert "heps: 3 rules, 0 errors" in without
+    assert '"BGP108"' in CliRunner().invoke(cli, [*base, "--format", "json"]).output

@@ -1,0 +1,121 @@
+"""A BGP password carried onto switches: read at the last moment, seen by nobody, set anew if asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocefort.dialects.vrp.tree import tree_text
+from rocefort.errors import BadInput
+from rocefort.models.change import Plan
+from rocefort.models.rollout import Applied, Event
+from rocefort.rollout.plan import write_plan
+from rocefort.steps.changing import make_plan, running_of
+from rocefort.steps.rehearsal import Rehearsal
+
+EditHeps = Callable[..., Path]
+PlanOf = Callable[[Path], Plan]
+ApplyTo = Callable[[Plan], tuple[Applied, list[Event]]]
+
+REFERENCE, SECRET, ROTATED = "env:BGP_PASSWORD_OF_A_TEST", "s3cret-%^&|#of-a-test", "An0ther!"
+NAME = REFERENCE.removeprefix("env:")
+PAIR = (
+    "\nsecurity:",
+    "\nlinks:\n  - spine: spine01\n    leaf: leaf08\n"
+    f"    authentication: {{password: '{REFERENCE}'}}\n\nsecurity:",
+)
+
+
+def passwords(lab: Rehearsal) -> dict[str, str]:
+    """The lines with a password, by switch."""
+    found: dict[str, str] = {}
+    for name, switch in lab.switches.items():
+        lines = tree_text(switch.running).splitlines()
+        found.update((name, x.strip()) for x in lines if "peer" in x and " password " in x)
+    return found
+
+
+def test_a_password_of_a_pair_reaches_both_ends_and_nothing_else(
+    lab: Rehearsal,
+    edit_heps: EditHeps,
+    plan_of: PlanOf,
+    apply_to: ApplyTo,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(NAME, SECRET)
+    fabric = edit_heps(PAIR)
+    plan = plan_of(fabric)
+    write_plan(plan, tmp_path / "plan.json")
+    assert [change.device for change in plan.changes if not change.empty] == ["spine01", "leaf08"]
+    assert {line.strip() for line in plan.change("leaf08").patch if "password" in line} == {
+        f"peer 10.1.0.112 password cipher <secret {REFERENCE}>"
+    }
+    (reason,) = plan.change("leaf08").service_affecting
+    assert reason == (
+        "BGP sessions of 10.1.0.112 end with the hold time if the other end has no such password "
+        "by then"
+    )
+
+    applied, events = apply_to(plan)
+    assert (applied.failure, applied.confirmed) == ("", ("leaf08", "spine01"))
+    kept = passwords(lab)
+    assert kept.keys() == {"leaf08", "spine01"}
+    assert all("cipher %^%#" in line for line in kept.values())
+    seen = [plan.model_dump_json(), str(events), str(applied), *kept.values()]
+    seen += [
+        path.read_bytes().decode(errors="replace") for path in tmp_path.glob("*") if path.is_file()
+    ]
+    assert not [text for text in seen if SECRET in text]
+
+    again = plan_of(fabric)
+    assert all(change.empty for change in again.changes)
+
+    rotated = make_plan(
+        fabric, lab.connections, running_of(fabric, lab.connections, None), [REFERENCE]
+    )
+    assert [c.device for c in rotated.changes if c.only_secrets] == ["spine01", "leaf08"]
+    monkeypatch.setenv(NAME, ROTATED)
+    applied, _ = apply_to(rotated)
+    assert (applied.failure, applied.confirmed) == ("", ("leaf08", "spine01"))
+    changed = passwords(lab)
+    assert [changed[name] != kept[name] for name in ("leaf08", "spine01")] == [True, True]
+
+
+def test_a_secret_that_is_not_there_stops_it_before_anything_is_touched(
+    lab: Rehearsal, edit_heps: EditHeps, plan_of: PlanOf, apply_to: ApplyTo
+) -> None:
+    plan = plan_of(edit_heps(PAIR))
+    before = {name: switch.running for name, switch in lab.switches.items()}
+    with pytest.raises(BadInput) as caught:
+        apply_to(plan)
+    assert str(caught.value).startswith(f"{REFERENCE}: the environment has no variable {NAME}; ")
+    assert {name: switch.running for name, switch in lab.switches.items()} == before
+
+
+def test_a_secret_with_a_second_line_in_it_stops_it_unseen(
+    lab: Rehearsal,
+    edit_heps: EditHeps,
+    plan_of: PlanOf,
+    apply_to: ApplyTo,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan = plan_of(edit_heps(PAIR))
+    for bad in ("word\nundo bgp", "word\rundo bgp", "two words", "help?"):
+        monkeypatch.setenv(NAME, bad)
+        with pytest.raises(BadInput) as caught:
+            apply_to(plan)
+        assert str(caught.value).startswith(f"{REFERENCE}: the secret ")
+        assert bad.partition(" ")[0] not in str(caught.value)
+    assert passwords(lab) == {}
+
+
+def test_only_what_the_fabric_uses_can_be_rotated(lab: Rehearsal, edit_heps: EditHeps) -> None:
+    fabric = edit_heps(PAIR)
+    with pytest.raises(BadInput) as caught:
+        make_plan(fabric, lab.connections, {}, ["env:BGP_PASSWORT"])
+    assert str(caught.value) == (
+        f"env:BGP_PASSWORT: no switch has a secret by this reference; did you mean {REFERENCE!r}?"
+    )

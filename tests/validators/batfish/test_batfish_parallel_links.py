@@ -1,0 +1,46 @@
+"""Two links for each leaf and spine of HEPS: both engines count twice the sessions and paths."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocefort.design.derive import derive
+from rocefort.dialects.vrp.texts import read_back, render_all
+from rocefort.models.routing import SessionStatus
+from rocefort.validators.agreement import disagreements
+from rocefort.validators.batfish import START, ask, reachable
+from rocefort.validators.routing import analyse
+
+pytestmark = pytest.mark.batfish
+
+
+@pytest.fixture(scope="module")
+def service() -> tuple[str, int]:
+    pytest.importorskip("pybatfish", reason="pip install 'rocefort[batfish]'")
+    host, _, port = os.environ.get("ROCEFORT_BATFISH", "127.0.0.1:9996").rpartition(":")
+    if not reachable(host, int(port)):
+        pytest.skip(f"no Batfish service answers at {host}:{port}; {START}")
+    return host, int(port)
+
+
+def test_both_engines_count_every_link(
+    service: tuple[str, int], edit_heps: Callable[..., Path]
+) -> None:
+    path = edit_heps(
+        (
+            "  spines: 8\n  leaves: 64\n",
+            "  spines: 4\n  leaves: 64\n  links_per_pair: 2\nlinks_per_pair: 2\n",
+        ),
+        ("  server_m: 5\n", "  server_m: 5\n  fabric: {medium: sr4}\n"),
+    )
+    network = derive(path).network
+    network = read_back(network, render_all(network))
+    state = ask(network, *service)
+    assert len(state.sessions) == 2 * 2 * 8 * 2
+    assert {session.status for session in state.sessions} == {SessionStatus.ESTABLISHED}
+    assert max(route.width for route in state.routes) == 4
+    assert disagreements(analyse(network), state) == ()

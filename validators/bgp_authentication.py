@@ -1,0 +1,85 @@
+"""Authentication of BGP sessions: do both ends have one password, and can anybody read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocefort.models.bgp import BgpSettings
+from rocefort.models.finding import Severity
+from rocefort.models.network import Node
+from rocefort.models.secret import CIPHER, CLEAR, is_reference
+from rocefort.validators.rules import Subject, Verdict, rule
+
+READABLE = (" simple ****", " plain ****")  # ends of lines whose secret was masked
+
+
+def authentication(settings: BgpSettings) -> str:
+    """How a session is authenticated, in words."""
+    if settings.password is not None:
+        named = is_reference(settings.password)
+        return f"the password of {settings.password}" if named else "a password"
+    return "no password" if settings.keychain is None else f"keychain {settings.keychain}"
+
+
+def differing(here: BgpSettings, there: BgpSettings) -> str | None:
+    """What is wrong between two ends; None where nothing is, or nothing can be seen."""
+    kinds = [(s.password is not None, s.keychain is not None) for s in (here, there)]
+    if kinds[0] != kinds[1]:
+        return "TCP connects neither"
+    known = is_reference(here.password) and is_reference(there.password)
+    return "they may differ" if known and here.password != there.password else None
+
+
+def unreadable(subject: Subject) -> Iterator[Verdict]:
+    """Whether two encrypted passwords are one is not known; said once, not for every session."""
+    for node in subject.network.nodes:
+        bgp = node.device.bgp
+        for row in (*bgp.groups, *bgp.peers) if bgp else ():
+            if row.password in (CIPHER, CLEAR):
+                yield subject.not_judged(
+                    None,
+                    "passwords of BGP sessions are there; whether both ends have the same "
+                    "one is not in the text",
+                )
+                return
+
+
+@rule(
+    "SEC004",
+    severity=Severity.ERROR,
+    source="V300R023C00 command reference, `peer password` (`simple` is saved as it is typed)",
+)
+def no_readable_secret(subject: Subject) -> Iterator[Verdict]:
+    """No secret stands readable in a configuration.
+
+    Whoever sees the text, a backup of it or a mail with it, has the secret. `simple` saves it as
+    it was typed; behind `cipher` a switch keeps what it encrypted, so words that no switch would
+    have saved were typed into a file. Set the secret again with `cipher`, and change it: it has
+    been seen.
+    """
+    for node in subject.network.nodes:
+        yield from _readable_passwords(subject, node)
+        for line in node.unmodelled:
+            if any(f"{end} " in f"{line.text} " for end in READABLE):
+                yield subject.finding(
+                    node,
+                    f"`{line.text}` shows its secret",
+                    "set it again with `cipher`, and change it",
+                    path=f"unmodelled[{line.line}]",
+                )
+
+
+def _readable_passwords(subject: Subject, node: Node) -> Iterator[Verdict]:
+    bgp = node.device.bgp
+    if bgp is None:
+        return
+    rows = [(f"bgp.groups[{g.name}]", f"group {g.name}", g.password) for g in bgp.groups]
+    rows += [(f"bgp.peers[{p.address}]", f"peer {p.address}", p.password) for p in bgp.peers]
+    for path, what, password in rows:
+        if password == CLEAR:
+            yield subject.finding(
+                node,
+                f"the BGP password of {what} can be read",
+                "set it again with `cipher`, and change it",
+                path=f"{path}.password",
+            )
