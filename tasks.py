@@ -14,30 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rocefort import options
 from rocefort.errors import BadInput, RocefortError
 from rocefort.garbage import collect_seldom
-from rocefort.options import (
-    SIDE,
-    AddLeaves,
-    AddSpines,
-    BatfishService,
-    Configs,
-    ConnectionsFile,
-    DifferenceFormat,
-    DifferenceFormatted,
-    Engine,
-    Fabric,
-    Format,
-    Formatted,
-    MaybeConnections,
-    MaybeFabric,
-    NewHardware,
-    NewRacks,
-    NewServers,
-    Table,
-    TableFormat,
-    TraceFormat,
-)
 
 if TYPE_CHECKING:
     from rocefort.models.finding import Report
@@ -85,15 +64,11 @@ def _keep_traceback() -> str:
 
 @cli.command()
 def check(
-    fabric: MaybeFabric = None,
-    configs: Configs = None,
-    form: Formatted = Format.TEXT,
-    select: Annotated[
-        list[str] | None, typer.Option(help="Only these rules or families: PFC,BUF001.")
-    ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(help="Not these rules or families: TXT,PFC004.")
-    ] = None,
+    fabric: options.MaybeFabric = None,
+    configs: options.Configs = None,
+    form: options.Formatted = options.Format.TEXT,
+    select: options.Select = None,
+    ignore: options.Ignore = None,
 ) -> None:
     """Judge a fabric, or a directory of configurations, by the rules."""
     from rocefort.steps.judging import subject_of
@@ -105,7 +80,7 @@ def check(
     report = check_all(subject.network, subject.sources, run=chosen)
     _show(report, form, fabric or configs)
     for note in subject.notes:
-        typer.echo(note, err=form is not Format.TEXT)
+        typer.echo(note, err=form is not options.Format.TEXT)
     _end(failed=report.failed)
 
 
@@ -133,12 +108,10 @@ def explain(rule_id: str) -> None:
 
 @cli.command()
 def render(
-    fabric: Fabric,
+    fabric: options.Fabric,
     out: Annotated[Path | None, typer.Option(help="Write one file a switch there.")] = None,
     device: Annotated[str | None, typer.Option(help="Print this switch only.")] = None,
-    secrets: Annotated[
-        bool, typer.Option("--secrets", help="With the secrets, into files of mode 0600.")
-    ] = False,
+    secrets: options.WithSecrets = False,
 ) -> None:
     """Write the configuration of every switch."""
     from rocefort.steps.judging import subject_of, with_secrets, write_texts
@@ -159,9 +132,11 @@ def render(
 
 @cli.command()
 def show(
-    fabric: Fabric,
-    kind: Annotated[Table, typer.Argument(help="What to list.")],
-    form: Annotated[TableFormat, typer.Option("--format", help="How.")] = TableFormat.TEXT,
+    fabric: options.Fabric,
+    kind: Annotated[options.Table, typer.Argument(help="What to list.")],
+    form: Annotated[
+        options.TableFormat, typer.Option("--format", help="How.")
+    ] = options.TableFormat.TEXT,
 ) -> None:
     """List devices, links, addresses, ports, cabling and more."""
     from rocefort.design.derive import derive
@@ -193,12 +168,12 @@ def new(
 
 @cli.command()
 def expand(
-    fabric: Fabric,
-    add_spines: AddSpines = 0,
-    add_leaves: AddLeaves = 0,
-    hardware: NewHardware = None,
-    servers: NewServers = 0,
-    racks: NewRacks = None,
+    fabric: options.Fabric,
+    add_spines: options.AddSpines = 0,
+    add_leaves: options.AddLeaves = 0,
+    hardware: options.NewHardware = None,
+    servers: options.NewServers = 0,
+    racks: options.NewRacks = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing.")] = False,
 ) -> None:
     """Add spines and leaves in place, and prove that nothing moved."""
@@ -215,12 +190,12 @@ def expand(
 
 @cli.command()
 def stages(
-    fabric: Fabric,
-    add_spines: AddSpines = 0,
-    add_leaves: AddLeaves = 0,
-    hardware: NewHardware = None,
-    servers: NewServers = 0,
-    racks: NewRacks = None,
+    fabric: options.Fabric,
+    add_spines: options.AddSpines = 0,
+    add_leaves: options.AddLeaves = 0,
+    hardware: options.NewHardware = None,
+    servers: options.NewServers = 0,
+    racks: options.NewRacks = None,
 ) -> None:
     """Verify every state through which a growth goes; writes nothing."""
     from rocefort.reports.growth import staged_text
@@ -237,15 +212,9 @@ def stages(
 def import_(
     directory: Annotated[Path, typer.Argument(help="Saved configurations, one a switch.")],
     out: Annotated[Path, typer.Option(help="Where fabric.yaml goes: inventory/NAME.")],
-    hardware: Annotated[
-        list[str] | None, typer.Option(help="Model of a switch: leaf03=CE8851-32CQ8DQ-P.")
-    ] = None,
-    software: Annotated[
-        list[str] | None, typer.Option(help="Release of a switch: leaf03=V300R023C00.")
-    ] = None,
-    switches: Annotated[
-        Path | None, typer.Option(help="CSV of switches: name, hardware, software, rack.")
-    ] = None,
+    hardware: options.SwitchHardware = None,
+    software: options.SwitchReleases = None,
+    switches: options.SwitchTable = None,
 ) -> None:
     """Write the fabric.yaml of existing configurations, and say what they did not."""
     from rocefort.steps.importing import facts_of, import_fabric, imported_text
@@ -264,32 +233,15 @@ def schema() -> None:
 
 @cli.command()
 def verify(
-    fabric: MaybeFabric = None,
-    configs: Configs = None,
-    engine: Annotated[Engine, typer.Option(help="Who is asked.")] = Engine.AUTO,
-    batfish: BatfishService = "127.0.0.1:9996",
-    failures: Annotated[
-        str | None,
-        typer.Option(
-            help="none, single, single:N (a sample), 2 (pairs), sample:N (of pairs); unasked "
-            "single if quick, of Batfish single:8."
-        ),
-    ] = None,
-    against: Annotated[
-        str | None, typer.Option(help=f"What was before, to show what changes: {SIDE}")
-    ] = None,
-    timings: Annotated[
-        bool, typer.Option("--timings", help="With the time that Batfish took over each question.")
-    ] = False,
-    limit: Annotated[
-        float,
-        typer.Option(
-            "--batfish-limit",
-            envvar="ROCEFORT_BATFISH_LIMIT",
-            help="Longest that one question to Batfish may take, seconds.",
-        ),
-    ] = 600.0,
-    form: Formatted = Format.TEXT,
+    fabric: options.MaybeFabric = None,
+    configs: options.Configs = None,
+    engine: Annotated[options.Engine, typer.Option(help="Who is asked.")] = options.Engine.AUTO,
+    batfish: options.BatfishService = "127.0.0.1:9996",
+    failures: options.Failures = None,
+    against: options.Against = None,
+    timings: options.Timings = False,
+    limit: options.QuestionLimit = 600.0,
+    form: options.Formatted = options.Format.TEXT,
 ) -> None:
     """Verify sessions, ECMP, reachability and failures from the text that ships."""
     from rocefort.reports.as_json import as_json
@@ -306,18 +258,18 @@ def verify(
     done = verify_subject(subject, str(fabric or configs), asked)
     verified, service = done.verified, done.verified.asked
     took = service.timings if service else ()
-    if form is Format.TEXT:
+    if form is options.Format.TEXT:
         typer.echo(verified_text(verified.state, verified.engines, verified.note))
         for change in verified.changes:
             typer.echo(change_text(change, against or ""))
         if done.studies:
             typer.echo(failures_text(done.studies[0]))
-    if timings and service and form is not Format.JSON:
-        typer.echo(timings_text(took, service.version), err=form is not Format.TEXT)
-    for note in (verified.note if form is not Format.TEXT else "", *done.notes):
+    if timings and service and form is not options.Format.JSON:
+        typer.echo(timings_text(took, service.version), err=form is not options.Format.TEXT)
+    for note in (verified.note if form is not options.Format.TEXT else "", *done.notes):
         if note:
             typer.echo(note, err=True)
-    if form is Format.JSON:
+    if form is options.Format.JSON:
         beside = beside_report(done.studies, verified.changes, took)
         typer.echo(as_json(done.report, beside), nl=False)
     else:
@@ -327,19 +279,14 @@ def verify(
 
 @cli.command("trace")
 def trace_(
-    ends: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[FABRIC] SRC DST", help="Servers, segments, switches or addresses."
-        ),
-    ],
-    configs: Configs = None,
+    ends: options.Ends,
+    configs: options.Configs = None,
     protocol: Annotated[str, typer.Option(help="rdma, tcp, udp or icmp.")] = "rdma",
     port: Annotated[int | None, typer.Option(help="Of the destination, for tcp and udp.")] = None,
-    down: Annotated[
-        list[str] | None, typer.Option(help="Has failed: spine01, or leaf01:100GE1/0/25.")
-    ] = None,
-    form: Annotated[TraceFormat, typer.Option("--format", help="How.")] = TraceFormat.TEXT,
+    down: options.Down = None,
+    form: Annotated[
+        options.TraceFormat, typer.Option("--format", help="How.")
+    ] = options.TraceFormat.TEXT,
 ) -> None:
     """Follow packets from SRC to DST over every equal path, hop by hop."""
     from rocefort.reports.trace import trace_text
@@ -354,15 +301,15 @@ def trace_(
     fabric = Path(ends[0]) if configs is None else None
     flow = flow_of(protocol, port)
     found = trace_between(subject_of(fabric, configs), (ends[-2], ends[-1]), flow, down or ())
-    text = form is TraceFormat.TEXT
+    text = form is options.TraceFormat.TEXT
     typer.echo(trace_text(found) if text else found.model_dump_json(indent=2), nl=not text)
     _end(failed=not found.delivered)
 
 
 @cli.command()
 def report(
-    fabric: MaybeFabric = None,
-    configs: Configs = None,
+    fabric: options.MaybeFabric = None,
+    configs: options.Configs = None,
     out: Annotated[Path, typer.Option(help="Directory of the page.")] = Path("report"),
 ) -> None:
     """Write one HTML page that shows a whole fabric."""
@@ -374,14 +321,12 @@ def report(
 
 @cli.command()
 def diff(
-    before: Annotated[str, typer.Argument(help=SIDE)],
-    after: Annotated[str, typer.Argument(help=SIDE)],
+    before: Annotated[str, typer.Argument(help=options.SIDE)],
+    after: Annotated[str, typer.Argument(help=options.SIDE)],
     patch: Annotated[bool, typer.Option("--patch", help="With the commands.")] = False,
     back: Annotated[bool, typer.Option("--back", help="With the commands that undo it.")] = False,
-    form: DifferenceFormatted = DifferenceFormat.TEXT,
-    exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="End with 1 where there is a difference.")
-    ] = False,
+    form: options.DifferenceFormatted = options.DifferenceFormat.TEXT,
+    exit_code: options.ExitCode = False,
 ) -> None:
     """Show what takes each switch from BEFORE to AFTER."""
     from rocefort.reports.differences import WRITERS, Shown
@@ -395,10 +340,10 @@ def diff(
 
 @cli.command()
 def drift(
-    fabric: Fabric,
+    fabric: options.Fabric,
     configs: Annotated[Path, typer.Option(help="The configurations that run.")],
     patch: Annotated[bool, typer.Option("--patch", help="With the commands.")] = False,
-    form: DifferenceFormatted = DifferenceFormat.TEXT,
+    form: options.DifferenceFormatted = options.DifferenceFormat.TEXT,
 ) -> None:
     """Show where what runs is not what is intended."""
     from rocefort.reports.differences import WRITERS, Shown
@@ -412,18 +357,14 @@ def drift(
 
 @cli.command()
 def review(
-    fabric: MaybeFabric = None,
+    fabric: options.MaybeFabric = None,
     base: Annotated[str, typer.Option(help="Git revision before: main, HEAD~1.")] = "HEAD",
     head: Annotated[str, typer.Option(help="Git revision after, or worktree.")] = "worktree",
     out: Annotated[Path, typer.Option(help="Directory of the four files.")] = Path("review"),
-    page_url: Annotated[
-        str, typer.Option(envvar="ROCEFORT_PAGE_URL", help="Where the page will be found.")
-    ] = "review.html",
-    engine: Annotated[Engine, typer.Option(help="Who verifies.")] = Engine.AUTO,
-    batfish: BatfishService = "127.0.0.1:9996",
-    failures: Annotated[
-        str | None, typer.Option(help="none, single, 2 (pairs), sample:N; single if quick.")
-    ] = None,
+    page_url: options.PageUrl = "review.html",
+    engine: Annotated[options.Engine, typer.Option(help="Who verifies.")] = options.Engine.AUTO,
+    batfish: options.BatfishService = "127.0.0.1:9996",
+    failures: options.Failures = None,
 ) -> None:
     """Review a change in git: Markdown, HTML, JSON and SARIF."""
     from rocefort.reports.review_content import notes_of, summary_of
@@ -442,15 +383,11 @@ def review(
 
 @cli.command()
 def plan(
-    fabric: Fabric,
-    connections: ConnectionsFile,
+    fabric: options.Fabric,
+    connections: options.ConnectionsFile,
     out: Annotated[Path, typer.Option(help="Where the sealed plan goes.")] = Path("plan.json"),
-    running: Annotated[
-        Path | None, typer.Option(help="Running configurations instead of asking the switches.")
-    ] = None,
-    rotate: Annotated[
-        list[str] | None, typer.Option(help="Set this secret again: env:NAME or file:PATH.")
-    ] = None,
+    running: options.Running = None,
+    rotate: options.Rotate = None,
 ) -> None:
     """Seal a plan that takes what runs to what is intended, in waves."""
     from rocefort.fleet.connections import load_connections
@@ -468,10 +405,8 @@ def plan(
 @cli.command()
 def apply(
     sealed: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan that `plan` has sealed.")],
-    connections: ConnectionsFile,
-    journal: Annotated[
-        Path | None, typer.Option(help="Where every step is noted; PLAN.journal by default.")
-    ] = None,
+    connections: options.ConnectionsFile,
+    journal: options.Journal = None,
 ) -> None:
     """Carry out a sealed plan, wave by wave, or roll back."""
     from rocefort.fleet.connections import load_connections
@@ -493,7 +428,7 @@ def apply(
 
 @lab.command("cli")
 def lab_cli(
-    fabric: Fabric,
+    fabric: options.Fabric,
     state: Annotated[Path, typer.Option(help="Keys, known hosts, connections.")] = Path("lab"),
 ) -> None:
     """Run every switch of a fabric as an emulated CLI over SSH on loopback, until Ctrl-C."""
@@ -504,9 +439,9 @@ def lab_cli(
 
 @cli.command()
 def demo(
-    fabric: Fabric = Path("heps"),
-    engine: Annotated[Engine, typer.Option(help="Who verifies.")] = Engine.AUTO,
-    batfish: BatfishService = "127.0.0.1:9996",
+    fabric: options.Fabric = Path("heps"),
+    engine: Annotated[options.Engine, typer.Option(help="Who verifies.")] = options.Engine.AUTO,
+    batfish: options.BatfishService = "127.0.0.1:9996",
 ) -> None:
     """Walk the whole way once, on emulated switches."""
     from rocefort.steps.demo import run_demo
@@ -518,12 +453,10 @@ def demo(
 
 @cli.command()
 def day0(
-    fabric: Fabric,
+    fabric: options.Fabric,
     device: Annotated[str, typer.Argument(help="The new switch.")],
-    connections: MaybeConnections = None,
-    password: Annotated[
-        list[str] | None, typer.Option(help="USER=env:NAME or USER=file:PATH, for each user.")
-    ] = None,
+    connections: options.MaybeConnections = None,
+    password: options.Passwords = None,
     with_secrets: Annotated[bool, typer.Option(help="Print the passwords themselves.")] = False,
 ) -> None:
     """Print what to type on the console of a new switch."""
@@ -537,9 +470,9 @@ def day0(
 
 @cli.command()
 def replace(
-    fabric: Fabric,
+    fabric: options.Fabric,
     device: Annotated[str, typer.Argument(help="The failed switch.")],
-    connections: ConnectionsFile,
+    connections: options.ConnectionsFile,
 ) -> None:
     """Print the steps that replace a failed switch."""
     from rocefort.reports.instructions import instructions_text
@@ -550,7 +483,7 @@ def replace(
     typer.echo(instructions_text(f"a replacement of {switch.title}", steps), nl=False)
 
 
-def _show(report: Report, form: Format, subject: Path | None) -> None:
+def _show(report: Report, form: options.Format, subject: Path | None) -> None:
     from rocefort.steps.reporting import written
 
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")

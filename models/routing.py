@@ -120,7 +120,6 @@ class Effect(Frozen):
     own_servers: int = 0  # on failed switches
     bisection: float | None = None  # uplinks of the worse half of the leaves, share of all; 0..1
     circle: str = ""  # buffers that can now wait for each other
-    refused: str = ""  # why the engine cannot tell: all else is empty
 
     @property
     def pairs(self) -> int:

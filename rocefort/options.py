@@ -71,6 +71,8 @@ MaybeFabric = Annotated[
 Configs = Annotated[Path | None, typer.Option(help="Judge a directory of configurations instead.")]
 Formatted = Annotated[Format, typer.Option("--format", help="How it is written.")]
 DifferenceFormatted = Annotated[DifferenceFormat, typer.Option("--format", help="How.")]
+TableFormatted = Annotated[TableFormat, typer.Option("--format", help="How.")]
+TraceFormatted = Annotated[TraceFormat, typer.Option("--format", help="How.")]
 SIDE = "A fabric, a directory of configurations, or either at a git revision: HEAD~1:inventory/x."
 ConnectionsFile = Annotated[
     Path, typer.Option("--connections", help="YAML: how each switch and server is reached.")
@@ -95,4 +97,61 @@ NewHardware = Annotated[
 NewServers = Annotated[int, typer.Option("--servers", min=0, help="Servers on each new leaf.")]
 NewRacks = Annotated[
     list[str] | None, typer.Option("--racks", help="leaves=RACK,RACK: filled one by one.")
+]
+
+Select = Annotated[list[str] | None, typer.Option(help="Only these rules or families: PFC,BUF001.")]
+Ignore = Annotated[list[str] | None, typer.Option(help="Not these rules or families: TXT,PFC004.")]
+WithSecrets = Annotated[
+    bool, typer.Option("--secrets", help="With the secrets, into files of mode 0600.")
+]
+SwitchHardware = Annotated[
+    list[str] | None, typer.Option(help="Model of a switch: leaf03=CE8851-32CQ8DQ-P.")
+]
+SwitchReleases = Annotated[
+    list[str] | None, typer.Option(help="Release of a switch: leaf03=V300R023C00.")
+]
+SwitchTable = Annotated[
+    Path | None, typer.Option(help="CSV of switches: name, hardware, software, rack.")
+]
+Failures = Annotated[
+    str | None,
+    typer.Option(
+        help="none, single, single:N (a sample), 2 (pairs), sample:N (of pairs); unasked "
+        "single if quick, of Batfish single:8."
+    ),
+]
+Against = Annotated[str | None, typer.Option(help=f"What was before, to show what changes: {SIDE}")]
+Timings = Annotated[
+    bool, typer.Option("--timings", help="With the time that Batfish took over each question.")
+]
+QuestionLimit = Annotated[
+    float,
+    typer.Option(
+        "--batfish-limit",
+        envvar="ROCEFORT_BATFISH_LIMIT",
+        help="Longest that one question to Batfish may take, seconds.",
+    ),
+]
+Ends = Annotated[
+    list[str],
+    typer.Argument(metavar="[FABRIC] SRC DST", help="Servers, segments, switches or addresses."),
+]
+Down = Annotated[list[str] | None, typer.Option(help="Has failed: spine01, or leaf01:100GE1/0/25.")]
+ExitCode = Annotated[
+    bool, typer.Option("--exit-code", help="End with 1 where there is a difference.")
+]
+PageUrl = Annotated[
+    str, typer.Option(envvar="ROCEFORT_PAGE_URL", help="Where the page will be found.")
+]
+Running = Annotated[
+    Path | None, typer.Option(help="Running configurations instead of asking the switches.")
+]
+Rotate = Annotated[
+    list[str] | None, typer.Option(help="Set this secret again: env:NAME or file:PATH.")
+]
+Journal = Annotated[
+    Path | None, typer.Option(help="Where every step is noted; PLAN.journal by default.")
+]
+Passwords = Annotated[
+    list[str] | None, typer.Option(help="USER=env:NAME or USER=file:PATH, for each user.")
 ]

@@ -20,7 +20,8 @@ from requests import HTTPError, RequestException, Response
 # pybatfish reads it once, when its client is imported; its 10 wait minutes for a dead service.
 Options.max_retries_to_connect_to_coordinator = 2
 
-from pybatfish.client.session import Session  # noqa: E402 - after the option above
+from pybatfish.client import restv2helper  # noqa: E402 - after the option above
+from pybatfish.client.session import Session  # noqa: E402
 from pybatfish.datamodel import Interface  # noqa: E402
 from pybatfish.datamodel.flow import HeaderConstraints, PathConstraints  # noqa: E402
 
@@ -72,6 +73,7 @@ class Watched(Session):  # type: ignore[misc]  # pybatfish has no types
 
     def _watch(self, response: Response, *_args: object, **_kwargs: object) -> Response:
         if self._until and time.monotonic() > self._until:
+            response.close()
             raise TooLong(f"{self._asked} was not answered in {self.limit_s:g} s")
         return response
 
@@ -84,17 +86,27 @@ def network_name() -> str:
 @contextlib.contextmanager
 def session(host: str, port: int, snapshot: bytes, access: Access = PLAIN) -> Iterator[Watched]:
     """A session with the zipped snapshot in a network of its own, deleted in the end."""
-    batfish = Watched(host, port, access)
-    name = network_name()
-    try:
+    with contextlib.ExitStack() as after:
+        after.callback(_hang_up)
+        batfish = Watched(host, port, access)
+        name = network_name()
+        after.callback(_forget, batfish, name, min(DELETE_S, access.limit_s))
         batfish.set_network(name)
         add_snapshot(batfish, snapshot, BASE)
         yield batfish
-    finally:
-        # If the service is gone so is the network, and what went wrong first must be told.
-        batfish.timeout = min(DELETE_S, access.limit_s)
-        with contextlib.suppress(RequestException):
-            batfish.delete_network(name)
+
+
+def _forget(batfish: Session, network: str, timeout_s: float) -> None:
+    """Delete the network. If the service is gone so is that, and what went wrong first is told."""
+    batfish.timeout = timeout_s
+    with contextlib.suppress(RequestException):
+        batfish.delete_network(network)
+
+
+def _hang_up() -> None:
+    """Close the connections that pybatfish would keep open for as long as the program runs."""
+    restv2helper._requests_session.close()  # noqa: SLF001 - it offers no other way
+    restv2helper._requests_session_fail_fast.close()  # noqa: SLF001
 
 
 def add_snapshot(batfish: Watched, snapshot: bytes, name: str) -> None:

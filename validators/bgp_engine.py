@@ -110,8 +110,16 @@ class Routing:
         return {name: number for number, name in enumerate(self.names)}
 
 
-def solve_bgp(underlay: Underlay, sessions: Sequence[Session], sources: Sources) -> Routing:
+def solve_bgp(
+    underlay: Underlay,
+    sessions: Sequence[Session],
+    sources: Sources,
+    known: Routing | None = None,
+) -> Routing:
     """All BGP tables, by class of prefixes.
+
+    known: of another version. Where its sessions are the same, so are the routes to prefixes of
+    the same origins that pass the same policies, and they are taken from there.
 
     A switch passes on the route that BGP chose even where it uses a connected or a static one in
     its place (V300R023C00, `active-route-advertise`: the default is to advertise all of BGP's).
@@ -125,8 +133,12 @@ def solve_bgp(underlay: Underlay, sessions: Sequence[Session], sources: Sources)
     hops = tuple(edge.next_hop for edge in edges)
     routing = Routing((), names, _graph(underlay, names, edges), hops, tuple(policies))
     memo: dict[Edges, tuple[IPv4Address, ...]] = {}
+    same = known is not None and replace(known, classes=()) == routing
+    solved = {(c.origins, c.denied): c for c in known.classes} if known and same else {}
     classes = tuple(
-        _solved(routing, prefixes, origins, ~passed, memo)
+        replace(solved[origins, ~passed], prefixes=prefixes)
+        if (origins, ~passed) in solved
+        else _solved(routing, prefixes, origins, ~passed, memo)
         for (origins, passed), prefixes in _classes(underlay, routing).items()
     )
     return replace(routing, classes=classes)

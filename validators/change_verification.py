@@ -11,14 +11,14 @@ one version has are no change of that switch.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from datetime import date
 from ipaddress import IPv4Network
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
 from rocefort.models.network import End, Network, Server, Sources
 from rocefort.models.reachability import Pair
-from rocefort.models.routing import RoutingState
+from rocefort.models.routing import Route, RoutingState
 from rocefort.models.routing_change import RouteChange, RoutingChange
 from rocefort.models.traffic import Flow
 from rocefort.models.wording import counted
@@ -35,15 +35,21 @@ CHANGE_TITLES = {
 }
 
 
-def change_of(before: RoutingState, after: RoutingState) -> RoutingChange:
-    """What one engine answers differently about two versions."""
-    tables = [{(r.device, r.prefix): r.next_hops for r in s.routes} for s in (before, after)]
-    standing = [{session.device for session in s.sessions} for s in (before, after)]
-    both = standing[0] & standing[1]
+def change_of(before: RoutingState, after: RoutingState, standing: Set[str]) -> RoutingChange:
+    """What one engine answers differently about two versions; standing: switches of both.
+
+    Said by the caller, for a switch whose BGP has gone altogether is in no answer of an engine.
+    """
+    rows = [_by_device(state) for state in (before, after)]
+    moved = {name for name in {*rows[0], *rows[1]} if rows[0].get(name) != rows[1].get(name)}
+    tables = [
+        {(r.device, r.prefix): r.next_hops for name in moved for r in side.get(name, ())}
+        for side in rows
+    ]
     found = (
         (key, tables[0].get(key, ()), tables[1].get(key, ()))
         for key in {*tables[0], *tables[1]}
-        if key[0] in both
+        if key[0] in standing
     )
     hops = sorted(entry for entry in found if entry[1] != entry[2])
     was, now = before.reachability, after.reachability
@@ -59,6 +65,19 @@ def change_of(before: RoutingState, after: RoutingState) -> RoutingChange:
             for key, old, new in hops
         ),
     )
+
+
+def standing(before: Network, after: Network) -> Set[str]:
+    """Switches that both versions have."""
+    return before.by_name.keys() & after.by_name.keys()
+
+
+def _by_device(state: RoutingState) -> dict[str, list[Route]]:
+    """Routes of every device, in their order."""
+    found: defaultdict[str, list[Route]] = defaultdict(list)
+    for route in state.routes:
+        found[route.device].append(route)
+    return found
 
 
 def lend(network: Network, other: Network) -> Network:

@@ -146,8 +146,6 @@ class Costs:
 
 def difference(ours: Effect, theirs: Effect, names: tuple[str, str]) -> tuple[str, str] | None:
     """First device and sentence in which two engines' effects of one failure differ, if any."""
-    if ours.refused or theirs.refused:
-        return None
     tables = [dict(_facts(effect)) for effect in (ours, theirs)]
     for fact in sorted({*tables[0], *tables[1]}, key=str):
         mine, yours = (table.get(fact, "unchanged") for table in tables)

@@ -17,7 +17,12 @@ from rocefort.validators.batfish_access import PLAIN, Access, Service
 from rocefort.validators.batfish_asking import Asked, ask_all
 from rocefort.validators.batfish_failures import cabled_failures, choose
 from rocefort.validators.batfish_verification import verify_checks
-from rocefort.validators.change_verification import change_of, disagreement, verify_change
+from rocefort.validators.change_verification import (
+    change_of,
+    disagreement,
+    standing,
+    verify_change,
+)
 from rocefort.validators.failures import single_failures
 from rocefort.validators.outside import with_outside
 from rocefort.validators.routing import Solution, analyse
@@ -81,7 +86,7 @@ def run(  # noqa: PLR0913, PLR0917 - what is verified, by whom, where, and what 
     if engine is Engine.AUTO and not batfish.reachable(host, port, access=wanted.access):
         return replace(done, note=f"Batfish not run: no service at {service}")
     asked = _ask(network, solution, service, wanted)
-    return _joined(done, asked, network, sources)
+    return _joined(done, asked, network, wanted.before, sources)
 
 
 def _ask(network: Network, solution: Solution | None, service: Service, wanted: Wishes) -> Asked:
@@ -102,9 +107,9 @@ def _by_batfish(network: Network, sources: Sources, service: Service, wanted: Wi
     report = verify(network, asked.state, sources, solution)
     done = Verified(report, asked.state, (asked.state.engine,), asked.note, asked=asked)
     report = report.joined(verify_checks(with_outside(network), asked.files, asked.checks, sources))
-    if asked.before is None:
+    if asked.before is None or wanted.before is None:
         return replace(done, report=report)
-    change = change_of(asked.before, asked.state)
+    change = change_of(asked.before, asked.state, standing(wanted.before, network))
     report = report.joined(verify_change(network, change, sources, solution))
     return replace(done, report=report, changes=(change,))
 
@@ -113,19 +118,32 @@ def _changed(done: Verified, network: Network, sources: Sources, wanted: Wishes)
     """With what the embedded engine says of a change."""
     if wanted.before is None:
         return done
-    change = change_of(analyse(wanted.before).state, done.state)
+    before = _solved_before(wanted.before)
+    change = change_of(before.state, done.state, standing(wanted.before, network))
     report = verify_change(network, change, sources, done.solution)
     return replace(done, report=done.report.joined(report), changes=(change,))
 
 
-def _joined(done: Verified, asked: Asked, network: Network, sources: Sources) -> Verified:
+def _solved_before(network: Network) -> Solution:
+    """A solution of the earlier version; what is refused is said to stand there."""
+    try:
+        return analyse(network)
+    except Refused as refused:
+        problem = refused.problem
+        where = f"the version before, {problem.where}" if problem.where else "the version before"
+        raise Refused(problem.what, where=where, how=problem.how) from refused
+
+
+def _joined(
+    done: Verified, asked: Asked, network: Network, before: Network | None, sources: Sources
+) -> Verified:
     """What the embedded engine said, with what Batfish says, and where the two differ."""
     report, changes = done.report, done.changes
     if done.solution is not None:
         report = report.joined(compared(network, done.solution, asked.state, sources))
     report = report.joined(verify_checks(with_outside(network), asked.files, asked.checks, sources))
-    if changes and asked.before is not None:
-        theirs = change_of(asked.before, asked.state)
+    if changes and asked.before is not None and before is not None:
+        theirs = change_of(asked.before, asked.state, standing(before, network))
         examples = [(example.source, example.destination) for example in asked.examples]
         findings = disagreement(changes[0], theirs, examples, sources)
         report = report.joined(Report(network=network.name, rules=(), findings=findings))

@@ -62,8 +62,9 @@ class After:
 
     def at(self, prefix: IPv4Network) -> Fate | None:
         """How a prefix fares; None: it never was in BGP."""
-        number = self.base.class_of.get(prefix, -1)
-        return self.fate_of_class.get(number) or self.fate_of.get(prefix)
+        number = self.base.class_of.get(prefix)
+        alike = self.fate_of_class.get(number) if number is not None else None
+        return alike or self.fate_of.get(prefix)
 
 
 @dataclass(frozen=True)

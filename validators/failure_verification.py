@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
-from rocefort.models.network import Network, Sources
+from rocefort.models.network import Network, Role, Sources
 from rocefort.models.routing import Effect, FailureStudy, PairLoss, WidthLoss
 from rocefort.models.wording import counted
 from rocefort.validators.waivers import sort_out
@@ -35,8 +35,12 @@ def verify_failures(
     report = Report(
         network=network.name,
         rules=tuple(FAILURE_TITLES),
-        findings=(*_lost(study, known), *_narrow(study, known), *_circles(study, known)),
-        not_judged=tuple(_not_judged(study)),
+        findings=(
+            *(_lost(study, known) if network.role(Role.SPINE) else ()),
+            *_narrow(study, known),
+            *_circles(study, known),
+        ),
+        not_judged=tuple(_not_judged(network, study)),
     )
     return sort_out(report, network, known, today)
 
@@ -101,11 +105,10 @@ def _error(rule: str, device: str, sources: Sources, message: str, hint: str) ->
     return Finding(rule=rule, severity=Severity.ERROR, where=where, message=message, hint=hint)
 
 
-def _not_judged(study: FailureStudy) -> Iterator[NotJudged]:
-    refused = [effect for effect in study.effects if effect.refused]
-    if refused:
-        reason = f"{_after(refused)}: {refused[0].refused}"
-        yield from (NotJudged(rule=rule, where=Where(), reason=reason) for rule in FAILURE_TITLES)
+def _not_judged(network: Network, study: FailureStudy) -> Iterator[NotJudged]:
+    if not network.role(Role.SPINE):  # so nobody knows what cabling leaves
+        reason = "which switches are spines and leaves is not known"
+        yield from (NotJudged(rule=rule, where=Where(), reason=reason) for rule in (LOSS, NARROW))
     if study.circles.startswith("not judged: "):
         reason = study.circles.removeprefix("not judged: ")
         yield NotJudged(rule=CIRCLE, where=Where(), reason=reason)

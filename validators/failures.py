@@ -182,7 +182,6 @@ class Studied:
             own_servers=sum(server.port.device in weak.dead for server in at) if weak.dead else 0,
             bisection=left.bisection(failure),
             circle=self.buffers.circle(after) if self.buffers.judged else "",
-            refused="",
         )
 
     @cached_property

@@ -113,8 +113,10 @@ def _prefix_order(prefix: IPv4Network) -> tuple[int, int]:
     return int(prefix.network_address), prefix.prefixlen
 
 
-def analyse(network: Network, sources: Sources | None = None) -> Solution:
-    """Solve a network and keep the reasons.
+def analyse(
+    network: Network, sources: Sources | None = None, near: Solution | None = None
+) -> Solution:
+    """Solve a network and keep the reasons; near: of another version, to solve only what differs.
 
     Raises Refused, naming device and line, for what the engine does not model; for a server on
     an unknown switch when `state` or `trips` is asked for.
@@ -122,7 +124,8 @@ def analyse(network: Network, sources: Sources | None = None) -> Solution:
     known = sources or Sources()
     underlay = build(with_outside(network), known)
     found = sessions(underlay, known)
-    return Solution(underlay, found, solve_bgp(underlay, found, known))
+    solved = solve_bgp(underlay, found, known, near.routing if near else None)
+    return Solution(underlay, found, solved)
 
 
 def solve(network: Network, sources: Sources | None = None) -> RoutingState:

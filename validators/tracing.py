@@ -117,7 +117,8 @@ class _Tracer:
             loop = " - ".join(names[names.index(device) :])
             yield self._ended(before, Stop(f"packets loop: {loop}", Place(device, "bgp")))
             return
-        if device in (name for name, _ in under.owners.get(self.destination.address, ())):
+        owners = () if self.destination.server else under.owners.get(self.destination.address, ())
+        if any(device == name for name, _ in owners):
             yield Path(hops=(*before, hop), delivered=True)  # its own address
             return
         for prefix, own, learned in self._steps:

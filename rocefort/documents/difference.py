@@ -6,16 +6,21 @@ middle is one change.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rocefort.documents.read import Document, YamlPath
 from rocefort.models.network import Position
 from rocefort.models.review import IntentChange
+from rocefort.models.secret import REFERENCE
 
 # What an item of a list is known by: the first of these that all items have, each another.
 KEYS = ("name", "id", "rule", "port", "queue", "dscp", "prefix")
 LONGEST = 200  # characters of a value that a change repeats
+# Keys whose values refer to a secret: what is no reference may be the secret itself.
+SECRETS = frozenset({"password", "authentication", "privacy"})
+HIDDEN = "(hidden: no reference)"
 _ABSENT = object()
 
 
@@ -61,8 +66,8 @@ def _changes(path: str, old: _Side, new: _Side) -> Iterator[IntentChange]:
             return
     yield IntentChange(
         path=path or ".",
-        before=_told(old.value),
-        after=_told(new.value),
+        before=_told(path, old.value),
+        after=_told(path, new.value),
         before_at=_at(old.place),
         after_at=_at(new.place),
     )
@@ -106,19 +111,21 @@ def _key_of(items: list[object], *sides: list[object]) -> str | None:
     return None
 
 
-def _told(value: object) -> str | None:
-    """A value as one line of YAML would say it."""
+def _told(path: str, value: object) -> str | None:
+    """A value as one line of YAML would say it; a path ends with its key."""
     if value is _ABSENT:
         return None
-    said = _flow(value)
+    said = _flow(value, path.rpartition(".")[2])
     return said if len(said) <= LONGEST else f"{said[:LONGEST]}\u2026"
 
 
-def _flow(value: object) -> str:
+def _flow(value: object, key: str) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{k}: {_flow(item, str(k))}" for k, item in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_flow, value)) + "]"
+        return "[" + ", ".join(_flow(item, key) for item in value) + "]"
+    if key in SECRETS and value is not None and not re.fullmatch(REFERENCE, str(value)):
+        return HIDDEN
     if isinstance(value, bool):
         return "true" if value else "false"
     return "null" if value is None else str(value)

@@ -123,11 +123,6 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def scaled_clock(scale: float) -> Callable[[], float]:
-    """A clock that runs `scale` times as fast as the machine's: a trial of 600 s in 600/scale."""
-    return lambda: time.monotonic() * scale
-
-
 @dataclass
 class EmulatedSwitch:
     """The state of one switch; all of it in memory. Time comes from `clock`, in seconds."""

@@ -90,8 +90,6 @@ def _who(kind: str, effects: Sequence[Effect]) -> str:
 
 def costs(effect: Effect) -> str:
     """Costs of one failure in words, alike for failures that cost alike."""
-    if effect.refused:
-        return f"not known: {effect.refused}"
     parts = [*_widths(effect), *_pairs(effect)]
     if effect.cut_off:
         verb = "is" if len(effect.cut_off) == 1 else "are"
@@ -109,7 +107,8 @@ def _own(effects: Sequence[Effect]) -> str:
     if not most:
         return ""
     said = counted(most, "server") if least == most else f"{least} to {most} servers"
-    return f", {said} of its own"
+    one = all(len(effect.failure.nodes) < 2 for effect in effects)
+    return f", {said} of {'its' if one else 'their'} own"
 
 
 def _widths(effect: Effect) -> Iterable[str]:

@@ -34,8 +34,8 @@ def _row(who: str, cost: str, effects: Sequence[Effect]) -> Row:
     return (
         who,
         cost.replace("->", "\N{RIGHTWARDS ARROW}"),  # a line may not break within it
-        None if first.refused else first.pairs,
-        "as before" if least is None and not first.refused else least,
+        first.pairs,
+        "as before" if least is None else least,
         _losses(first, alone=len(effects) == 1),
         _named([str(effect.failure) for effect in effects]) if effects[1:] else "",
     )
@@ -44,7 +44,7 @@ def _row(who: str, cost: str, effects: Sequence[Effect]) -> Row:
 def _losses(effect: Effect, *, alone: bool) -> str:
     """Pairs of leaves between which servers lose each other; of failures that cost alike, one's."""
     if not effect.lost:
-        return "not known" if effect.refused else "none"
+        return "none"
     told = [_loss(loss) for loss in effect.lost[:MOST_LOSSES]]
     more = len(effect.lost) - MOST_LOSSES
     words = "; ".join((*told, *([f"and {more} more"] if more > 0 else [])))

@@ -163,6 +163,7 @@ def _switches_lead(review: Review) -> str:
         return "No switch changes."
     kinds = Counter(switch.change.kind for switch in change.changed if switch.change.edits)
     felt = sum(bool(s.change.service_affecting or s.facts) for s in change.changed)
+    felt += len(change.only_before)  # what is removed serves nobody
     words = [f"{kinds[kind]} {kind.value}" for kind in Kind if kinds[kind]]
     words += [f"{len(change.only_after)} new"] if change.only_after else []
     words += [f"{len(change.only_before)} removed"] if change.only_before else []
@@ -284,7 +285,7 @@ def _servers(review: Review) -> Section:
         f"maintenance {server.maintenance or 'not known'}"
         for server in lost
     ]
-    lead = f"{counted(len(lost), 'server')}, each on one leaf only."
+    lead = f"{counted(len(lost), 'server')}, {'each ' if lost[1:] else ''}on one leaf only."
     return Section("servers", "Servers that lose service", lead, (Items(tuple(lines)),))
 
 

@@ -203,10 +203,12 @@ class _Radius:
         return found
 
     def _lost(self) -> Iterator[LostServer]:
+        known = {server.name for server in self.before.servers or ()}
         later = {server.name: server for server in self.after.servers or ()}
+        at = {s.ports: s for s in later.values() if s.name not in known}  # perhaps by a new name
         alone = {r.leaf for r in self._redundancy() if r.changing == r.leaf and not r.left}
         for server in self.before.servers or ():
-            why = self._why_lost(server, later.get(server.name), alone)
+            why = self._why_lost(server, later.get(server.name), at.get(server.ports), alone)
             if why:
                 intent = self.intents.get(server.name)
                 yield LostServer(
@@ -217,8 +219,13 @@ class _Radius:
                     maintenance=intent.maintenance if intent else None,
                 )
 
-    def _why_lost(self, server: Server, later: Server | None, alone: set[str]) -> str:
+    def _why_lost(
+        self, server: Server, later: Server | None, instead: Server | None, alone: set[str]
+    ) -> str:
+        """Why it loses service, empty where it does not; instead: who comes to its ports."""
         leaf = server.port.device
+        if later is None and instead and _service(instead) == _service(server):
+            later = instead
         if later is None:
             return "it is no longer in the fabric"
         if later.ports != server.ports:
@@ -241,6 +248,11 @@ class _Radius:
 
 def _ends(link: Link) -> tuple[End, End]:
     return link.a, link.b
+
+
+def _service(server: Server) -> tuple[object, ...]:
+    """What a server has of the fabric, whatever its name."""
+    return server.port, server.segment, server.address, server.nic, server.roce
 
 
 def _net(address: IPv4Address, length: int) -> IPv4Network:

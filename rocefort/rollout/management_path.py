@@ -22,6 +22,7 @@ ASPECTS: dict[str, str] = {
     "static routes": r"static_routes\b.*",
     "sysname": r"name",
 }
+ITSELF = "the switch itself"
 
 
 def management_path(before: Network, after: Network, change: Difference) -> ManagementPath:
@@ -35,8 +36,14 @@ def management_path(before: Network, after: Network, change: Difference) -> Mana
         changes=tuple(
             found
             for switch in change.changed
-            for found in _changes(
-                before.by_name[switch.device], after.by_name[switch.device], switch.change.edits
+            for found in (
+                *(
+                    ManagementChange(device=switch.device, aspect=ITSELF, what=fact)
+                    for fact in switch.facts  # another box has nothing of the path until it is set
+                ),
+                *_changes(
+                    before.by_name[switch.device], after.by_name[switch.device], switch.change.edits
+                ),
             )
         ),
     )

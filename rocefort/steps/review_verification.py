@@ -15,7 +15,7 @@ from rocefort.steps.failing import Failing, study_failures
 from rocefort.steps.judging import Subject
 from rocefort.validators import engines
 from rocefort.validators.batfish_access import Service
-from rocefort.validators.change_verification import change_of, verify_change
+from rocefort.validators.change_verification import change_of, standing, verify_change
 from rocefort.validators.engines import Engine, Verified, Wishes
 from rocefort.validators.routing import Solution, analyse
 from rocefort.validators.verification import verify
@@ -80,14 +80,15 @@ def verify_both(
         quiet = _same(base.network, head.network, difference, buffers=False)
         earlier = failing
         if failing.study and not quiet:  # buffers differ, and whom they can make wait
-            earlier = _study(base, asking, analyse(base.network, base.sources))
+            earlier = _study(base, asking, analyse(base.network, base.sources, done.solution))
         told = _told(done, failing, earlier, done.state)
         return Outcome(told.model_copy(update={"same": True}), report, report)
-    solved = analyse(base.network, base.sources)
+    solved = analyse(base.network, base.sources, done.solution)
     was = verify(base.network, solved.state, base.sources, solved)
     changes = done.changes
     if not both:
-        changes = (change_of(solved.state, done.state),)
+        both_have = standing(base.network, head.network)
+        changes = (change_of(solved.state, done.state, both_have),)
         judged = verify_change(head.network, changes[0], head.sources, done.solution)
         report = report.joined(judged)
     earlier = _study(base, asking, solved) if failing.study else Failing()

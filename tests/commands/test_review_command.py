@@ -217,6 +217,51 @@ def test_a_new_leaf_is_additive_and_takes_nothing(clone: Clone, review: Review) 
     assert [line["path"] for line in done.json["intent"]] == ["leaves[leaf09]"]
 
 
+@pytest.mark.parametrize("then", ["    password: env:BGP_PASSWORD\n", None])
+def test_a_password_in_the_base_is_not_repeated(
+    clone: Clone, review: Review, then: str | None
+) -> None:
+    mistake = "  authentication:\n    password: s3same\n"
+    clone.edit(("  hold_s: 30\n", "  hold_s: 30\n" + mistake))
+    clone.commit("a password where its reference belongs")
+    clone.edit((mistake, mistake.splitlines(keepends=True)[0] + then if then else ""))
+    done = review()
+    assert done.code == 0
+    assert "hidden: no reference" in done.markdown
+    assert all("s3same" not in (done.written / name).read_text() for name in FILES)
+    assert "s3same" not in done.out + done.err
+
+
+def test_a_server_by_another_name_loses_nothing(clone: Clone, review: Review) -> None:
+    clone.edit(("name: readout01", "name: readout-one"))
+    done = review()
+    assert "Traffic feels nothing of this change." in done.words
+    assert "servers that lose service: None." in done.words
+    clone.edit(("leaf: leaf05\n    port: 25GE1/0/1", "leaf: leaf05\n    port: 25GE1/0/2"))
+    assert "1 server, on one leaf only." in review().words
+
+
+def test_a_switch_by_another_name_affects_service(clone: Clone, review: Review) -> None:
+    clone.edit(
+        ("name: leaf05\n", "name: leaf55\n"),
+        ("leaf: leaf05\n", "leaf: leaf55\n"),
+    )
+    assert "2 modifying, 1 new, 1 removed; 1 switch affected in service" in review().words
+
+
+def test_other_hardware_keeps_no_management_path(clone: Clone, review: Review) -> None:
+    text = clone.fabric.read_text()
+    leaf = text[text.index("    name: leaf05\n") :].split("    rack")[0]
+    clone.edit(
+        (leaf, leaf.replace("CE6866-48S8CQ-P", "CE8851-32CQ8DQ-P")),
+        ("leaf: leaf05\n    port: 25GE1/0/1", "leaf: leaf05\n    port: 100GE1/0/1"),
+    )
+    done = review()
+    assert "management path: Changes on 1 of 10 switches" in done.words
+    said = "leaf05: the switch itself: <code>hardware: CE6866-48S8CQ-P -&#62; CE8851-32CQ8DQ-P"
+    assert said in done.markdown
+
+
 def test_the_management_path_is_proven_or_its_change_is_named(clone: Clone, review: Review) -> None:
     clone.edit(XOFF)
     assert "Unchanged on all of 10 switches: management port and address" in review().words

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv4Interface
 from pathlib import Path
 
 import pytest
@@ -107,6 +109,21 @@ def test_servers_beside_each_other_are_switched(heps_subject: Subject) -> None:
         by_place.setdefault((server.port.device, server.segment), []).append(server.name)
     a, b, *_ = next(names for names in by_place.values() if len(names) > 1)
     assert "switched to " in trace_text(trace_between(heps_subject, (a, b), Flow()))
+
+
+def test_a_switch_that_has_the_servers_address_keeps_its_packets(heps_subject: Subject) -> None:
+    network = heps_subject.network
+    (storage,) = (s for s in network.servers or () if s.name == "storage01")
+    gateway = IPv4Interface((int(IPv4Address("10.66.3.1")), storage.address.network.prefixlen))
+    servers = tuple(
+        s.model_copy(update={"address": gateway}) if s is storage else s
+        for s in network.servers or ()
+    )
+    spoiled = replace(heps_subject, network=network.model_copy(update={"servers": servers}))
+    found = trace_between(spoiled, ("readout01", "storage01"), Flow())
+    assert {(path.delivered, path.reason) for path in found.paths} == {
+        (False, "10.66.3.1 is also the address of leaf04 Vlanif130")
+    }
 
 
 def test_out_of_the_fabric_and_into_it_by_its_exits(border: Subject) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocefort.errors import BadInput
-from rocefort.lab.switch import EmulatedSwitch, Fault, scaled_clock
+from rocefort.lab.switch import EmulatedSwitch, Fault
 from rocefort.models.hardware import SyntaxFamily
 
 if TYPE_CHECKING:
@@ -493,4 +493,3 @@ def test_start_up_text_that_is_refused_is_kept_for_the_report() -> None:
     switch = EmulatedSwitch("x", "sysname x\nno such line\n", SyntaxFamily.V200)
     assert [refusal.line for refusal in switch.startup_refusals] == ["no such line"]
     assert switch.now() >= datetime(2026, 1, 1, tzinfo=UTC)
-    assert scaled_clock(0.0)() == 0.0

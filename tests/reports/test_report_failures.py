@@ -53,13 +53,15 @@ def test_costs_in_words() -> None:
     assert costs(Effect(failure=failure, lost=(loss,), circle="a > b > a")) == (
         "3 pairs lost that cabling still joins, from leaf1, a circle of waiting buffers: a > b > a"
     )
+    lone, both = Failure(nodes=("leaf1",)), Failure(nodes=("leaf1", "leaf2"))
     told = FailureStudy(
-        scope="single",
-        population=1,
-        effects=(Effect(failure=failure, refused="it is hidden"),),
+        scope="2",
+        population=2,
+        effects=(Effect(failure=lone, own_servers=1), Effect(failure=both, own_servers=2)),
     )
     assert failures_text(told).splitlines()[2:] == [
-        "leaf1 p - spine1 q             not known: it is hidden",
+        "leaf1                          no pair lost, 1 server of its own",
+        "leaf1 and leaf2                no pair lost, 2 servers of their own",
         "failures that close a circle of waiting buffers: none",
     ]
 

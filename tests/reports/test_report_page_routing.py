@@ -282,13 +282,6 @@ def test_a_failure_names_the_pairs_that_it_costs() -> None:
     assert row[4] == "; ".join([one] * 6 + ["and 2 more"])
 
 
-def test_what_the_engine_refuses_is_not_told_as_harmless() -> None:
-    effect = Effect(failure=Failure(nodes=("spine01",)), refused="iBGP")
-    table = failure_table(FailureStudy(scope="single", population=1, effects=(effect,)), "")
-    assert table is not None
-    assert table.rows[0][1:5] == ("not known: iBGP", None, None, "not known")
-
-
 def test_failures_that_nobody_studied_are_said() -> None:
     assert failure_table(None, "") is None
     text = page(_content(_clos(1, 1), None, failures_note="4,436 not studied"))

@@ -13,6 +13,7 @@ from ipaddress import IPv4Address, IPv4Network
 
 import pytest
 
+from rocefort.errors import Refused
 from rocefort.models.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.network import End, Network, Sources
@@ -29,13 +30,20 @@ from rocefort.models.routing import (
 )
 from rocefort.validators.batfish_access import Service
 from rocefort.validators.batfish_failures import choose, deactivated, disagreeing
-from rocefort.validators.change_verification import change_of, disagreement, verify_change
+from rocefort.validators.change_verification import (
+    change_of,
+    disagreement,
+    standing,
+    verify_change,
+)
 from rocefort.validators.effects import Costs, difference
+from rocefort.validators.engines import Engine, Wishes, run
 from rocefort.validators.failures import dense, single_failures, study
 from rocefort.validators.routing import analyse
 
 Clos = Callable[..., Network]
 Edit = Callable[[Device], Device]
+LEAVES = {"leaf1", "leaf2", "leaf3", "spine1", "spine2"}
 
 
 def without_network(device: Device) -> Device:
@@ -85,7 +93,7 @@ def test_a_fork_is_made_without_both_ends() -> None:
 
 def test_a_change_is_told_by_pairs_and_routes(clos: Clos) -> None:
     before, after = analyse(clos()), analyse(clos(leaf1=without_network))
-    change = change_of(before.state, after.state)
+    change = change_of(before.state, after.state, LEAVES)
     assert change.lost == (("server2", "server1"),)  # the way back is not asked about
     report = verify_change(clos(leaf1=without_network), change, solution=after)
     assert [(f.rule, f.severity) for f in report.findings[-1:]] == [("CHG102", Severity.WARNING)]
@@ -93,11 +101,34 @@ def test_a_change_is_told_by_pairs_and_routes(clos: Clos) -> None:
         "by the change 3 switches lose their routes to 10.1.1.0/24 (2 -> 0)"
     )
     assert {f.rule for f in report.findings} == {"CHG101", "CHG102"}
-    back = change_of(after.state, before.state)
+    back = change_of(after.state, before.state, LEAVES)
     assert [f.message for f in verify_change(clos(), back).findings] == [
         "by the change server2 reaches server1"
     ]
-    assert not verify_change(clos(), change_of(before.state, before.state)).findings
+    assert not verify_change(clos(), change_of(before.state, before.state, LEAVES)).findings
+
+
+def test_a_switch_that_no_longer_runs_bgp_has_lost_its_routes(clos: Clos) -> None:
+    def silent(device: Device) -> Device:
+        return device.model_copy(update={"bgp": None})
+
+    networks = clos(), clos(leaf1=silent)
+    before, after = (analyse(network) for network in networks)
+    change = change_of(before.state, after.state, standing(*networks))
+    gone = [route for route in change.gone if route.device == "leaf1"]
+    assert gone and all(route.now == 0 for route in gone)
+    told = [f.message for f in verify_change(networks[1], change, solution=after).findings]
+    assert any(line.startswith("by the change leaf1 loses its route to ") for line in told), told
+
+
+def test_what_is_refused_in_the_version_before_is_said_to_stand_there(clos: Clos) -> None:
+    def in_a_vpn(device: Device) -> Device:
+        first, *others = device.interfaces
+        ports = (first.model_copy(update={"vrf": "RED"}), *others)
+        return device.model_copy(update={"interfaces": ports})
+
+    with pytest.raises(Refused, match=r"^the version before, leaf1 .*vpn-instance RED"):
+        run(clos(), Sources(), Engine.EMBEDDED, "", 0, Wishes(before=clos(leaf1=in_a_vpn)))
 
 
 def state(engine: str, *hops: str) -> RoutingState:
@@ -116,8 +147,8 @@ def state(engine: str, *hops: str) -> RoutingState:
 
 def test_engines_that_see_different_changes_disagree() -> None:
     two, one = ("10.0.1.0", "10.0.1.2"), ("10.0.1.0",)
-    ours = change_of(state("embedded", *two), state("embedded", *one))
-    theirs = change_of(state("batfish", *two), state("batfish"))
+    ours = change_of(state("embedded", *two), state("embedded", *one), LEAVES)
+    theirs = change_of(state("batfish", *two), state("batfish"), LEAVES)
     assert [f.message for f in disagreement(ours, theirs, (), Sources())] == [
         "the engines disagree about the change: only batfish says that leaf1 to 10.1.2.0/24 goes "
         "2 -> 0 (and 1 more)"
@@ -167,8 +198,8 @@ def test_both_engines_see_the_same_change(live_service: Service, clos: Clos) -> 
     before, after = clos(), clos(leaf1=without_network)
     asked = ask_all(after, live_service, before=before)
     assert asked.before is not None
-    ours = change_of(analyse(before).state, analyse(after).state)
-    theirs = change_of(asked.before, asked.state)
+    ours = change_of(analyse(before).state, analyse(after).state, standing(before, after))
+    theirs = change_of(asked.before, asked.state, standing(before, after))
     examples = [(e.source, e.destination) for e in asked.examples]
     assert disagreement(ours, theirs, examples, Sources()) == ()
     assert set(examples) == set(ours.lost)
