@@ -77,6 +77,7 @@ BGP001: list[tuple[Change, list[str]]] = [
     ),
     (lambda s: _both(s, {"password": "encrypted"}, {"password": "encrypted"}), [UNSEEN]),
     (lambda s: _both(s, {"password": "encrypted"}, {"password": "readable"}), [UNSEEN]),
+    (lambda s: _both(s, {"password": "encrypted"}, {"password": "env:P"}), [UNSEEN]),
 ]
 
 
