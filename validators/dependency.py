@@ -8,29 +8,12 @@ a PFC deadlock, though not sufficient (Hu et al., HotNets 2016; Tagger, CoNEXT 2
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 Hop = tuple[str, str]  # a directed link
 Buffer = tuple[str, str, int]  # from, to, priority
 Graph = Mapping[Buffer, frozenset[Buffer]]  # every buffer is a key
-
-
-def graph_of_paths(paths: Iterable[Sequence[Buffer]]) -> Graph:
-    """Dependencies of paths, each given as its buffers in order."""
-    graph: defaultdict[Buffer, set[Buffer]] = defaultdict(set)
-    for path in paths:
-        for buffer in path:
-            graph[buffer].update(())
-        for waiting, awaited in pairwise(path):
-            graph[waiting].add(awaited)
-    return {buffer: frozenset(awaited) for buffer, awaited in graph.items()}
-
-
-def path_buffers(nodes: Sequence[str], priority: int) -> tuple[Buffer, ...]:
-    """Buffers of a path of nodes whose packets keep one priority."""
-    return tuple((a, b, priority) for a, b in pairwise(nodes))
 
 
 def forwarding_graph(

@@ -22,7 +22,7 @@ from rocefort.models.difference import (
 )
 from rocefort.models.wording import counted
 from rocefort.reports.changes import condition_lines, edit_lines, headline, service_lines
-from rocefort.reports.markdown import ESCAPED, LIMIT
+from rocefort.reports.markdown import LIMIT, fenced, plain
 from rocefort.reports.terminal import WIDTH
 from rocefort.reports.wording import grouped, name_ranges
 
@@ -254,7 +254,7 @@ def drift_markdown(difference: Difference, shown: Shown, *, limit: int = LIMIT) 
     """What runs and is not intended, for a comment or a ticket, of at most `limit` characters."""
     title = f"{difference.before} beside {difference.after}"
     sections = [_block_markdown(block) for block in _blocks(_owned(difference), shown)]
-    unowned = [f"- {_code(text)} at {_plain(_some(at))}\n" for text, at in _unowned(difference)]
+    unowned = [f"- {_code(text)} at {plain(_some(at))}\n" for text, at in _unowned(difference)]
     sections += ["\n#### Lines that nobody owns\n\n" + "".join(unowned)] if unowned else []
     sections += _one_sided_markdown(difference.only_after, "missing: no configuration")
     sections += _one_sided_markdown(difference.only_before, "unknown: not in the fabric")
@@ -265,9 +265,9 @@ def _document(
     title: str, verdict: str, sections: Sequence[str], difference: Difference, limit: int
 ) -> str:
     """The sections as far as they fit, each whole, and a sentence where some are left out."""
-    notes = [f"- {_plain(note)}\n" for note in _notes(difference)]
+    notes = [f"- {plain(note)}\n" for note in _notes(difference)]
     parts = [*sections, "\n#### Notes\n\n" + "".join(notes)] if notes else list(sections)
-    text = f"### Rocefort: {_plain(title)}\n\n" + verdict
+    text = f"### Rocefort: {plain(title)}\n\n" + verdict
     for number, part in enumerate(parts):
         if len(text) + len(part) > limit - CUT_RESERVE:
             left = counted(len(parts) - number, "section")
@@ -277,36 +277,23 @@ def _document(
 
 
 def _block_markdown(block: Block) -> str:
-    text = f"\n#### {_plain(', '.join(block.devices))}: {block.head}\n\n"
+    text = f"\n#### {plain(', '.join(block.devices))}: {block.head}\n\n"
     for line, places in block.lines:
-        text += f"- {_code(line)}" + (f" at {_plain(_some(places))}" if places else "") + "\n"
+        text += f"- {_code(line)}" + (f" at {plain(_some(places))}" if places else "") + "\n"
     for line in block.felt:
-        text += f"- **{_plain(line)}**\n"
+        text += f"- **{plain(line)}**\n"
     for name, commands in block.scripts:
-        text += f"\n<details><summary>{name}</summary>\n\n{_fenced(commands)}\n</details>\n"
+        text += f"\n<details><summary>{name}</summary>\n\n{fenced(commands)}\n</details>\n"
     return text
 
 
 def _one_sided_markdown(found: Iterable[OneSided], why: str) -> list[str]:
     names = ", ".join(name_ranges(switch.device for switch in found))
-    return [f"\n#### {_plain(names)}: {_plain(why)}\n"] if names else []
-
-
-def _plain(text: str) -> str:
-    """Text without any markup, written as character references."""
-    return ESCAPED.sub(lambda match: f"&#{ord(match[0])};", " ".join(text.split()))
+    return [f"\n#### {plain(names)}: {plain(why)}\n"] if names else []
 
 
 def _code(text: str) -> str:
-    return f"<code>{_plain(text)}</code>"
-
-
-def _fenced(lines: Sequence[str]) -> str:
-    """Lines as they are, between fences that none of them can close."""
-    fence = "```"
-    while any(fence in line for line in lines):
-        fence += "`"
-    return "\n".join([fence, *lines, fence, ""])
+    return f"<code>{plain(text)}</code>"
 
 
 WRITERS: dict[tuple[str, str], Callable[[Difference, Shown], str]] = {

@@ -51,7 +51,7 @@ def as_markdown(
     """
     if limit < 2000:
         raise ValueError(f"a limit of {limit} characters leaves no room; give 2000 or more")
-    head = f"### Rocefort: {_plain(report.network)}: {verdict(report)}\n\n{summary(report)}\n"
+    head = f"### Rocefort: {plain(report.network)}: {verdict(report)}\n\n{summary(report)}\n"
     return _fitted(head, tuple(_sections(report, titles or {})), limit)
 
 
@@ -96,17 +96,17 @@ def _folded(head: str, blocks: Sequence[_Block]) -> Iterator[_Section]:
 
 
 def _heading(rule: str, titles: Mapping[str, str]) -> _Block:
-    title = f" {_plain(titles[rule])}" if rule in titles else ""
-    return _Block(f"\n**{_plain(rule)}**{title}\n\n")
+    title = f" {plain(titles[rule])}" if rule in titles else ""
+    return _Block(f"\n**{plain(rule)}**{title}\n\n")
 
 
 def _entry(message: str, wheres: Sequence[Where], note: str = "") -> _Block:
     lines = [f"- {prose(message)}"]
     if named := device_ports(wheres):
-        lines.append(f"  at: {_plain(_some(named))}")
+        lines.append(f"  at: {plain(_some(named))}")
     sources = [f"{file}:{_some(map(str, lines))}" for file, lines in file_lines(wheres).items()]
     if sources:
-        lines.append(f"  in: {_plain('; '.join(sources))}")
+        lines.append(f"  in: {plain('; '.join(sources))}")
     if note:
         lines.append(f"  {prose(note)}")
     return _Block("<br>\n".join(lines) + "\n", len(wheres))
@@ -138,9 +138,17 @@ def _fitted(head: str, sections: Sequence[_Section], limit: int) -> str:
     return text
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text of one line without any markup."""
     return entities(" ".join(text.split()))
+
+
+def fenced(lines: Sequence[str]) -> str:
+    """Lines as they are, between fences that none of them can close."""
+    fence = "```"
+    while any(fence in line for line in lines):
+        fence += "`"
+    return "\n".join([fence, *lines, fence, ""])
 
 
 def entities(text: str) -> str:

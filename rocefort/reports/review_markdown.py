@@ -8,7 +8,7 @@ from html import escape
 
 from rocefort.models.review import Review
 from rocefort.models.wording import counted
-from rocefort.reports.markdown import LIMIT, entities, prose
+from rocefort.reports.markdown import LIMIT, entities, fenced, prose
 from rocefort.reports.review_content import (
     Block,
     Code,
@@ -123,11 +123,3 @@ def _block(block: Block) -> str:
         return f"\n{fenced(block.lines[:CODE_LINES])}{rest}"
     below = "".join(map(_block, block.blocks))
     return f"\n<details><summary>{prose(block.summary)}</summary>\n{below}\n</details>\n"
-
-
-def fenced(lines: Sequence[str]) -> str:
-    """Lines as they are, between fences that none of them can close."""
-    fence = "```"
-    while any(fence in line for line in lines):
-        fence += "`"
-    return "\n".join([fence, *lines, fence, ""])

@@ -8,10 +8,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from rocefort import tasks
 from rocefort.design.derive import Derived
 from rocefort.dialects.vrp.texts import render_all
 from rocefort.steps import judging
@@ -22,31 +22,7 @@ EditHeps = Callable[..., Path]
 NOWHERE = "127.0.0.1:1"
 
 
-class Ran:
-    """What a command printed and how it ended."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-        assert "Traceback" not in out + err
-
-
-@pytest.fixture
-def rocefort(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Ran]:
-    """Run a command in this process."""
-
-    def run(*arguments: object) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["rocefort", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            tasks.app()
-        said = capsys.readouterr()
-        return Ran(int(ended.value.code or 0), said.out, said.err)
-
-    return run
-
-
-Rocefort = Callable[..., Ran]
+Rocefort = Callable[..., Any]
 
 
 def test_check_of_heps_is_clean(rocefort: Rocefort, heps_file: Path) -> None:

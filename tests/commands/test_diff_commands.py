@@ -6,14 +6,13 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rocefort import options, tasks
+from rocefort import options
 from rocefort.design.derive import Derived
 from rocefort.dialects.vrp.interpret import apply_lines, canonical
 from rocefort.dialects.vrp.texts import render_all
@@ -38,32 +37,7 @@ AUTHOR = {
 }
 
 
-class Ran:
-    """What a command printed and how it ended."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-        self.words = " ".join(out.split())
-        assert "Traceback" not in out + err
-
-
-@pytest.fixture
-def rocefort(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Ran]:
-    """Run a command in this process."""
-
-    def run(*arguments: object) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["rocefort", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            tasks.app()
-        said = capsys.readouterr()
-        return Ran(int(ended.value.code or 0), said.out, said.err)
-
-    return run
-
-
-Rocefort = Callable[..., Ran]
+Rocefort = Callable[..., Any]
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 import yaml
 
-from rocefort import tasks
 from rocefort.errors import BadInput
 from rocefort.paths import ROOT
 from rocefort.reports.review_markdown import MARK, review_markdown
@@ -113,18 +112,12 @@ Review = Callable[..., Ran]
 
 
 @pytest.fixture
-def review(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Review:
+def review(rocefort: Callable[..., Any], tmp_path: Path) -> Review:
     def run(*arguments: str) -> Ran:
         out = tmp_path / "out"
         shutil.rmtree(out, ignore_errors=True)
-        words = ["rocefort", "review", *arguments, "--engine", "embedded", "--out", str(out)]
-        monkeypatch.setattr(sys, "argv", words)
-        with pytest.raises(SystemExit) as ended:
-            tasks.app()
-        said = capsys.readouterr()
-        return Ran(int(ended.value.code or 0), said.out, said.err, out)
+        done = rocefort("review", *arguments, "--engine", "embedded", "--out", out)
+        return Ran(done.code, done.out, done.err, out)
 
     return run
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from ipaddress import IPv4Interface, IPv4Network
 from itertools import pairwise, permutations
 from pathlib import Path
@@ -23,15 +24,30 @@ from rocefort.validators.deadlock import (
 )
 from rocefort.validators.dependency import (
     Buffer,
+    Graph,
     components,
     cycle,
     forwarding_graph,
-    graph_of_paths,
-    path_buffers,
 )
 
 Change = Callable[[Any], Any]
 QUEUE = 4
+
+
+def graph_of_paths(paths: Iterable[Sequence[Buffer]]) -> Graph:
+    """Dependencies of paths, each given as its buffers in order."""
+    graph: defaultdict[Buffer, set[Buffer]] = defaultdict(set)
+    for path in paths:
+        for buffer in path:
+            graph[buffer].update(())
+        for waiting, awaited in pairwise(path):
+            graph[waiting].add(awaited)
+    return {buffer: frozenset(awaited) for buffer, awaited in graph.items()}
+
+
+def path_buffers(nodes: Sequence[str], priority: int) -> tuple[Buffer, ...]:
+    """Buffers of a path of nodes whose packets keep one priority."""
+    return tuple((a, b, priority) for a, b in pairwise(nodes))
 
 
 def _fat_tree(k: int) -> Iterator[tuple[str, ...]]:

@@ -70,7 +70,7 @@ class _Builder:
     graph: Graph
     facts: Facts
     catalogue: Catalogue
-    library: Library
+    shipped: Library
     notes: Notes = field(default_factory=Notes)
     space: Space = field(default_factory=Space)
 
@@ -188,7 +188,7 @@ class _Builder:
                 self.links, [server_kind(one, self.speed) for one in found], self.speed, notes
             ),
             "lossless": "site",
-            "profiles": profiles_of(Lossy(known, self.models, self.speed, self.library), notes),
+            "profiles": profiles_of(Lossy(known, self.models, self.speed, self.shipped), notes),
             "segments": segments,
             "spines": [self._switch(source) for source in spines],
             "leaves": [self._leaf(source, segments, each, common) for source in leaves],

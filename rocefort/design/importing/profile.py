@@ -32,7 +32,7 @@ class Lossy:
     sources: Sequence[Source]
     models: Mapping[str, Model]
     speed: SpeedOf
-    library: Library
+    shipped: Library
 
     @property
     def ports(self) -> dict[str, Interface]:
@@ -59,7 +59,7 @@ def profiles_of(given: Lossy, notes: Notes) -> Data:
     if scheduling:
         row["scheduling"] = [{"queue": number, "weight": weight} for number, weight in scheduling]
     row["deadlock"] = _deadlock(given, queue, notes)
-    name, own = ecn_profile(given.sources, queue, _speeds(given), given.library, notes)
+    name, own = ecn_profile(given.sources, queue, _speeds(given), given.shipped, notes)
     row["ecn"] = name
     profiles: Data = {"lossless": {"site": row}}
     return profiles | ({"ecn": {name: own}} if own else {})
