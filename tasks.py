@@ -1,4 +1,4 @@
-"""The commands of `rocefort`: each reads as the list of its steps.
+"""The commands of `rocefort`: each reads as the list of its steps; more are in `commands/`.
 
 Exit codes: 0 clean, 1 findings of severity error (or drift), 2 bad input, 3 a device or service
 failed, 4 refused. What a command needs is imported in it, so that `rocefort --help` is there at
@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rocefort import options
+from rocefort.commands import growth, lab, rollout
+from rocefort.commands.endings import end
 from rocefort.errors import BadInput, RocefortError
 from rocefort.garbage import collect_seldom
 
@@ -28,12 +30,9 @@ cli = typer.Typer(
     rich_markup_mode=None,  # plain help, without the time that importing rich takes
     help="Network-as-code for lossless RoCE fabrics on Huawei CloudEngine.",
 )
-lab = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="A fabric of emulated switches to rehearse on.",
-)
-cli.add_typer(lab, name="lab")
+cli.add_typer(growth.cli)
+cli.add_typer(rollout.cli)
+cli.add_typer(lab.cli, name="lab")
 
 
 def app() -> None:
@@ -81,7 +80,7 @@ def check(
     _show(report, form, fabric or configs)
     for note in subject.notes:
         typer.echo(note, err=form is not options.Format.TEXT)
-    _end(failed=report.failed)
+    end(failed=report.failed)
 
 
 @cli.command()
@@ -144,68 +143,6 @@ def show(
 
     network = derive(fabric).network
     typer.echo(tables.show(network, tables.Kind(kind.value), tables.Form(form.value)), nl=False)
-
-
-@cli.command()
-def new(
-    name: str,
-    spines: Annotated[int, typer.Option(min=1)],
-    leaves: Annotated[int, typer.Option(min=1)],
-    servers_per_leaf: Annotated[int, typer.Option(min=0)] = 0,
-    links_per_pair: Annotated[int, typer.Option(min=1, help="From each leaf to each spine.")] = 1,
-    leaf_hardware: str = "CE8851-32CQ8DQ-P",
-    spine_hardware: str = "CE9860-4C-EI",
-    directory: Annotated[Path | None, typer.Option(help="Instead of inventory/.")] = None,
-) -> None:
-    """Write the fabric.yaml of a new fabric that passes `check`."""
-    from rocefort.design.new import Size, new_fabric, write_new
-    from rocefort.paths import INVENTORY
-
-    size = Size(spines, leaves, servers_per_leaf, links_per_pair=links_per_pair)
-    text = new_fabric(name, size, leaf_hardware, spine_hardware)
-    typer.echo(write_new(name, text, directory or INVENTORY))
-
-
-@cli.command()
-def expand(
-    fabric: options.Fabric,
-    add_spines: options.AddSpines = 0,
-    add_leaves: options.AddLeaves = 0,
-    hardware: options.NewHardware = None,
-    servers: options.NewServers = 0,
-    racks: options.NewRacks = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing.")] = False,
-) -> None:
-    """Add spines and leaves in place, and prove that nothing moved."""
-    from rocefort.reports.growth import growth_text
-    from rocefort.steps.growing import expand as grow
-    from rocefort.steps.growing import wanted_of, write
-
-    wanted = wanted_of(add_spines, add_leaves, servers, hardware or (), racks or ())
-    expansion = grow(fabric, wanted)
-    if not dry_run:
-        write(expansion)
-    typer.echo(growth_text(expansion.growth, written=not dry_run), nl=False)
-
-
-@cli.command()
-def stages(
-    fabric: options.Fabric,
-    add_spines: options.AddSpines = 0,
-    add_leaves: options.AddLeaves = 0,
-    hardware: options.NewHardware = None,
-    servers: options.NewServers = 0,
-    racks: options.NewRacks = None,
-) -> None:
-    """Verify every state through which a growth goes; writes nothing."""
-    from rocefort.reports.growth import staged_text
-    from rocefort.steps.growing import expand as grow
-    from rocefort.steps.growing import stages_of, wanted_of
-
-    wanted = wanted_of(add_spines, add_leaves, servers, hardware or (), racks or ())
-    found = stages_of(grow(fabric, wanted))
-    typer.echo(staged_text(found), nl=False)
-    _end(failed=found.wrong)
 
 
 @cli.command("import")
@@ -274,7 +211,7 @@ def verify(
         typer.echo(as_json(done.report, beside), nl=False)
     else:
         _show(done.report, form, fabric or configs)
-    _end(failed=done.report.failed)
+    end(failed=done.report.failed)
 
 
 @cli.command("trace")
@@ -303,7 +240,7 @@ def trace_(
     found = trace_between(subject_of(fabric, configs), (ends[-2], ends[-1]), flow, down or ())
     text = form is options.TraceFormat.TEXT
     typer.echo(trace_text(found) if text else found.model_dump_json(indent=2), nl=not text)
-    _end(failed=not found.delivered)
+    end(failed=not found.delivered)
 
 
 @cli.command()
@@ -335,7 +272,7 @@ def diff(
     difference = compare_sides(before, after)
     write = WRITERS["diff", form.value]
     typer.echo(write(difference, Shown(patch=patch, back=back)), nl=False)
-    _end(failed=exit_code and difference.differs)
+    end(failed=exit_code and difference.differs)
 
 
 @cli.command()
@@ -352,7 +289,7 @@ def drift(
     difference = drift_of(fabric, configs)
     write = WRITERS["drift", form.value]
     typer.echo(write(difference, Shown(patch=patch, places=True)), nl=False)
-    _end(failed=difference.drifts)
+    end(failed=difference.drifts)
 
 
 @cli.command()
@@ -378,63 +315,7 @@ def review(
         typer.echo(f"note: {note}", err=True)
     typer.echo(summary_of(done), nl=False)
     typer.echo(f"written: {', '.join(map(str, paths))}")
-    _end(failed=done.failed)
-
-
-@cli.command()
-def plan(
-    fabric: options.Fabric,
-    connections: options.ConnectionsFile,
-    out: Annotated[Path, typer.Option(help="Where the sealed plan goes.")] = Path("plan.json"),
-    running: options.Running = None,
-    rotate: options.Rotate = None,
-) -> None:
-    """Seal a plan that takes what runs to what is intended, in waves."""
-    from rocefort.fleet.connections import load_connections
-    from rocefort.reports.changes import changes_text, plan_text
-    from rocefort.rollout.plan import write_plan
-    from rocefort.steps.changing import make_plan, running_of
-
-    access = load_connections(connections)
-    sealed = make_plan(fabric, access, running_of(fabric, access, running), rotate or ())
-    write_plan(sealed, out)
-    typer.echo(changes_text(sealed.changes))
-    typer.echo(plan_text(sealed) + f"sealed in {out}")
-
-
-@cli.command()
-def apply(
-    sealed: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan that `plan` has sealed.")],
-    connections: options.ConnectionsFile,
-    journal: options.Journal = None,
-) -> None:
-    """Carry out a sealed plan, wave by wave, or roll back."""
-    from rocefort.fleet.connections import load_connections
-    from rocefort.reports.changes import WaveLines, applied_text
-    from rocefort.rollout.plan import read_plan
-    from rocefort.steps.changing import apply_plan
-
-    applied = apply_plan(
-        read_plan(sealed),
-        load_connections(connections),
-        journal or sealed.with_name(sealed.name + ".journal"),
-        [WaveLines(typer.echo)],
-    )
-    for line in applied_text(applied):
-        typer.echo(line)
-    if applied.exit_code:
-        raise typer.Exit(applied.exit_code)
-
-
-@lab.command("cli")
-def lab_cli(
-    fabric: options.Fabric,
-    state: Annotated[Path, typer.Option(help="Keys, known hosts, connections.")] = Path("lab"),
-) -> None:
-    """Run every switch of a fabric as an emulated CLI over SSH on loopback, until Ctrl-C."""
-    from rocefort.steps.changing import run_lab
-
-    run_lab(fabric, state, typer.echo)
+    end(failed=done.failed)
 
 
 @cli.command()
@@ -451,45 +332,8 @@ def demo(
     run_demo(fabric, engines.Engine(engine.value), service_of(batfish), typer.echo)
 
 
-@cli.command()
-def day0(
-    fabric: options.Fabric,
-    device: Annotated[str, typer.Argument(help="The new switch.")],
-    connections: options.MaybeConnections = None,
-    password: options.Passwords = None,
-    with_secrets: Annotated[bool, typer.Option(help="Print the passwords themselves.")] = False,
-) -> None:
-    """Print what to type on the console of a new switch."""
-    from rocefort.reports.instructions import instructions_text
-    from rocefort.steps.day0 import day0_steps, installation
-
-    switch = installation(fabric, device, connections)
-    steps = day0_steps(switch, password or [], with_secrets=with_secrets)
-    typer.echo(instructions_text(f"day 0 of {switch.title}", steps), nl=False)
-
-
-@cli.command()
-def replace(
-    fabric: options.Fabric,
-    device: Annotated[str, typer.Argument(help="The failed switch.")],
-    connections: options.ConnectionsFile,
-) -> None:
-    """Print the steps that replace a failed switch."""
-    from rocefort.reports.instructions import instructions_text
-    from rocefort.steps.day0 import installation, replace_steps
-
-    switch = installation(fabric, device, connections)
-    steps = replace_steps(switch, connections)
-    typer.echo(instructions_text(f"a replacement of {switch.title}", steps), nl=False)
-
-
 def _show(report: Report, form: options.Format, subject: Path | None) -> None:
     from rocefort.steps.reporting import written
 
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     typer.echo(written(report, form.value, str(subject), colour=colour), nl=False)
-
-
-def _end(*, failed: bool) -> None:
-    if failed:
-        raise typer.Exit(1)

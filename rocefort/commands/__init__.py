@@ -1,0 +1,1 @@
+"""The commands by what they are for; `tasks.py` has those that judge and puts all together."""

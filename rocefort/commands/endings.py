@@ -1,0 +1,11 @@
+"""How a command ends: with its exit code."""
+
+from __future__ import annotations
+
+import typer
+
+
+def end(*, failed: bool) -> None:
+    """End with 1 where something failed; otherwise just return."""
+    if failed:
+        raise typer.Exit(1)

@@ -1,0 +1,75 @@
+"""`new`, `expand`, `stages`: a fabric that begins, and one that grows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocefort import options
+from rocefort.commands.endings import end
+
+cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@cli.command()
+def new(
+    name: str,
+    spines: Annotated[int, typer.Option(min=1)],
+    leaves: Annotated[int, typer.Option(min=1)],
+    servers_per_leaf: Annotated[int, typer.Option(min=0)] = 0,
+    links_per_pair: Annotated[int, typer.Option(min=1, help="From each leaf to each spine.")] = 1,
+    leaf_hardware: str = "CE8851-32CQ8DQ-P",
+    spine_hardware: str = "CE9860-4C-EI",
+    directory: Annotated[Path | None, typer.Option(help="Instead of inventory/.")] = None,
+) -> None:
+    """Write the fabric.yaml of a new fabric that passes `check`."""
+    from rocefort.design.new import Size, new_fabric, write_new
+    from rocefort.paths import INVENTORY
+
+    size = Size(spines, leaves, servers_per_leaf, links_per_pair=links_per_pair)
+    text = new_fabric(name, size, leaf_hardware, spine_hardware)
+    typer.echo(write_new(name, text, directory or INVENTORY))
+
+
+@cli.command()
+def expand(
+    fabric: options.Fabric,
+    add_spines: options.AddSpines = 0,
+    add_leaves: options.AddLeaves = 0,
+    hardware: options.NewHardware = None,
+    servers: options.NewServers = 0,
+    racks: options.NewRacks = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing.")] = False,
+) -> None:
+    """Add spines and leaves in place, and prove that nothing moved."""
+    from rocefort.reports.growth import growth_text
+    from rocefort.steps.growing import expand as grow
+    from rocefort.steps.growing import wanted_of, write
+
+    wanted = wanted_of(add_spines, add_leaves, servers, hardware or (), racks or ())
+    expansion = grow(fabric, wanted)
+    if not dry_run:
+        write(expansion)
+    typer.echo(growth_text(expansion.growth, written=not dry_run), nl=False)
+
+
+@cli.command()
+def stages(
+    fabric: options.Fabric,
+    add_spines: options.AddSpines = 0,
+    add_leaves: options.AddLeaves = 0,
+    hardware: options.NewHardware = None,
+    servers: options.NewServers = 0,
+    racks: options.NewRacks = None,
+) -> None:
+    """Verify every state through which a growth goes; writes nothing."""
+    from rocefort.reports.growth import staged_text
+    from rocefort.steps.growing import expand as grow
+    from rocefort.steps.growing import stages_of, wanted_of
+
+    wanted = wanted_of(add_spines, add_leaves, servers, hardware or (), racks or ())
+    found = stages_of(grow(fabric, wanted))
+    typer.echo(staged_text(found), nl=False)
+    end(failed=found.wrong)
