@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rocefort import options
-from rocefort.commands import growth, lab, rollout
+from rocefort.commands import fleet, growth, lab, operations, rollout
 from rocefort.commands.endings import end
 from rocefort.errors import BadInput, RocefortError
 from rocefort.garbage import collect_seldom
@@ -32,6 +32,8 @@ cli = typer.Typer(
 )
 cli.add_typer(growth.cli)
 cli.add_typer(rollout.cli)
+cli.add_typer(fleet.cli)
+cli.add_typer(operations.cli)
 cli.add_typer(lab.cli, name="lab")
 
 
@@ -86,18 +88,18 @@ def check(
 @cli.command()
 def rules() -> None:
     """List the rules."""
-    from rocefort.validators import rules as all_rules
+    from rocefort.validators import every_rule
 
-    for rule in all_rules():
+    for rule in every_rule():
         typer.echo(f"{rule.id}  {rule.severity.value:<8} {rule.title}")
 
 
 @cli.command()
 def explain(rule_id: str) -> None:
     """Print what a rule asks for, why, and how to fix what it finds."""
-    from rocefort.validators import rules as all_rules
+    from rocefort.validators import every_rule
 
-    found = {rule.id: rule for rule in all_rules()}
+    found = {rule.id: rule for rule in every_rule()}
     if rule_id not in found:
         raise BadInput(f"no rule {rule_id!r}", how=f"one of: {', '.join(found)}")
     rule = found[rule_id]
@@ -250,10 +252,13 @@ def report(
     out: Annotated[Path, typer.Option(help="Directory of the page.")] = Path("report"),
 ) -> None:
     """Write one HTML page that shows a whole fabric."""
+    from rocefort.steps.capacity import demand_of
     from rocefort.steps.judging import subject_of
     from rocefort.steps.reporting import fabric_page, write_page
 
-    typer.echo(write_page(fabric_page(subject_of(fabric, configs)), out))
+    subject = subject_of(fabric, configs)
+    given = demand_of(fabric, None, subject.network)
+    typer.echo(write_page(fabric_page(subject, given), out))
 
 
 @cli.command()

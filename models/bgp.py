@@ -74,6 +74,13 @@ class Bgp(Frozen):
 
     def settings(self, peer: BgpPeer) -> BgpSettings:
         """Effective settings of a peer: its own, then its group's."""
+        if self.by_address.get(peer.address) is not peer:
+            return self._settled(peer)
+        if peer.address not in self._settings:
+            self._settings[peer.address] = self._settled(peer)
+        return self._settings[peer.address]
+
+    def _settled(self, peer: BgpPeer) -> BgpSettings:
         own, lent = _said(peer), self._lent.get(peer.group, {})
         if peer.password or peer.keychain:  # one excludes the other, and the peer's own goes first
             lent = lent | {"password": None, "keychain": None}
@@ -83,6 +90,11 @@ class Bgp(Frozen):
     def by_address(self) -> dict[IPv4Address, BgpPeer]:
         """Peers by address; a spine has one for every leaf."""
         return {peer.address: peer for peer in self.peers}
+
+    @cached_property
+    def _settings(self) -> dict[IPv4Address, BgpSettings]:
+        """Of the peers that were asked for: rules and engines ask for each a dozen times."""
+        return {}
 
     @cached_property
     def _lent(self) -> dict[str | None, dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rocefort.models.advice import Advice
 from rocefort.models.base import Frozen
 from rocefort.models.difference import Difference
 from rocefort.models.finding import Finding, Report, Severity
@@ -76,12 +77,25 @@ class ManagementChange(Frozen):
     what: str
 
 
+class ManagementAccess(Frozen):
+    """How a switch is reached; None: not known."""
+
+    device: str
+    address: str | None = None  # with its prefix length
+    port: str | None = None
+
+
 class ManagementPath(Frozen):
-    """Aspects that were compared on switches of both sides, and what of them changes."""
+    """Aspects that were compared on switches of both sides, and what of them changes.
+
+    `removed` and `new` are on one side only: there is nothing to compare.
+    """
 
     aspects: tuple[str, ...] = ()
     switches: int = 0
     changes: tuple[ManagementChange, ...] = ()
+    removed: tuple[ManagementAccess, ...] = ()
+    new: tuple[ManagementAccess, ...] = ()
 
     @property
     def untouched(self) -> int:
@@ -170,6 +184,7 @@ class Review(Frozen):
     intent: tuple[IntentChange, ...] = ()
     difference: Difference
     lines: tuple[SwitchLines, ...] = ()
+    advice: tuple[Advice, ...] = ()
     blast: Blast = Blast()
     management: ManagementPath = ManagementPath()
     findings: FindingsChange = FindingsChange()

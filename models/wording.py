@@ -17,7 +17,7 @@ def counted(number: int, noun: str) -> str:
         return f"1 {noun}"
     if noun.endswith("f"):
         return f"{number} {noun[:-1]}ves"
-    return f"{number} {noun}{'es' if noun.endswith('ch') else 's'}"
+    return f"{number} {noun}{'es' if noun.endswith(('ch', 'x')) else 's'}"
 
 
 def ranges(numbers: Iterable[int]) -> Iterator[str]:

@@ -5,7 +5,7 @@ NapalmException
 │   ├── HostKeyError             the switch's host key is unknown, or not the one on record
 │   └── ConnectionClosedException
 │       └── OutcomeUnknownError         the session broke after something was sent
-├── MergeConfigException
+├── MergeConfigException           of a replace also ReplaceConfigException
 │   ├── LineRefusedError                the switch answered a line with `Error:`
 │   ├── QuestionRefusedError            the switch asked what no answer was given for
 │   └── CandidateNotOursError           uncommitted changes that this driver did not load
@@ -21,6 +21,7 @@ from napalm.base.exceptions import (
     ConnectionClosedException,
     ConnectionException,
     MergeConfigException,
+    ReplaceConfigException,
     SessionLockedException,
 )
 
@@ -37,7 +38,10 @@ class OutcomeUnknownError(ConnectionClosedException):  # type: ignore[misc]  # n
         super().__init__(f"{host}: {why} after '{sent}' was sent: {unknown}")
 
 
-class LineRefusedError(MergeConfigException):  # type: ignore[misc]  # napalm is untyped here
+class LineRefusedError(
+    MergeConfigException,  # type: ignore[misc]  # napalm is untyped here
+    ReplaceConfigException,  # type: ignore[misc]  # same: a line of the patch that replaces
+):
     """The switch refused one line of the text; `outcome` says what became of the candidate."""
 
     def __init__(self, host: str, number: int, line: str, said: str, outcome: str) -> None:
@@ -47,6 +51,7 @@ class LineRefusedError(MergeConfigException):  # type: ignore[misc]  # napalm is
 
 class QuestionRefusedError(
     MergeConfigException,  # type: ignore[misc]  # napalm is untyped here
+    ReplaceConfigException,  # type: ignore[misc]  # same: a line of the patch that replaces
     CommitError,  # type: ignore[misc]  # same: a commit may be the one that asks
     CommandErrorException,  # type: ignore[misc]  # same: so may a plain command
 ):

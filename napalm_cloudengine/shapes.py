@@ -1,8 +1,13 @@
 """What was parsed, in the dictionaries that NAPALM documents for its getters."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from napalm.base.helpers import mac
+
 from napalm_cloudengine.parse import BgpPeer, BgpTable, Version
+from napalm_cloudengine.parse_interfaces import Interface
+from napalm_cloudengine.parse_lldp import Neighbor, NeighborDetail
 
 
 def napalm_facts(
@@ -50,3 +55,71 @@ def _peer(peer: BgpPeer, local_as: int) -> dict[str, Any]:
             }
         },
     }
+
+
+def napalm_interface(interface: Interface) -> dict[str, Any]:
+    """One of NAPALM's get_interfaces."""
+    return {
+        "is_up": interface.up,
+        "is_enabled": interface.enabled,
+        "description": interface.description,
+        "last_flapped": interface.flapped_s,
+        "speed": interface.speed_mbits,
+        "mtu": interface.mtu,
+        "mac_address": mac(interface.mac) if interface.mac else "",
+    }
+
+
+def napalm_counters(interface: Interface) -> dict[str, int]:
+    """One of NAPALM's get_interfaces_counters."""
+    shape: dict[str, int] = {}
+    for way, counted in (("tx", interface.sent), ("rx", interface.received)):
+        shape |= {
+            f"{way}_errors": counted.errors,
+            f"{way}_discards": counted.discards,
+            f"{way}_octets": counted.octets,
+            f"{way}_unicast_packets": counted.unicast,
+            f"{way}_multicast_packets": counted.multicast,
+            f"{way}_broadcast_packets": counted.broadcast,
+        }
+    return shape
+
+
+def napalm_addresses(
+    found: Mapping[str, Mapping[str, list[tuple[str, int]]]],
+) -> dict[str, dict[str, dict[str, dict[str, int]]]]:
+    """NAPALM's get_interfaces_ip."""
+    return {
+        name: {
+            family: {address: {"prefix_length": length} for address, length in listed}
+            for family, listed in families.items()
+        }
+        for name, families in found.items()
+    }
+
+
+def napalm_lldp(neighbors: Iterable[Neighbor]) -> dict[str, list[dict[str, str]]]:
+    """NAPALM's get_lldp_neighbors."""
+    shape: dict[str, list[dict[str, str]]] = {}
+    for neighbor in neighbors:
+        heard = {"hostname": neighbor.device, "port": neighbor.port}
+        shape.setdefault(neighbor.local, []).append(heard)
+    return shape
+
+
+def napalm_lldp_detail(neighbors: Iterable[NeighborDetail]) -> dict[str, list[dict[str, Any]]]:
+    """NAPALM's get_lldp_neighbors_detail; a CloudEngine shows no parent interface ("")."""
+    shape: dict[str, list[dict[str, Any]]] = {}
+    for neighbor in neighbors:
+        said = {
+            "parent_interface": "",
+            "remote_port": neighbor.text("Port ID"),
+            "remote_port_description": neighbor.text("Port description"),
+            "remote_chassis_id": neighbor.text("Chassis ID"),
+            "remote_system_name": neighbor.text("System name"),
+            "remote_system_description": neighbor.text("System description"),
+            "remote_system_capab": neighbor.words("System capabilities supported"),
+            "remote_system_enable_capab": neighbor.words("System capabilities enabled"),
+        }
+        shape.setdefault(neighbor.local, []).append(said)
+    return shape

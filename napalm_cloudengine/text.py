@@ -66,6 +66,23 @@ def check_description(message: str) -> str:
     return words.strip()
 
 
+def check_persist_id(value: object) -> str:
+    """The id of a persistent trial, "" for None; ValueError when a switch could not take it.
+
+    1 to 256 visible ASCII characters, not a hyphen alone and not beginning with a digit (command
+    reference, "abort trial").
+    """
+    if value is None:
+        return ""
+    text = str(value)
+    if not re.fullmatch(r"(?!-$)[!-/:-~][!-~]{0,255}", text) or "?" in text or '"' in text:
+        raise ValueError(
+            f"persist_id: {text!r} is not 1 to 256 visible ASCII characters that begin without a "
+            "digit (and without '?' and '\"')"
+        )
+    return text
+
+
 def _why_not(text: str) -> str:
     first = re.split(r"\s", text, maxsplit=1)[0].lower()
     if len(first) > 1 and first not in _WHOLE_WORDS:

@@ -99,6 +99,10 @@ NewRacks = Annotated[
     list[str] | None, typer.Option("--racks", help="leaves=RACK,RACK: filled one by one.")
 ]
 
+DemandFile = Annotated[
+    Path | None, typer.Option("--demand", help="YAML; otherwise demand.yaml beside the fabric.")
+]
+
 Select = Annotated[list[str] | None, typer.Option(help="Only these rules or families: PFC,BUF001.")]
 Ignore = Annotated[list[str] | None, typer.Option(help="Not these rules or families: TXT,PFC004.")]
 WithSecrets = Annotated[

@@ -17,6 +17,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--golden-update", action="store_true", help="write golden files anew")
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many controllers were killed, and how many of these deaths did no harm."""
+    told = [dict(r.user_properties) for r in terminalreporter.getreports("passed")]
+    kills = sum(int(str(each.get("kills", 0))) for each in told)
+    survived = sum(int(str(each.get("survived", 0))) for each in told)
+    if kills:
+        terminalreporter.write_line(f"controllers killed: {kills}, survived: {survived}")
+
+
 @pytest.fixture
 def golden_update(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are written instead of compared."""

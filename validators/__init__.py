@@ -23,6 +23,10 @@ from rocefort.validators import (
     growth,
     hosts,
     isolation,
+    live_cabling,
+    live_lossless,
+    live_routing,
+    live_system,
     optics,
     pfc,
     qos,
@@ -35,7 +39,15 @@ from rocefort.validators.additive import TITLES as GROWTH_TITLES
 from rocefort.validators.batfish_verification import BATFISH_TITLES
 from rocefort.validators.change_verification import CHANGE_TITLES
 from rocefort.validators.failure_verification import FAILURE_TITLES
-from rocefort.validators.rules import Rule, ordered
+from rocefort.validators.live import (
+    LIVE_REGISTRY,
+    LiveRule,
+    LiveSubject,
+    Readings,
+    intended_of,
+    watched,
+)
+from rocefort.validators.rules import Rule, Verdict, ordered
 from rocefort.validators.selection import selected
 from rocefort.validators.verification import TITLES
 from rocefort.validators.waivers import check_waivers, sort_out
@@ -66,6 +78,7 @@ AREAS = (
     hosts,
     text,
 )
+LIVE_AREAS = (live_system, live_routing, live_cabling, live_lossless)
 
 
 def rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:
@@ -73,9 +86,19 @@ def rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule,
     return selected(ordered(), select, ignore)
 
 
+def live_rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[LiveRule, ...]:
+    """Rules on the state of switches, by number: all, or some as `selected` takes them."""
+    return selected(tuple(LIVE_REGISTRY[name] for name in sorted(LIVE_REGISTRY)), select, ignore)
+
+
+def every_rule() -> tuple[Rule, ...]:
+    """Rules on the network, then those on the state of its switches."""
+    return (*rules(), *live_rules())
+
+
 def titles() -> dict[str, str]:
     """Title of every rule by id, those of verification and of growth among them."""
-    return {rule.id: rule.title for rule in rules()} | VERIFICATION_TITLES | GROWTH_TITLES
+    return {rule.id: rule.title for rule in every_rule()} | VERIFICATION_TITLES | GROWTH_TITLES
 
 
 def check(
@@ -91,15 +114,49 @@ def check(
     today in UTC). Raises BadInput for a waiver of a rule that does not exist.
     """
     known, ran = sources or Sources(), rules() if run is None else tuple(run)
-    check_waivers(network, known, [rule.id for rule in ordered()] + list(VERIFICATION_TITLES))
-    findings: list[Finding] = []
-    not_judged: list[NotJudged] = []
-    for rule in ran:
-        for verdict in rule.run(network, known):
-            if isinstance(verdict, Finding):
-                findings.append(verdict)
-            else:
-                not_judged.append(verdict)
+    _check_waivers(network, known)
+    verdicts = [verdict for rule in ran for verdict in rule.run(network, known)]
+    return _report(network, known, ran, verdicts, today)
+
+
+def check_live(
+    network: Network,
+    readings: Readings,
+    sources: Sources | None = None,
+    *,
+    run: Sequence[LiveRule] | None = None,
+    today: date | None = None,
+) -> Report:
+    """Run the live rules on the switches that were read; otherwise as `check`.
+
+    network: as it is meant to be at this moment. Without an earlier reading nothing that rises is
+    judged.
+    """
+    known, ran = sources or Sources(), live_rules() if run is None else tuple(run)
+    _check_waivers(network, known)
+    intended = intended_of(network)
+    verdicts = [
+        verdict
+        for rule in ran
+        for verdict in watched(rule, LiveSubject(network, known, rule, readings, intended))
+    ]
+    return _report(network, known, ran, verdicts, today)
+
+
+def _check_waivers(network: Network, sources: Sources) -> None:
+    check_waivers(network, sources, [*(r.id for r in every_rule()), *VERIFICATION_TITLES])
+
+
+def _report(
+    network: Network,
+    sources: Sources,
+    ran: Sequence[Rule],
+    verdicts: Sequence[Verdict],
+    today: date | None,
+) -> Report:
+    """Sort verdicts into a report, waived findings apart."""
+    findings = [verdict for verdict in verdicts if isinstance(verdict, Finding)]
+    not_judged = [verdict for verdict in verdicts if isinstance(verdict, NotJudged)]
     order = {rule.id: index for index, rule in enumerate(ran)}
     findings.sort(key=lambda f: (order[f.rule], *_severity_place(f)))
     report = Report(
@@ -108,7 +165,7 @@ def check(
         findings=tuple(findings),
         not_judged=tuple(sorted(not_judged, key=lambda n: (order[n.rule], *_place(n), n.reason))),
     )
-    found = sort_out(report, network, known, today)
+    found = sort_out(report, network, sources, today)
     standing = sorted(found.findings, key=lambda f: (order[f.rule], *_severity_place(f)))
     return found.model_copy(update={"findings": tuple(standing)})
 

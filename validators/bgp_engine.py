@@ -182,13 +182,13 @@ def _solved(
             memo[edges] = tuple(routing.next_hops[edge] for edge in edges)
         return memo[edges]
 
-    selections = {
-        routing.names[number]: Selection(
-            path[1:], hops(table.used[number]), hops(table.tied[number])
-        )
-        for number, path in enumerate(table.sent)
-        if path is not None
-    }
+    selections = {}
+    rows = zip(routing.names, table.sent, table.used, table.tied, strict=True)
+    for name, path, used, tied in rows:
+        if path is not None:
+            next_hops = hops(used)
+            ties = next_hops if used is tied else hops(tied)
+            selections[name] = Selection(path[1:], next_hops, ties)
     return PrefixClass(prefixes, selections, origins, denied, table)
 
 

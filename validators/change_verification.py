@@ -12,8 +12,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field
 from datetime import date
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
+from itertools import permutations
+from typing import Generic, TypeVar
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
 from rocefort.models.network import End, Network, Server, Sources
@@ -27,6 +30,8 @@ from rocefort.validators.routing import Solution
 from rocefort.validators.underlay import Place
 from rocefort.validators.waivers import sort_out
 
+V = TypeVar("V")
+MOST = 2**32  # different next hops that one number has room for
 LOST, ROUTES, GAINED = "CHG101", "CHG102", "CHG103"
 CHANGE_TITLES = {
     LOST: "No server pair that was delivered is lost by the change",
@@ -40,18 +45,6 @@ def change_of(before: RoutingState, after: RoutingState, standing: Set[str]) -> 
 
     Said by the caller, for a switch whose BGP has gone altogether is in no answer of an engine.
     """
-    rows = [_by_device(state) for state in (before, after)]
-    moved = {name for name in {*rows[0], *rows[1]} if rows[0].get(name) != rows[1].get(name)}
-    tables = [
-        {(r.device, r.prefix): r.next_hops for name in moved for r in side.get(name, ())}
-        for side in rows
-    ]
-    found = (
-        (key, tables[0].get(key, ()), tables[1].get(key, ()))
-        for key in {*tables[0], *tables[1]}
-        if key[0] in standing
-    )
-    hops = sorted(entry for entry in found if entry[1] != entry[2])
     was, now = before.reachability, after.reachability
     known = was.servers & now.servers
     lost = (p for p in now.lost_pairs() if known.issuperset(p) and was.delivers(*p))
@@ -61,8 +54,8 @@ def change_of(before: RoutingState, after: RoutingState, standing: Set[str]) -> 
         lost=tuple(sorted(lost)),
         gained=tuple(sorted(gained)),
         routes=tuple(
-            RouteChange(device=key[0], prefix=key[1], was=len(old), now=len(new))
-            for key, old, new in hops
+            RouteChange(device=new.device, prefix=new.prefix, was=old.width, now=new.width)
+            for old, new in sorted(_moved(before, after, standing), key=_by_place)
         ),
     )
 
@@ -72,12 +65,62 @@ def standing(before: Network, after: Network) -> Set[str]:
     return before.by_name.keys() & after.by_name.keys()
 
 
-def _by_device(state: RoutingState) -> dict[str, list[Route]]:
-    """Routes of every device, in their order."""
-    found: defaultdict[str, list[Route]] = defaultdict(list)
-    for route in state.routes:
-        found[route.device].append(route)
+def _moved(
+    before: RoutingState, after: RoutingState, standing: Set[str]
+) -> Iterator[tuple[Route, Route]]:
+    """Routes with other next hops; one that only one version has goes to none in the other."""
+    if before.routes is after.routes:
+        return
+    prefixes, hops = _Numbers[IPv4Network](), _Numbers[tuple[IPv4Address, ...]]()
+    was, now = (_by_device(state.routes, prefixes, hops) for state in (before, after))
+    for device in standing & (was.keys() | now.keys()):
+        rows = set(was.get(device, ())), set(now.get(device, ()))
+        old, new = (dict(divmod(row, MOST) for row in one - two) for one, two in permutations(rows))
+        for number in old.keys() | new.keys():
+            prefix = prefixes.values[number]
+            paths = (hops.values[side[number]] if number in side else () for side in (old, new))
+            yield Route(device, prefix, next(paths)), Route(device, prefix, next(paths))
+
+
+@dataclass
+class _Numbers(Generic[V]):
+    """A number for each value. Each object is hashed once, for the addresses of Python's library
+    are slow to hash and to compare, and half a million routes share a thousand of them.
+    """
+
+    values: list[V] = field(default_factory=list)
+    known: dict[V, int] = field(default_factory=dict)
+
+    def of(self, values: Sequence[V]) -> list[int]:
+        """Numbers of values, the same for equal ones."""
+        ids = list(map(id, values))
+        objects = dict(zip(ids, values, strict=True))
+        by_id = {key: self._number(value) for key, value in objects.items()}
+        return [by_id[key] for key in ids]
+
+    def _number(self, value: V) -> int:
+        if value not in self.known:
+            self.known[value] = len(self.values)
+            self.values.append(value)
+        return self.known[value]
+
+
+def _by_device(
+    routes: Sequence[Route],
+    prefixes: _Numbers[IPv4Network],
+    hops: _Numbers[tuple[IPv4Address, ...]],
+) -> dict[str, list[int]]:
+    """Routes of each device, each as one number of its prefix and its next hops."""
+    first, second = prefixes.of([r.prefix for r in routes]), hops.of([r.next_hops for r in routes])
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for route, prefix, paths in zip(routes, first, second, strict=True):
+        found[route.device].append(prefix * MOST + paths)
     return found
+
+
+def _by_place(routes: tuple[Route, Route]) -> tuple[str, int, int]:
+    route = routes[0]
+    return route.device, int(route.prefix.network_address), route.prefix.prefixlen
 
 
 def lend(network: Network, other: Network) -> Network:

@@ -51,14 +51,15 @@ def uplink_gbps(network: Network) -> dict[str, int | None]:
     for link in network.links or ():
         if not is_fabric_link(network, link):
             continue
-        speed = _speed_gbps(network, link)
+        speed = link_gbps(network, link)
         for end, _ in ends_of(link):
             before = found.get(end.device, 0)
             found[end.device] = None if before is None or speed is None else before + speed
     return found
 
 
-def _speed_gbps(network: Network, link: Link) -> int | None:
+def link_gbps(network: Network, link: Link) -> int | None:
+    """Speed of a link, that of its slower end; None where one is not known."""
     speeds = [network.speed_gbps(end) for end in (link.a, link.b)]
     known = [speed for speed in speeds if speed is not None]
     return min(known) if len(known) == len(speeds) else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 AsPath = tuple[int, ...]
 Edges = tuple[int, ...]  # numbers of edges, ascending
@@ -44,6 +45,23 @@ class Repaired:
 
 
 @dataclass(frozen=True)
+class _Heard:
+    """Offers of one round to all devices that hear the same senders alike, the best first.
+
+    places: among a device's incoming edges. asns: all those in the paths.
+    """
+
+    places: Sequence[int]
+    paths: Sequence[AsPath]
+    asns: frozenset[int]
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether all paths are the best one's."""
+        return all(path == self.paths[0] for path in self.paths)
+
+
+@dataclass(frozen=True)
 class Graph:
     """Devices by number, and edges by receiver in the order in which ties are broken."""
 
@@ -71,15 +89,73 @@ class Graph:
                 if sent[receiver] is None and not needed & denied
             }
             frontier = []
+            heard: dict[int, _Heard] = {}
             for device in asked:
-                offers = self.offers(device, round_, sent, denied, lost)
-                if offers:
+                ear = self._ears[device]
+                if ear not in heard:
+                    heard[ear] = self._heard(device, round_, sent, denied)
+                if lost or self.asns[device] in heard[ear].asns:  # not all of it is for this one
+                    offers = self.offers(device, round_, sent, denied, lost)
+                    if not offers:
+                        continue
+                    edge, path = offers[0]
                     table.tied[device], table.used[device] = self.choice(device, offers)
-                    table.best[device] = offers[0][0]
-                    sent[device] = (self.asns[device], *offers[0][1])
-                    frontier.append(device)
+                elif heard[ear].paths:
+                    path = heard[ear].paths[0]
+                    edge = self._edges[device][heard[ear].places[0]]
+                    table.tied[device], table.used[device] = self._chosen(device, heard[ear])
+                else:
+                    continue
+                table.best[device] = edge
+                sent[device] = (self.asns[device], *path)
+                frontier.append(device)
+            if None not in sent:
+                break
             round_ += 1
         return table
+
+    @cached_property
+    def _ears(self) -> Sequence[int]:
+        """A number for each device; those that hear the same senders alike have the same one."""
+        kinds: dict[tuple[tuple[int, int], ...], int] = {}
+        heard = (tuple((sender, needed) for _, sender, needed in own) for own in self.incoming)
+        return [kinds.setdefault(kind, len(kinds)) for kind in heard]
+
+    @cached_property
+    def _edges(self) -> Sequence[Edges]:
+        """Edges of each device in the order in which ties are broken."""
+        return [tuple(edge for edge, _, _ in own) for own in self.incoming]
+
+    @cached_property
+    def _ascending(self) -> Sequence[Edges]:
+        return [tuple(sorted(edges)) for edges in self._edges]
+
+    def _heard(
+        self, device: int, round_: int, sent: Sequence[AsPath | None], denied: int
+    ) -> _Heard:
+        """What a device, and every other with its ears, hears of so many AS hops."""
+        offers = [
+            (place, path)
+            for place, (_, sender, needed) in enumerate(self.incoming[device])
+            if (path := sent[sender]) is not None and len(path) == round_ and not needed & denied
+        ]
+        paths = [path for _, path in offers]
+        return _Heard([place for place, _ in offers], paths, frozenset().union(*paths))
+
+    def _chosen(self, device: int, heard: _Heard) -> tuple[Edges, Edges]:
+        """As `choice`, of a device that may take all that it hears."""
+        edges, limit = self._edges[device], self.limits[device]
+        if len(heard.places) == len(edges):
+            ranked: Sequence[int] = edges
+            tied = self._ascending[device]
+        else:
+            ranked = [edges[place] for place in heard.places]
+            tied = tuple(sorted(ranked))
+        used = ranked
+        if not self.relaxed[device] and not heard.alike:
+            best = heard.paths[0]
+            used = [e for e, path in zip(ranked, heard.paths, strict=True) if path == best]
+        return tied, tied if len(used) == len(tied) <= limit else tuple(sorted(used[:limit]))
 
     def offers(
         self,

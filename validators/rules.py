@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -80,7 +80,7 @@ class Rule:
     source: str
     needs: tuple[Need, ...]
     wants: tuple[Need, ...]
-    judge: Callable[[Subject], Iterator[Verdict]]
+    judge: Callable[..., Iterator[Verdict]]  # of a Subject, or of the kind that its registry has
 
     @property
     def family(self) -> str:
@@ -89,7 +89,11 @@ class Rule:
 
     def run(self, network: Network, sources: Sources) -> Iterator[Verdict]:
         """Judge a network: first what is not known, then what is."""
-        subject = Subject(network, sources, self)
+        yield from self.judged(Subject(network, sources, self))
+
+    def judged(self, subject: Subject) -> Iterator[Verdict]:
+        """What is not known of a subject, then what its function says of the rest."""
+        network = subject.network
         missing = {need: _lacking(network, need) for need in (*self.needs, *self.wants)}
         for need, places in missing.items():
             for place in places:
@@ -189,15 +193,11 @@ def rule(
     def register(
         judge: Callable[[Subject], Iterator[Verdict]],
     ) -> Callable[[Subject], Iterator[Verdict]]:
-        title, _, explanation = (inspect.getdoc(judge) or "").partition("\n")
-        if not title or not source.strip():
-            raise TypeError(f"rule {rule_id} has no docstring or no source")
-        if rule_id in REGISTRY or rule_id[:3] not in FAMILIES:
-            raise TypeError(f"rule id {rule_id} is taken, or of no known family")
+        title, explanation = words_of(judge, rule_id, source, REGISTRY, FAMILIES)
         REGISTRY[rule_id] = Rule(
             id=rule_id,
-            title=title.rstrip("."),
-            explanation=explanation.strip(),
+            title=title,
+            explanation=explanation,
             severity=severity,
             source=source,
             needs=needs,
@@ -207,6 +207,22 @@ def rule(
         return judge
 
     return register
+
+
+def words_of(
+    judge: Callable[..., Iterator[Verdict]],
+    rule_id: str,
+    source: str,
+    taken: Container[str],
+    families: Container[str],
+) -> tuple[str, str]:
+    """Title and explanation of a rule by its docstring; TypeError when it may not be registered."""
+    title, _, explanation = (inspect.getdoc(judge) or "").partition("\n")
+    if not title or not source.strip():
+        raise TypeError(f"rule {rule_id} has no docstring or no source")
+    if rule_id in taken or rule_id[:3] not in families:
+        raise TypeError(f"rule id {rule_id} is taken, or of no known family")
+    return title.rstrip("."), explanation.strip()
 
 
 def ordered() -> tuple[Rule, ...]:

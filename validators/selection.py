@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from rocefort.documents.nearest import nearest
 from rocefort.errors import BadInput, Problem
-from rocefort.validators.rules import FAMILIES, Rule
+from rocefort.validators.rules import Rule
+
+Some = TypeVar("Some", bound=Rule)
 
 
 def selected(
-    rules: Sequence[Rule], select: Iterable[str] = (), ignore: Iterable[str] = ()
-) -> tuple[Rule, ...]:
+    rules: Sequence[Some], select: Iterable[str] = (), ignore: Iterable[str] = ()
+) -> tuple[Some, ...]:
     """Rules of the ids and families in `select` (none: all), without those in `ignore`.
 
     Each item may hold several words with commas between them, as in `PFC,BUF001`. Raises BadInput
     for words that are neither an id nor a family, all of them together, and when no rule is left.
     """
     wanted, unwanted = _words(select), _words(ignore)
-    known = {*FAMILIES, *(rule.id for rule in rules)}
+    known = {*(rule.family for rule in rules), *(rule.id for rule in rules)}
     problems = [
         Problem("", f"no rule or family {word!r}", nearest(word.upper(), known))
         for word in (*wanted, *unwanted)

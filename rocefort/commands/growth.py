@@ -1,4 +1,4 @@
-"""`new`, `expand`, `stages`: a fabric that begins, and one that grows."""
+"""`new`, `expand`, `stages`, `capacity`: a fabric that begins, grows, and what it carries."""
 
 from __future__ import annotations
 
@@ -73,3 +73,19 @@ def stages(
     found = stages_of(grow(fabric, wanted))
     typer.echo(staged_text(found), nl=False)
     end(failed=found.wrong)
+
+
+@cli.command()
+def capacity(
+    fabric: options.Fabric,
+    demand: options.DemandFile = None,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Hold a demand against a fabric, whole and after failures."""
+    from rocefort.reports.capacity import capacity_text
+    from rocefort.steps.capacity import judge_capacity
+
+    found = judge_capacity(fabric, demand)
+    text = form is options.TraceFormat.TEXT
+    typer.echo(capacity_text(found) if text else found.model_dump_json(indent=2), nl=not text)
+    end(failed=not found.fits)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from rocefort.dialects.vrp.edit import children_at
 from rocefort.dialects.vrp.interpret import Lines, View
 from rocefort.dialects.vrp.tree import ConfigLine, indented, tree_text
-from rocefort.lab.switch import Candidate, CommitPoint, EmulatedSwitch, PeerState
+from rocefort.lab.switch import Candidate, CommitPoint, EmulatedSwitch
 
 
 def configuration(switch: EmulatedSwitch, config: Lines) -> str:
@@ -129,7 +129,7 @@ def _verbose(number: int, point: CommitPoint) -> str:
     fields = (
         ("Label", point.label or "-"),
         ("User", point.user),
-        ("User-Intf", "VTY 0"),
+        ("User-Intf", point.interface),
         ("Type", point.kind),
         ("TimeStamp", f"{point.at:%Y-%m-%d %H:%M:%S}"),
         ("Description", point.description),
@@ -145,87 +145,3 @@ def trial_status(switch: EmulatedSwitch) -> str:
     if trial and trial.persist:
         rows.append(f"Persist id: {trial.persist}")
     return "\n".join([*rows, f"Trial time left (sec): {switch.trial_left()}"])
-
-
-def version(switch: EmulatedSwitch) -> str:
-    """`display version`: the first line of a V200 differs from that of a V300."""
-    product = switch.hardware.split("-")[0]
-    if switch.software.startswith("V2"):
-        system = f"VRP (R) software, Version 8.180 ({product} {switch.software})"
-    else:
-        system = f"YunShan OS, Version 1.23.0.1 ({product} {switch.software})"
-    minutes = int(switch.clock() - switch.booted) // 60
-    days, hours = divmod(minutes // 60, 24)
-    return (
-        f"Huawei {system}\n"
-        f"HUAWEI {switch.hardware} uptime is {days} days, {hours} hours, {minutes % 60} minutes"
-    )
-
-
-def esn(switch: EmulatedSwitch) -> str:
-    """`display device esn`."""
-    return f" ESN of slot 1: {switch.serial}"
-
-
-BRIEF_HEAD = (
-    "PHY: Physical\n*down: administratively down\n^down: standby\n(l): loopback\n(s): spoofing\n"
-    "InUti/OutUti: input utility rate/output utility rate\n"
-    "Interface                  PHY      Protocol  InUti OutUti   inErrors  outErrors"
-)
-
-
-def interface_brief(config: Lines) -> str:
-    """`display interface brief` of the interfaces that the configuration names; no traffic."""
-    rows = []
-    for line in config:
-        if not line.text.startswith("interface "):
-            continue
-        own = {child.text for child in line.children}
-        routed = "undo portswitch" in own or not re.match(r"interface (\d*GE|Eth-Trunk)", line.text)
-        addressed = any(text.startswith("ip address ") for text in own)
-        physical = "*down" if "shutdown" in own else "up"
-        protocol = "up" if physical == "up" and (addressed or not routed) else "down"
-        name = line.text.removeprefix("interface ")
-        rows.append(
-            f"{name:<23} {physical:>8}    {protocol:<8} {'0%':>4} {'0%':>6} {0:>10} {0:>10}"
-        )
-    return "\n".join([BRIEF_HEAD, *rows])
-
-
-PEER_HEAD = "  Peer            V          AS  MsgRcvd  MsgSent  OutQ   Up/Down       State PrefRcv"
-
-
-def bgp_peer(config: Lines, peers: Iterable[PeerState]) -> str:
-    """`display bgp peer` from the states that the lab's model gives."""
-    bgp = next((line for line in config if line.text.startswith("bgp ")), None)
-    if bgp is None:
-        return ""
-    own = (child.text for child in bgp.children if child.text.startswith("router-id "))
-    router = next((text.split()[1] for text in own), _loopback(config))
-    shown = list(peers)
-    rows = [
-        f"  {peer.address!s:<15} {4:>1} {peer.asn:>11} {0:>8} {0:>8} {0:>5} "
-        f"{'00:00:00':>9} {peer.state:>11} {peer.prefixes:>7}"
-        for peer in shown
-    ]
-    return "\n".join(
-        [
-            " Status codes: * - Dynamic",
-            f" BGP local router ID : {router}",
-            f" Local AS number : {bgp.text.split()[1]}",
-            f" Total number of peers : {len(shown)}",
-            f" Peers in established state : {sum(peer.state == 'Established' for peer in shown)}",
-            " Total number of dynamic peers : 0",
-            PEER_HEAD,
-            *rows,
-        ]
-    )
-
-
-def _loopback(config: Lines) -> str:
-    for line in config:
-        if line.text.startswith("interface LoopBack"):
-            for child in line.children:
-                if child.text.startswith("ip address "):
-                    return child.text.split()[2]
-    return "0.0.0.0"  # noqa: S104 - what a router without an ID shows; nothing listens here

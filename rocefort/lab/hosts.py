@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from rocefort.errors import BadInput
-from rocefort.lab.server import open_listeners, run_in_thread
+from rocefort.lab.server import Door, open_listeners, run_in_thread
 
 if TYPE_CHECKING:
     import asyncssh
@@ -140,11 +140,12 @@ class RdmaHosts:
             yield hosts
 
     async def __aenter__(self) -> Self:
-        serves = {name: partial(self._serve, name) for name in self.addresses}
+        doors = {name: Door(partial(self._serve, name)) for name in self.addresses}
         async with AsyncExitStack() as opened:
-            self.ports, self.known_hosts_text = await open_listeners(
-                opened, serves, self.state_dir, self.listen, (self.user, self.password)
+            listeners, self.known_hosts_text = await open_listeners(
+                opened, doors, self.state_dir, self.listen, (self.user, self.password)
             )
+            self.ports = {name: listener.port for name, listener in listeners.items()}
             self._open = opened.pop_all()
         return self
 

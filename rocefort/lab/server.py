@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
@@ -12,16 +13,51 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from rocefort.dialects.vrp.interpret import Lines
 from rocefort.errors import BadInput, ServiceFailed
+from rocefort.lab.behind import Behind
+from rocefort.lab.model import Model, Routed
+from rocefort.lab.replies import Reply
 from rocefort.lab.session import Session
+from rocefort.lab.state_faults import Port
+from rocefort.lab.store import Store, lose_power
 from rocefort.lab.switch import EmulatedSwitch, Peers, PeerState, idle_peers
+from rocefort.models.keyed import natural
 
 if TYPE_CHECKING:
     import asyncssh
 
-    from rocefort.lab.transport import Serve
+    from rocefort.lab.sftp import Files
+    from rocefort.lab.transport import Listener, Serve
 
+Peering = Callable[[], list[PeerState]]
+LAST_PORT = 65535
 L = TypeVar("L", bound=AbstractAsyncContextManager[Any, Any])
+
+
+class Kept(Session):
+    """A session whose every deed is on disk before it is answered."""
+
+    def __init__(self, switch: EmulatedSwitch, user: str, peers: Peering, store: Store) -> None:
+        super().__init__(switch, user, peers)
+        self.store = store
+
+    def handle(self, line: str) -> Reply:
+        """Answer one line, and keep what it did."""
+        reply = super().handle(line)
+        self.store.keep(self.switch)
+        return reply
+
+    def escape(self) -> Reply:
+        """Ctrl-Z, and keep what it did."""
+        reply = super().escape()
+        self.store.keep(self.switch)
+        return reply
+
+    def close(self) -> None:
+        """End, and keep what that did: a trial may end with its session."""
+        super().close()
+        self.store.keep(self.switch)
 
 
 @dataclass
@@ -31,9 +67,11 @@ class LabServer:
         async with LabServer(switches, state_dir=path) as lab:
             lab.ports["leaf01"], lab.known_hosts
 
-    `listen` is the address and the first port; port 0 takes free ones. `peers` maps the running
-    configurations of all switches to the BGP states they show; by default every peer is Idle.
-    Raises what `open_listeners` raises.
+    `listen` is the address and the first port, of the first name in order; port 0 takes free ones.
+    `behind` has the state that display commands show; without it a model without cabling, whose
+    BGP peers are those that `peers` makes of the running configurations of all switches: by
+    default every peer is Idle. `store` keeps the switches on disk; without it they are as they are
+    given each time. Raises what `open_listeners` raises.
     """
 
     switches: Mapping[str, EmulatedSwitch]
@@ -42,8 +80,12 @@ class LabServer:
     user: str = "netops"
     password: str = "emulated-only"  # noqa: S105 - opens nothing but an emulator
     peers: Peers = idle_peers
+    behind: Behind | None = None
+    store: Store | None = None
     ports: dict[str, int] = field(default_factory=dict)
     _open: AsyncExitStack = field(default_factory=AsyncExitStack)
+    _listeners: Mapping[str, Listener] = field(default_factory=dict)
+    _loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def known_hosts(self) -> Path:
@@ -52,19 +94,29 @@ class LabServer:
 
     async def __aenter__(self) -> Self:
         _require_asyncssh()
-        from rocefort.lab import transport  # noqa: PLC0415 - asyncssh belongs to an extra
-
-        serves = {
-            name: transport.dialogues(self._sessions(name, switch))
-            for name, switch in self.switches.items()
+        self._set_up()
+        doors = {
+            name: self._door(self.switches[name]) for name in sorted(self.switches, key=natural)
         }
         async with AsyncExitStack() as opened:
-            self.ports, known_hosts = await open_listeners(
-                opened, serves, self.state_dir, self.listen, (self.user, self.password)
+            self._listeners, known_hosts = await open_listeners(
+                opened, doors, self.state_dir, self.listen, (self.user, self.password)
             )
+            self.ports = {name: self._listeners[name].port for name in self.switches}
             self.known_hosts.write_text(known_hosts, encoding="ascii")
             self._open = opened.pop_all()
+        self._loop = asyncio.get_running_loop()
         return self
+
+    def _set_up(self) -> None:
+        behind = self.behind or Model(self.switches, routing=self._route)
+        for switch in self.switches.values():
+            switch.behind, switch.flash = behind, self.state_dir / "flash" / switch.name
+            if self.store:
+                self.store.keep(switch)
+
+    def _route(self, running: Mapping[str, Lines], dead: frozenset[Port]) -> Routed:  # noqa: ARG002
+        return Routed(self.peers(running))
 
     async def __aexit__(
         self,
@@ -74,29 +126,62 @@ class LabServer:
     ) -> None:
         await self._open.aclose()
 
-    def _sessions(self, name: str, switch: EmulatedSwitch) -> Callable[[str], Session]:
-        def states() -> list[PeerState]:
-            for other in self.switches.values():
-                other.tick()
-            running = {key: other.running for key, other in self.switches.items()}
-            return list(self.peers(running).get(name, ()))
+    def lose_power(self, name: str) -> None:
+        """Cut the power of one switch and bring it back: its sessions end, what it saved runs.
+
+        From any thread but the lab's own. Raises BadInput for a name that is no switch.
+        """
+        if name not in self.switches or self._loop is None:
+            known = ", ".join(self.switches)
+            raise BadInput(f"no switch is called {name!r}", where="lab", how=f"use one of: {known}")
+        asyncio.run_coroutine_threadsafe(self._power_cycle(name), self._loop).result()
+
+    async def _power_cycle(self, name: str) -> None:
+        switch = self.switches[name]
+        lose_power(switch)  # at once, so that a session's end finds no trial
+        for connection in list(self._listeners[name].connections):
+            connection.abort()
+        if self.store:
+            self.store.keep(switch)
+
+    def _door(self, switch: EmulatedSwitch) -> Door:
+        from rocefort.lab import sftp, transport  # noqa: PLC0415 - asyncssh belongs to an extra
 
         def open_session(user: str) -> Session:
             if switch.fault("refuse-login"):
-                raise ConnectionRefusedError(name)  # the transport ends the session without a word
-            return Session(switch, user, states)
+                # The transport ends the session without a word.
+                raise ConnectionRefusedError(switch.name)
+            return self._session(switch, user)
 
-        return open_session
+        impostor = switch.fault("wrong-host-key") is not None
+        return Door(transport.dialogues(open_session), sftp.files_of(switch), impostor)
+
+    def _session(self, switch: EmulatedSwitch, user: str) -> Session:
+        def states() -> list[PeerState]:
+            return list(switch.behind.peers(switch.name)) if switch.behind else []
+
+        return (
+            Kept(switch, user, states, self.store) if self.store else Session(switch, user, states)
+        )
+
+
+@dataclass(frozen=True)
+class Door:
+    """What one listener serves; impostor: it shows another host key than known_hosts has."""
+
+    serve: Serve
+    files: Files | None = None
+    impostor: bool = False
 
 
 async def open_listeners(
     opened: AsyncExitStack,
-    serves: Mapping[str, Serve],
+    doors: Mapping[str, Door],
     state_dir: Path,
     listen: tuple[str, int],
     login: tuple[str, str],
-) -> tuple[dict[str, int], str]:
-    """Open an SSH listener for each name; returns the ports by name and the known_hosts text.
+) -> tuple[dict[str, Listener], str]:
+    """Open an SSH listener for each name, in order; returns them and the known_hosts text.
 
     opened: closes each of them when it is closed, also when a later one cannot be opened.
     state_dir: keeps the host keys. listen: address and first port; 0 takes free ones.
@@ -106,20 +191,32 @@ async def open_listeners(
     from rocefort.lab import transport  # noqa: PLC0415 - asyncssh belongs to an extra
 
     host, base = listen
-    ports, known_hosts = {}, ""
-    for index, (name, serve) in enumerate(serves.items()):
+    listeners, known_hosts = {}, ""
+    for index, (name, door) in enumerate(doors.items()):
         if not name or Path(name).name != name:
             raise BadInput(f"{name!r} cannot be the name of a host", how="use one word")
         key = _host_key(state_dir, name)
-        at = (host, base + index if base else 0)
+        port = base + index if base else 0
+        if port > LAST_PORT:
+            how = f"choose a first port up to {LAST_PORT + 1 - len(doors)}"
+            raise BadInput(f"no port is left for {name}", where="lab", how=how)
         try:
-            listener = await transport.listen(at, key, login, serve)
+            shown = transport.another_key(name) if door.impostor else key
+            listener = await transport.listen((host, port), shown, login, door.serve, door.files)
         except OSError as error:
-            raise ServiceFailed(str(error), where="lab", how="choose another port") from error
+            raise _not_open(error, name, host, port) from error
         opened.push_async_callback(listener.close)
-        ports[name] = listener.port
+        listeners[name] = listener
         known_hosts += transport.known_hosts_line(host, listener.port, key)
-    return ports, known_hosts
+    return listeners, known_hosts
+
+
+def _not_open(error: OSError, name: str, host: str, port: int) -> ServiceFailed:
+    if error.errno == errno.EADDRINUSE:
+        what, how = f"port {port} of {host} is in use, and {name} needs it", "choose another port"
+        return ServiceFailed(what, where="lab", how=how)
+    what = f"cannot listen on {host} port {port} for {name}: {error.strerror or error}"
+    return ServiceFailed(what, where="lab", how="choose another address or port")
 
 
 def _host_key(state_dir: Path, name: str) -> asyncssh.SSHKey:

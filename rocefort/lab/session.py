@@ -9,81 +9,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 
-from rocefort.dialects.vrp.execute import BEHIND, TOO_MANY, UNRECOGNIZED, WRONG
+from rocefort.dialects.vrp.command import Tokens
+from rocefort.dialects.vrp.execute import UNRECOGNIZED
 from rocefort.dialects.vrp.interpret import View, VrpRefusal, prompt_name
-from rocefort.lab import display
-from rocefort.lab.switch import (
-    TRIAL_SECONDS,
-    CommitError,
-    CommitOrder,
-    EmulatedSwitch,
-    PeerState,
-)
+from rocefort.lab.commands import Command, Stage, commands
+from rocefort.lab.replies import Question, Reply, Typed
+from rocefort.lab.rows import config_commands, outer_commands
+from rocefort.lab.switch import CommitError, CommitOrder, EmulatedSwitch, PeerState
+from rocefort.lab.views import SCREEN_LENGTH, leave_all
+from rocefort.lab.words import AMBIGUOUS, Fit, Place, Refused
+
+__all__ = ["BANNER", "Reply", "Session"]
 
 BANNER = (
     "This is an emulator of a CloudEngine command line, not a switch.\n"
-    "It models configuration, commit and trial. It does not model ASIC buffers, PFC, ECN,\n"
-    "counters, optics or forwarding, and states of BGP are those of the lab's model.\n"
+    "It models configuration, commit and trial. No packet moves here: states of BGP and counters\n"
+    "are those of a model, and nothing has buffers, PFC, ECN or optics.\n"
+    "What else it leaves out: docs/emulator.md, docs/lab-displays.md\n"
 )
-DIRTY = (
-    "Warning: Uncommitted configurations found, commit them before exiting? "
-    "[Y(yes)/N(no)/C(cancel)]:"
-)
-ABORT = "Warning: The trial configuration will be rolled back. Continue? [Y/N]:"
-SAVE = "Warning: all configuration will be written to the device.\nAre you sure to continue?[Y/N]"
-ROLLBACK = (
-    "Warning: This operation will revert configuration changes to the previous status. During "
-    "the rollback configuration process, some configurations involving differences may be "
-    "temporarily invalid. Continue? [Y/N]:"
-)
-ROLLED_BACK = (
-    "Checking changes...\nLoading rollback changes\nCommitting\nCheck rollback result\n"
-    "Configuration rollback succeeded."
-)
-LENGTH = "Info: The configuration takes effect on the current user terminal interface only."
-WIDTH = "Warning: This command will change the default screen width. Continue? [Y/N]:"
 UNKNOWN_QUESTION = "Warning: This operation may affect an unexpected service. Proceed? [Y/N]:"
-
-DESCRIPTION_LIMIT = 60  # characters of `commit .. description`, V300R023C00
-
-COMMIT = re.compile(
-    r"commit(?: (?P<trial>trial)(?: (?P<seconds>\d+))?)?(?: label (?P<label>\S+))?"
-    r"(?: persist (?P<persist>\S+))?(?: description (?P<description>.+))?"
-)
-ABORT_LINE = r"abort trial(?: session (?P<session>\d+)| persist (?P<persist>\S+))?"
-ROLLBACK_LINE = (
-    r"rollback configuration "
-    r"(?:to commit-id (?P<id>\d+)|last (?P<last>\d+)|to label (?P<label>\S+))"
-)
-COMMIT_LIST = re.compile(
-    r"display configuration commit list(?P<verbose> verbose)?(?: (?P<count>\d+))?"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What the switch answers: text without the prompt, and how the line goes on."""
-
-    text: str = ""
-    asks: bool = False  # the text ends in a question: no prompt follows
-    closes: bool = False
-    hangs: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """An open question: what each answer does; without `cancel` only Y and N are answers."""
-
-    text: str
-    yes: Callable[[], Reply]
-    no: Callable[[], Reply]
-    cancel: Callable[[], Reply] | None = None
+LINE_LIMIT = 3100  # characters of a command line, V300R023C00
 
 
 class Session:
-    """One login. `peers` gives the BGP states of this switch when they are asked for."""
+    """One login. `peers` gives the BGP states of this switch when they are asked for.
+
+    Raises NoFreeTerminal where every VTY is taken.
+    """
 
     def __init__(
         self, switch: EmulatedSwitch, user: str, peers: Callable[[], list[PeerState]]
@@ -92,291 +46,245 @@ class Session:
         self.user = user
         self.peers = peers
         self.number = switch.open_session(user)
-        self.in_system = False
+        self.stage: Stage = "user"
         self.view: View = ()
         self.question: Question | None = None
+        self.screen_length = SCREEN_LENGTH
+        self.last_input = switch.clock()
+
+    @property
+    def in_system(self) -> bool:
+        """Whether the session stands in the system view or one below it."""
+        return self.stage != "user"
 
     @property
     def prompt(self) -> str:
-        """`<H>`, or `[~H-view]` with `*` for `~` while lines are uncommitted."""
+        """`<H>`, `[~H-view]` with `*` for `~` while lines are uncommitted, `[H]` if immediate."""
         host = self.switch.hostname
         if not self.in_system:
             return f"<{host}>"
         mark = "*" if self.switch.dirty(self.number) else "~"
+        mark = "" if self.stage == "immediate" else mark
         return f"[{mark}{host}{prompt_name(self.view, self.switch.family)}]"
 
     def close(self) -> None:
         """The connection is gone."""
         self.switch.close_session(self.number)
 
+    def idle_limit(self) -> int:
+        """Seconds without input after which the switch ends the session; 0 for never.
+
+        Only what the running configuration says (`idle-timeout M S` of the VTYs): the 10 minutes
+        of a switch without that line are not applied.
+        """
+        for line in self.switch.running:
+            if line.text.startswith("user-interface vty "):
+                for child in line.children:
+                    if child.text.startswith("idle-timeout "):
+                        minutes, seconds = (*map(int, child.text.split()[1:]), 0)[:2]
+                        return minutes * 60 + seconds
+        return 0
+
+    def idle(self) -> bool:
+        """Whether the session was quiet for too long."""
+        limit = self.idle_limit()
+        return limit > 0 and self.switch.clock() - self.last_input >= limit
+
     def handle(self, line: str) -> Reply:
         """Answer one line."""
         line = line.replace("\0", "")
         self.switch.tick()
+        if self.idle():
+            return Reply(closes=True)
+        self.last_input = self.switch.clock()
         if self.question is not None:
-            return self._answer(line)
+            return self._answer(self.question, line)
         typed = " ".join(line.split())
-        if not typed:
-            return Reply()
-        command, _, pipe = typed.partition(" | ")
-        if command.startswith("display "):
-            return self._display(line, command, pipe)
-        known = self._system_command if self.in_system else self._user_command
-        return known(line, typed)
+        return self._with_faults(line, typed) if typed else Reply()
 
-    def _ask(
+    def _with_faults(self, line: str, typed: str) -> Reply:
+        switch = self.switch
+        if switch.fault("hang", typed):
+            return Reply(hangs=True)
+        if switch.fault("drop-line", typed):
+            return Reply(closes=True)
+        reply = self._carry_out(line)
+        if switch.fault("drop-reply", typed):
+            return Reply(closes=True)
+        return replace(reply, closes=True) if switch.fault("drop-after", typed) else reply
+
+    def ask(
         self,
         text: str,
         yes: Callable[[], Reply],
         no: Callable[[], Reply] = Reply,
         cancel: Callable[[], Reply] | None = None,
     ) -> Reply:
+        """Ask a question; the next line is its answer."""
         self.question = Question(text, yes, no, cancel)
         return Reply(text, asks=True)
 
-    def _answer(self, line: str) -> Reply:
-        question = self.question
-        answer = line.strip().casefold()
-        choices = {
-            "y": "yes",
-            "yes": "yes",
-            "n": "no",
-            "no": "no",
-            "c": "cancel",
-            "cancel": "cancel",
-        }
-        choice = choices.get(answer)
-        if question is None or choice is None or getattr(question, choice) is None:
-            words = "'YES', 'NO' or 'CANCEL'" if question and question.cancel else "'YES' or 'NO'"
-            keys = "[Y/N/C]" if question and question.cancel else "[Y/N]"
-            text = f"Error: Please choose {words} first before pressing 'Enter'. {keys}:"
-            return Reply(text, asks=True)
+    def _answer(self, question: Question, line: str) -> Reply:
+        chosen = question.choose(line)
+        if chosen is None:
+            return Reply(question.again(), asks=True)
         self.question = None
-        reply: Reply = getattr(question, choice)()
-        return reply
+        return chosen()
 
-    def _refused(self, line: str, position: int, message: str) -> Reply:
+    def refused(self, line: str, position: int, message: str) -> Reply:
         """The caret stands under the word as it was typed, behind the prompt."""
         width = len(self.prompt) + min(position, len(line.rstrip()))
         return Reply(f"{' ' * width}^\n{message}")
 
-    def _user_command(self, line: str, typed: str) -> Reply:
-        commands: dict[str, Callable[[re.Match[str]], Reply]] = {
-            r"system-view": lambda _: self._to_system_view(),
-            r"quit": lambda _: Reply(closes=True),
-            r"return": lambda _: Reply(),
-            r"save": lambda _: self._ask(SAVE, self._save),
-            r"screen-length \d+ temporary": lambda _: Reply(LENGTH),
-            r"screen-width \d+": lambda _: self._ask(WIDTH, Reply),
-            ROLLBACK_LINE: lambda found: self._rollback(line, found),
-        }
-        return self._dispatch(commands, typed) or self._unknown(line)
-
-    def _dispatch(
-        self, commands: dict[str, Callable[[re.Match[str]], Reply]], typed: str
-    ) -> Reply | None:
-        for pattern, answer in commands.items():
-            found = re.fullmatch(pattern, typed)
-            if found:
-                return answer(found)
-        return None
-
-    def _unknown(self, line: str) -> Reply:
-        return self._refused(line, len(line) - len(line.lstrip()), UNRECOGNIZED)
-
-    def _to_system_view(self) -> Reply:
-        self.in_system = True
-        return Reply("Enter system view, return user view with return command.")
-
-    def _save(self) -> Reply:
-        self.switch.save()
-        return Reply(
-            "Now saving all configuration to the slot 1\nInfo: Save the configuration successfully."
-        )
-
-    def _rollback(self, line: str, found: re.Match[str]) -> Reply:
-        points = self.switch.points
-        target = None
-        if found["last"] and 1 <= int(found["last"]) <= len(points):
-            target = points[-int(found["last"])].before
-        for point in points:
-            if found["id"] == str(point.number) or (found["label"] or "\n") == point.label:
-                target = point.after
-        if target is None:
-            return self._refused(line, BEHIND, WRONG)
-        to = target
-
-        def back() -> Reply:
-            self.switch.rollback(self.number, to)
-            return Reply(ROLLED_BACK)
-
-        return self._ask(ROLLBACK, back)
-
-    def _system_command(self, line: str, typed: str) -> Reply:
-        commands: dict[str, Callable[[re.Match[str]], Reply]] = {
-            r"quit|return": lambda found: self._leave(found[0]),
-            r"commit(?: .*)?": lambda _: self._commit(line, typed),
-            ABORT_LINE: lambda found: self._abort(line, found),
-            r"clear configuration candidate": lambda _: self._clear(),
-            r"refresh configuration candidate": lambda _: self._refresh(),
-        }
-        return self._dispatch(commands, typed) or self._configure(line, typed)
-
-    def _clear(self) -> Reply:
-        self.switch.clear(self.number)
-        self.view = ()  # it leads to the system view (V300R023C00)
+    def to_user_view(self) -> Reply:
+        """Leave every view."""
+        self.stage, self.view = "user", ()
         return Reply()
 
-    def _refresh(self) -> Reply:
-        try:
-            self.switch.refresh(self.number)
-        except VrpRefusal as refusal:
-            return Reply(refusal.message)
-        return Reply()
-
-    def _leave(self, typed: str) -> Reply:
-        if typed == "quit" and self.view:
-            self.view = self.view[:-1]
+    def escape(self) -> Reply:
+        """Ctrl-Z: to the user view from any other."""
+        self.switch.tick()
+        if not self.in_system or self.question:
             return Reply()
-        if self.switch.dirty(self.number):
-            return self._ask(DIRTY, self._commit_and_leave, self._discard_and_leave, Reply)
-        return self._to_user_view()
+        return leave_all(self, Typed("return", {}))
 
-    def _to_user_view(self) -> Reply:
-        self.in_system, self.view = False, ()
-        return Reply()
+    # --- what a line means -----------------------------------------------------------------
 
-    def _commit_and_leave(self) -> Reply:
-        reply = self._do_commit(CommitOrder())
-        if not reply.text and not reply.closes and not reply.hangs:
-            self._to_user_view()
-        return reply
+    def _dialogue(self) -> Place[Command]:
+        return Place(commands(self.stage, persist=self.switch.persist == "present"))
 
-    def _discard_and_leave(self) -> Reply:
-        self.switch.clear(self.number)
-        return self._to_user_view()
-
-    def _commit(self, line: str, typed: str) -> Reply:
-        found = COMMIT.fullmatch(typed)
-        if not found:
-            return self._refused(line, line.index("commit") + len("commit "), UNRECOGNIZED)
-        if found["persist"] and self.switch.persist == "absent":
-            return self._refused(line, line.index("persist"), UNRECOGNIZED)
-        if len(found["description"] or "") > DESCRIPTION_LIMIT:
-            return self._refused(line, line.index("description") + len("description "), WRONG)
-        seconds = int(found["seconds"] or TRIAL_SECONDS)
-        if not 60 <= seconds <= 65535:  # "time": 60 to 65535
-            return self._refused(line, line.index(found["seconds"]), WRONG)
-        order = CommitOrder(
-            seconds if found["trial"] else None,
-            found["persist"],
-            found["label"] or "",
-            found["description"] or "",
-        )
-        return self._do_commit(order)
-
-    def _do_commit(self, order: CommitOrder) -> Reply:
-        if self.switch.fault("hang-on-commit"):
-            return Reply(hangs=True)
-        if self.switch.fault("expire-before-commit"):
-            self.switch.end_trial("SYSTEM")
-        had_trial = self.switch.trial is not None
-        changed = self.switch.dirty(self.number)
+    def _carry_out(self, line: str) -> Reply:
+        tokens = tuple(line.split())
+        query = _without_pipe(tokens)
         try:
-            self.switch.commit(self.number, order)
-        except CommitError as error:
-            return Reply(str(error))
-        if self.switch.fault("drop-session-on-commit"):
-            return Reply(closes=True)
-        if order.trial_seconds is None or not (changed or had_trial):
-            return Reply()
-        return Reply(
-            "Info: The system enters the trial configuration mode.\n"
-            "The system will revert to previous configuration if the trial configuration is not "
-            f"confirmed in {order.trial_seconds} seconds."
-        )
+            fit = self._dialogue().resolve(query)
+        except Refused as refused:
+            if not self.in_system:
+                return self._caret(line, refused)
+            return self._configure(line)
+        if self.in_system and not _as_typed(fit, query):
+            return self._configure(line)  # shortened, it may mean a configuration command
+        return fit.command.act(self, Typed(line, dict(fit.params), fit.words))
 
-    def _abort(self, line: str, found: re.Match[str]) -> Reply:
-        trial = self.switch.trial
-        if found["persist"] and self.switch.persist == "absent":
-            return self._refused(line, line.index("persist"), UNRECOGNIZED)
-        if trial is None or (found["session"] and int(found["session"]) != trial.session):
-            # Own wording: no source shows what is printed without a trial.
-            return Reply("Error: The trial configuration does not exist.")
-        if trial.persist != found["persist"] and not found["session"]:
-            return Reply("Error: The persist ID of the trial configuration is incorrect.")
+    def _caret(self, line: str, refused: Refused) -> Reply:
+        return self.refused(line, Typed(line, {}).at(refused.index), refused.message)
 
-        def back() -> Reply:
-            self.switch.end_trial(self.user)
-            return Reply("Info: The trial configuration rollback succeeded.")
-
-        return self._ask(ABORT, back)
-
-    def _configure(self, line: str, typed: str, *, answered: bool = False) -> Reply:
-        if self.switch.fault("refuse-line", typed):
-            return self._unknown(line)
+    def _configure(self, line: str) -> Reply:
+        """Take a line as configuration; where it is none, as a shortened command."""
         try:
-            applied = self.switch.enter(self.number, self.view, line)
+            return self._enter(line, line)
         except VrpRefusal as refusal:
-            return self._refused(line, refusal.position, refusal.message)
+            first = refusal
+        tokens = tuple(line.split())
+        query = _without_pipe(tokens)
+        try:
+            fit = self._resolve(query)
+        except Refused as refused:
+            further = refused.index > Typed(line, {}).index(first.position)
+            if refused.message == AMBIGUOUS or further:
+                return self._caret(line, refused)
+            return self.refused(line, first.position, first.message)
+        if fit.command is not None:
+            return fit.command.act(self, Typed(line, dict(fit.params), fit.words))
+        return self._expanded(line, fit.words, first)
+
+    def _resolve(self, tokens: Tokens) -> Fit[Command | None]:
+        """The command of the dialogue, or of configuration (None), that shortened words mean."""
+        switch = self.switch
+        config = switch.candidate(self.number).config
+        known = commands(self.stage, persist=switch.persist == "present")
+        own = [(None, nodes) for nodes in config_commands(config, self.view, switch.family)]
+        here: Place[Command | None] = Place([*known, *own])
+        try:
+            return here.resolve(tokens)
+        except Refused as refused:
+            outer = [(None, nodes) for nodes in outer_commands(config, self.view, switch.family)]
+            around: Place[Command | None] = Place(outer)
+            if refused.message == AMBIGUOUS:
+                raise
+            try:
+                return around.resolve(tokens)
+            except Refused as farther:
+                raise max(refused, farther, key=lambda why: why.index) from None
+
+    def _expanded(self, line: str, words: Tokens, first: VrpRefusal) -> Reply:
+        """Enter a line with its words in full; a refusal points at the word that was typed."""
+        full = " ".join(words)
+        if full.casefold() == " ".join(line.split()).casefold():
+            return self.refused(line, first.position, first.message)
+        try:
+            return self._enter(line, full)
+        except VrpRefusal as refusal:
+            index = Typed(full, {}).index(refusal.position)
+            return self.refused(line, Typed(line, {}).at(index), refusal.message)
+
+    def _enter(self, line: str, full: str, *, answered: bool = False) -> Reply:
+        """Enter one line of configuration. Raises VrpRefusal."""
+        typed, switch = " ".join(full.split()), self.switch
+        if switch.fault("refuse-line", typed):
+            return self.refused(line, len(line) - len(line.lstrip()), UNRECOGNIZED)
+        applied = switch.enter(self.number, self.view, full)
         question = applied.question
-        if self.switch.fault("unknown-question", typed):
+        if switch.fault("unknown-question", typed) and not answered:
             question = UNKNOWN_QUESTION
         if question and not answered:
             # Interpreted again with the answer: others may commit while the question stands.
-            return self._ask(question, lambda: self._configure(line, typed, answered=True))
-        self.switch.keep(self.number, self.view, typed, applied)
+            return self.ask(question, lambda: self._after_yes(line, full))
+        if not switch.fault("lie-ok", typed):
+            switch.keep(self.number, self.view, typed, applied)
         self.view = applied.view
+        return self._at_once() if self.stage == "immediate" else Reply()
+
+    def _after_yes(self, line: str, full: str) -> Reply:
+        try:
+            return self._enter(line, full, answered=True)
+        except VrpRefusal as refusal:  # what others did while the question stood
+            return self.refused(line, refusal.position, refusal.message)
+
+    def _at_once(self) -> Reply:
+        """One-stage configuration: what was entered is committed, or gone."""
+        try:
+            self.switch.commit(self.number, CommitOrder())
+        except CommitError as error:
+            self.switch.clear(self.number)
+            return Reply(str(error))
         return Reply()
 
-    def _display(self, line: str, command: str, pipe: str) -> Reply:
-        text = self._displayed(command)
-        if text is None:
-            indent = len(line) - len(line.lstrip())
-            return self._refused(line, indent + len("display "), UNRECOGNIZED)
-        if pipe:
-            if not re.fullmatch(r"(section include|include|exclude|begin) .+", pipe):
-                return self._refused(line, line.index("|"), TOO_MANY)
-            try:
-                text = display.filtered(text, pipe)
-            except re.error:
-                return self._refused(line, line.index("|"), WRONG)
-        return Reply(text.rstrip("\n"))
+    # --- help ------------------------------------------------------------------------------
 
-    def _displayed(self, command: str) -> str | None:
+    def help(self, typed: str) -> Reply:
+        """What `?` prints behind some words: those that may follow, without their meanings."""
+        if self.question is not None:
+            return Reply()
+        self.switch.tick()
+        tokens = tuple(typed.split())
+        beginning = tokens[-1] if tokens and not typed.endswith(" ") else ""
+        if beginning:
+            tokens = tokens[:-1]
+        try:
+            found = self._known_words(tokens, beginning)
+        except Refused as refused:
+            return self._caret(typed, refused)
+        if not found:
+            return self.refused(typed, len(typed), UNRECOGNIZED)
+        return Reply("\n".join(f"  {word}" for word in found), pages=True)
+
+    def _known_words(self, tokens: Tokens, beginning: str) -> list[str]:
         switch = self.switch
-        fixed: dict[str, Callable[[], str]] = {
-            "display version": lambda: display.version(switch),
-            "display device esn": lambda: display.esn(switch),
-            "display interface brief": lambda: display.interface_brief(switch.running),
-            "display bgp peer": lambda: display.bgp_peer(switch.running, self.peers()),
-            "display configuration trial status": lambda: display.trial_status(switch),
-            "display saved-configuration": lambda: display.configuration(switch, switch.saved),
-            "display current-configuration": lambda: display.configuration(switch, switch.running),
-        }
-        if command in fixed:
-            return fixed[command]()
-        found = COMMIT_LIST.fullmatch(command)
-        if found:
-            count = int(found["count"] or 100)
-            return display.commit_list(switch.points, verbose=bool(found["verbose"]), count=count)
-        part = re.fullmatch(
-            r"display current-configuration (?:configuration )?(interface(?: .+)?|[a-z][\w-]*)",
-            command,
-        )
-        if part:
-            wanted = re.sub(r"^interface (\S+) (\d)", r"interface \1\2", part[1])
-            return display.section(switch.running, wanted)
-        return self._candidate_displayed(command) if self.in_system else None
+        known = list(commands(self.stage, persist=switch.persist == "present"))
+        place: Place[Command | None] = Place(known)
+        if self.in_system:
+            config = switch.candidate(self.number).config
+            own = [(None, nodes) for nodes in config_commands(config, self.view, switch.family)]
+            place = Place([*known, *own])
+        return place.following(tokens, beginning)
 
-    def _candidate_displayed(self, command: str) -> str | None:
-        candidate = self.switch.candidate(self.number)
-        if command == "display this":
-            return display.this_view(self.switch.running, self.view)
-        if command == "display configuration candidate":
-            return display.pending(candidate)
-        if command == "display configuration candidate merge":
-            return display.configuration(self.switch, candidate.config)
-        if command == "display configuration candidate changes":
-            return display.changes(self.switch.running, candidate.config)
-        return None
+
+def _without_pipe(tokens: Tokens) -> Tokens:
+    """The words before the pipe of a query; other lines have none."""
+    shows = tokens and re.fullmatch(r"d(i(s(p(l(ay?)?)?)?)?)?", tokens[0], re.IGNORECASE)
+    return tokens[: tokens.index("|")] if shows and "|" in tokens else tokens
+
+
+def _as_typed(fit: Fit[Command], tokens: Tokens) -> bool:
+    return tuple(map(str.casefold, fit.words)) == tuple(map(str.casefold, tokens))

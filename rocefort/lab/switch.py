@@ -8,11 +8,13 @@ the release knows `persist`.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address
-from typing import Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from rocefort.dialects.vrp.interpret import (
     Applied,
@@ -23,11 +25,35 @@ from rocefort.dialects.vrp.interpret import (
     replay,
 )
 from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
-from rocefort.errors import BadInput
+from rocefort.lab.faults import EARLY_S, FOREIGN, Fault
+from rocefort.lab.logins import LOCK_SECONDS, MOST_SESSIONS, Lock, Login, NoFreeTerminal, free_vty
+from rocefort.lab.merging import conflicts
 from rocefort.models.hardware import SyntaxFamily
+
+if TYPE_CHECKING:
+    from rocefort.lab.behind import Behind
+
+__all__ = [
+    "Candidate",
+    "CommitError",
+    "CommitOrder",
+    "CommitPoint",
+    "EmulatedSwitch",
+    "Fault",
+    "PeerState",
+    "Peers",
+    "Trial",
+    "commit_problems",
+    "configured_peers",
+    "idle_peers",
+    "utc_now",
+]
 
 FIRST_COMMIT = 1000000001  # "commit-id": ten digits from 1000000001
 TRIAL_SECONDS = 600  # default of `commit trial`
+MOST_POINTS = 80  # rollback points that are kept: `rollback configuration last <1-80>`
+SHARED = 0  # the owner of the one candidate where all sessions share it
+SYSTEM_USER = "SYSTEM"  # who rolls a trial back that nobody confirmed
 MAX_PFC_PROFILES = 2  # V300R023C00, `display dcb pfc-profile`
 MAX_AI_QUEUES = 2  # V300R023C00, AI ECN
 
@@ -46,32 +72,6 @@ Peers = Callable[[Mapping[str, Lines]], Mapping[str, Sequence[PeerState]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """Something that goes wrong, by name; `match` limits it to lines that contain it.
-
-    refuse-line: a line is refused; unknown-question: a line asks what no client expects;
-    hang-on-commit: the commit is never answered and not done;
-    drop-session-on-commit: the commit is done, the session ends without an answer;
-    expire-before-commit: a trial's time is over just as the next commit arrives;
-    refuse-login: nobody gets a new session, those that are open go on.
-    """
-
-    name: Literal[
-        "refuse-line",
-        "unknown-question",
-        "hang-on-commit",
-        "drop-session-on-commit",
-        "expire-before-commit",
-        "refuse-login",
-    ]
-    match: str = ""
-
-    def __post_init__(self) -> None:
-        if self.name == "refuse-line" and not self.match:
-            raise BadInput("refuse-line needs to know which line", how="give a part of the line")
-
-
-@dataclass(frozen=True, slots=True)
 class CommitPoint:
     """One rollback point: what was running before and after, and who made it so."""
 
@@ -83,6 +83,7 @@ class CommitPoint:
     at: datetime
     label: str = ""
     description: str = ""
+    interface: str = "VTY 0"  # of the session that committed
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,15 @@ class CommitOrder:
     description: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who made a rollback point, where from, and when."""
+
+    user: str
+    interface: str
+    at: datetime
+
+
 class CommitError(Exception):
     """The commit changed nothing; the text is what the switch prints."""
 
@@ -137,7 +147,12 @@ class EmulatedSwitch:
     now: Callable[[], datetime] = utc_now
     trial_mode: Literal["survives", "dies-with-session"] = "survives"
     persist: Literal["present", "absent"] = "present"
+    candidate_mode: Literal["own", "shared"] = "own"  # a candidate a session, or one for all
+    on_conflict: Literal["refuse", "merge"] = "refuse"  # a commit after somebody else's
+    most_sessions: int = MOST_SESSIONS
     faults: tuple[Fault, ...] = ()
+    behind: Behind | None = None  # the state that display commands show
+    flash: Path | None = None  # folder of the files that users put there
     running: Lines = ()
     saved: Lines = ()
     points: tuple[CommitPoint, ...] = ()
@@ -146,8 +161,12 @@ class EmulatedSwitch:
     booted: float = 0.0
     changed_at: datetime = field(default_factory=utc_now)
     sessions: dict[int, str] = field(default_factory=dict)  # number -> user
-    candidates: dict[int, Candidate] = field(default_factory=dict)
+    logins: dict[int, Login] = field(default_factory=dict)
+    candidates: dict[int, Candidate] = field(default_factory=dict)  # by the session that owns it
     last_session: int = 0
+    lock: Lock | None = None
+    lock_seconds: int = LOCK_SECONDS
+    strikes: Counter[Fault] = field(default_factory=Counter)  # how often each fault has struck
 
     def __post_init__(self) -> None:
         self.running, self.startup_refusals = replay(parse_tree(self.startup), self.family)
@@ -163,43 +182,71 @@ class EmulatedSwitch:
         return next((text.removeprefix("sysname ") for text in names), "HUAWEI")
 
     def open_session(self, user: str) -> int:
-        """Register a session; returns its number."""
+        """Register a session; returns its number. Raises NoFreeTerminal."""
+        self.tick()
+        if len(self.sessions) >= self.most_sessions:
+            raise NoFreeTerminal
         self.last_session += 1
+        login = Login(self.last_session, user, free_vty(self.logins), self.now())
         self.sessions[self.last_session] = user
+        self.logins[self.last_session] = login
         return self.last_session
 
     def close_session(self, session: int) -> None:
-        """Forget a session: its candidate goes, and its trial too where trials die with it."""
+        """Forget a session: its candidate and lock go, and its trial where trials die with it."""
         self.tick()
         self.sessions.pop(session, None)
+        self.logins.pop(session, None)
         self.candidates.pop(session, None)
+        if self.lock and self.lock.session == session:
+            self.lock = None
         trial = self.trial if self.trial_mode == "dies-with-session" else None
         if trial and trial.session == session and trial.persist is None:
-            self.end_trial("SYSTEM")
+            self.end_trial(SYSTEM_USER)
+
+    def kill(self, vty: int) -> bool:
+        """End the session on a VTY (`kill user-interface vty N`); whether there was one."""
+        found = next((login for login in self.logins.values() if login.vty == vty), None)
+        if found is None:
+            return False
+        self.close_session(found.number)
+        if found.hang_up:
+            found.hang_up()
+        return True
 
     def tick(self) -> None:
-        """Roll an expired trial back; called before every command."""
-        if self.trial and self.clock() >= self.trial.deadline:
-            self.end_trial("SYSTEM")
+        """Roll an expired trial back and end an unused lock; called before every command.
 
-    def end_trial(self, user: str) -> None:
+        Nothing can be seen of a switch between two commands, so this is as good as a timer: the
+        rollback point bears the time at which the trial ended, also if nobody was logged in.
+        """
+        late = self.clock() - self.trial.deadline if self.trial else -1.0
+        if late >= 0:
+            self.end_trial(SYSTEM_USER, self.now() - timedelta(seconds=late))
+        if self.lock and self.clock() - self.lock.used >= self.lock_seconds:
+            self.lock = None
+
+    def end_trial(self, user: str, at: datetime | None = None) -> None:
         """Bring back what was running before the trial."""
         if self.trial:
             before, self.trial = self.trial.before, None
-            self._point(before, user, "ROLLBACK", CommitOrder())
+            self._point(before, "ROLLBACK", Author(user, "", at or self.now()))
 
     def trial_left(self) -> int:
         """Whole seconds until the trial ends; 0 without a trial."""
         return max(0, round(self.trial.deadline - self.clock())) if self.trial else 0
 
+    def _owner(self, session: int) -> int:
+        return session if self.candidate_mode == "own" else SHARED
+
     def candidate(self, session: int) -> Candidate:
         """The session's candidate; without uncommitted lines it follows what is running."""
-        found = self.candidates.get(session)
+        found = self.candidates.get(self._owner(session))
         return found or Candidate(self.running, self.running)
 
     def dirty(self, session: int) -> bool:
         """Whether the session has uncommitted changes."""
-        return session in self.candidates
+        return self._owner(session) in self.candidates
 
     def enter(self, session: int, view: View, line: str) -> Applied:
         """Interpret one line against the candidate without keeping it. Raises VrpRefusal."""
@@ -211,17 +258,29 @@ class EmulatedSwitch:
         if applied.config != old.config:
             typed = (*old.typed, (view, line.strip()))
             self._hold(session, Candidate(old.base, applied.config, typed))
+            self._touch_lock(session)
+
+    def intrude(self, session: int) -> None:
+        """Put somebody else's uncommitted line into a candidate that has none."""
+        fault = None if self.dirty(session) else self.fault("foreign-candidate")
+        if fault:
+            line = fault.match or FOREIGN
+            self.keep(session, (), line, self.enter(session, (), line))
 
     def _hold(self, session: int, candidate: Candidate) -> None:
         """Set the session's candidate; one that changes nothing is none."""
         if candidate.config == candidate.base:
             self.clear(session)
         else:
-            self.candidates[session] = candidate
+            self.candidates[self._owner(session)] = candidate
 
     def clear(self, session: int) -> None:
         """Discard the session's candidate."""
-        self.candidates.pop(session, None)
+        self.candidates.pop(self._owner(session), None)
+
+    def outdated(self, session: int) -> bool:
+        """Whether others committed since the session's first uncommitted line."""
+        return self.dirty(session) and self.candidate(session).base != self.running
 
     def refresh(self, session: int) -> None:
         """Apply the session's uncommitted lines again, on what is running now.
@@ -234,69 +293,146 @@ class EmulatedSwitch:
             config = apply_line(config, view, line, self.family).config
         self._hold(session, Candidate(self.running, config, old.typed))
 
+    def take_lock(self, session: int) -> None:
+        """`configuration exclusive`. Raises CommitError where another session holds it."""
+        self.check_lock(session)
+        now = self.now()
+        self.lock = Lock(session, now, now, self.clock())
+
+    def release_lock(self, session: int) -> None:
+        """`undo configuration exclusive`. Raises CommitError where another session holds it."""
+        self.check_lock(session)
+        self.lock = None
+
+    def check_lock(self, session: int) -> None:
+        """Raise CommitError where another session has locked the configuration."""
+        if self.lock and self.lock.session != session:
+            # NE40E V800R023 configuration guide, "Another User Locks Configurations".
+            raise CommitError(
+                "Error: The configuration is locked by other user. "
+                f"[Session ID = {self.lock.session}]"
+            )
+
+    def _touch_lock(self, session: int) -> None:
+        if self.lock and self.lock.session == session:
+            self.lock = self.lock.touched(self.clock(), self.now())
+
     def commit(self, session: int, order: CommitOrder) -> None:
         """Commit, try or confirm. Raises CommitError with the text that is printed."""
-        candidate = self.candidate(session)
+        self.check_lock(session)
+        self._check_trial_owner(session, order, changed=self.dirty(session))
         changed = self.dirty(session)
-        self._check_trial_owner(session, order, changed=changed)
-        if changed:
-            self._check(candidate)
+        config = self._to_commit(session) if changed else self.running
         before = self.trial.before if self.trial else self.running
-        user = self.sessions.get(session, "")
         if changed:
-            self._point(candidate.config, user, "CLI", order)
+            self._point(config, "CLI", self._author(session), order)
         self.clear(session)
+        self._touch_lock(session)
         if order.trial_seconds is not None:
             if changed or self.trial:
-                deadline = self.clock() + order.trial_seconds
-                self.trial = Trial(before, deadline, session, order.persist)
+                self._start_trial(session, before, order)
         elif self.trial and self.trial.persist in (None, order.persist):
             self.trial = None
 
+    def _start_trial(self, session: int, before: Lines, order: CommitOrder) -> None:
+        seconds = order.trial_seconds or TRIAL_SECONDS
+        if early := self.fault("expire-early"):
+            seconds = int(early.match or EARLY_S)
+        self.trial = Trial(before, self.clock() + seconds, session, order.persist)
+
     def _check_trial_owner(self, session: int, order: CommitOrder, *, changed: bool) -> None:
         # Own wording; that a commit can fail over another session's trial is the reference's.
-        trial = self.trial
-        if trial is None or trial.session == session:
-            return
-        if trial.persist is not None:
-            if changed or (order.persist is not None and order.persist != trial.persist):
+        trial, confirms = self.trial, order.trial_seconds is None
+        if trial is None:
+            if confirms and order.persist:
+                raise CommitError("Error: The trial configuration does not exist.")
+        elif trial.persist is not None:
+            named = order.persist == trial.persist
+            if not named and (changed or order.persist or not confirms):
                 raise CommitError("Error: The system is in the trial of another persist ID.")
-        elif trial.session in self.sessions:
+        elif confirms and order.persist:
+            raise CommitError("Error: The persist ID of the trial configuration is incorrect.")
+        elif trial.session != session and trial.session in self.sessions:
             raise CommitError(f"Error: Session {trial.session} has a trial in progress.")
 
-    def _check(self, candidate: Candidate) -> None:
-        if candidate.base != self.running:
-            # Own wording; the remedy is the reference's, `display configuration candidate changes`.
+    def _to_commit(self, session: int) -> Lines:
+        """What the commit makes running. Raises CommitError."""
+        candidate = self.candidate(session)
+        config = self._merged(candidate) if candidate.base != self.running else candidate.config
+        problems = commit_problems(config)
+        if problems:
+            raise CommitError("\n".join(f"Error: {problem}" for problem in problems))
+        return config
+
+    def _merged(self, candidate: Candidate) -> Lines:
+        """The candidate's lines on what others made running meanwhile. Raises CommitError.
+
+        The reference has both changes take effect unless they are of the same configuration
+        (V300R023C00, `refresh configuration candidate`); the wording of the refusal is ours.
+        """
+        if self.on_conflict == "refuse":
             raise CommitError(
                 "Error: The running configuration has been changed by another user. "
                 "Run the refresh configuration candidate command."
             )
-        problems = commit_problems(candidate.config)
-        if problems:
-            raise CommitError("\n".join(f"Error: {problem}" for problem in problems))
+        same = conflicts(candidate.base, candidate.config, self.running, self.family)
+        if same:
+            raise CommitError(f"Error: '{same[0]}' has been changed by another user.")
+        config = self.running
+        try:
+            for view, line in candidate.typed:
+                config = apply_line(config, view, line, self.family).config
+        except VrpRefusal as refusal:
+            raise CommitError(refusal.message) from None
+        return config
 
     def rollback(self, session: int, to: Lines) -> None:
-        """Commit an earlier configuration at once."""
+        """Commit an earlier configuration at once. Raises CommitError."""
+        self.check_lock(session)
+        if self.trial and self.trial.session != session:
+            self._check_trial_owner(session, CommitOrder(), changed=True)
         self.trial = None
-        self._point(to, self.sessions.get(session, ""), "ROLLBACK", CommitOrder())
+        self._point(to, "ROLLBACK", self._author(session))
 
     def save(self) -> None:
         """Make the running configuration the one of the next start."""
         self.saved = self.running
 
     def _point(
-        self, config: Lines, user: str, kind: Literal["CLI", "ROLLBACK"], order: CommitOrder
+        self,
+        config: Lines,
+        kind: Literal["CLI", "ROLLBACK"],
+        author: Author,
+        order: CommitOrder | None = None,
     ) -> None:
         number = self.points[-1].number + 1 if self.points else FIRST_COMMIT
         point = CommitPoint(
-            number, self.running, config, user, kind, self.now(), order.label, order.description
+            number,
+            self.running,
+            config,
+            author.user,
+            kind,
+            author.at,
+            order.label if order else "",
+            order.description if order else "",
+            author.interface,
         )
-        self.points, self.running = (*self.points, point), config
+        self.points, self.running = (*self.points, point)[-MOST_POINTS:], config
         self.changed_at = point.at
 
+    def _author(self, session: int) -> Author:
+        login = self.logins.get(session)
+        interface = login.interface if login else ""
+        return Author(self.sessions.get(session, ""), interface, self.now())
+
     def fault(self, name: str, line: str = "") -> Fault | None:
-        """The fault of this name that a line meets."""
-        return next((f for f in self.faults if f.name == name and f.match in line), None)
+        """The fault of this name that a line meets; it counts as having struck."""
+        for fault in self.faults:
+            spent = fault.times and self.strikes[fault] >= fault.times
+            if fault.name == name and fault.strikes(line) and not spent:
+                self.strikes[fault] += 1
+                return fault
+        return None
 
 
 def commit_problems(config: Lines) -> tuple[str, ...]:

@@ -13,11 +13,10 @@ from pathlib import Path
 import asyncssh
 
 from rocefort.errors import BadInput
-from rocefort.lab.session import BANNER, Reply, Session
-
-LINE_LIMIT = 3100  # characters of a command line, V300R023C00
-NUL, LF, CR = 0, 10, 13
-RUBOUT = (8, 127)
+from rocefort.lab.logins import NoFreeTerminal
+from rocefort.lab.session import Session
+from rocefort.lab.sftp import Files
+from rocefort.lab.terminal import Terminal
 
 
 class Login(asyncssh.SSHServer):
@@ -81,9 +80,16 @@ Serve = Callable[["asyncssh.SSHServerProcess[bytes]"], Awaitable[None]]
 
 
 async def listen(
-    address: tuple[str, int], host_key: asyncssh.SSHKey, login: tuple[str, str], serve: Serve
+    address: tuple[str, int],
+    host_key: asyncssh.SSHKey,
+    login: tuple[str, str],
+    serve: Serve,
+    files: Files | None = None,
 ) -> Listener:
-    """Open one host's SSH listener; port 0 takes a free one. `serve` runs for each process."""
+    """Open one host's SSH listener; port 0 takes a free one. `serve` runs for each process.
+
+    files: serves SFTP; without it there is none.
+    """
     open_ones: set[asyncssh.SSHServerConnection] = set()
 
     async def guarded(process: asyncssh.SSHServerProcess[bytes]) -> None:
@@ -101,6 +107,7 @@ async def listen(
         port,
         server_host_keys=[host_key],
         process_factory=guarded,
+        sftp_factory=files,
         encoding=None,
         line_editor=False,
         server_version="CloudEngine-emulator",
@@ -113,93 +120,23 @@ def dialogues(session: Callable[[str], Session]) -> Serve:
     """Serve a switch's command line: one dialogue a process, of the user who logged in."""
 
     async def serve(process: asyncssh.SSHServerProcess[bytes]) -> None:
-        dialogue = session(process.get_extra_info("username"))
         try:
-            await Terminal(process, dialogue).run()
+            dialogue = session(process.get_extra_info("username"))
+        except NoFreeTerminal as full:
+            process.stdout.write(f"\r\n{full}\r\n".encode())
+            return
+        terminal, loop = Terminal(process, dialogue), asyncio.get_running_loop()
+
+        def hang_up() -> None:
+            loop.call_soon_threadsafe(terminal.hang_up)
+
+        dialogue.switch.logins[dialogue.number].hang_up = hang_up
+        try:
+            await terminal.run()
         finally:
             dialogue.close()
 
     return serve
-
-
-class Terminal:
-    """Characters of one channel: reads lines, echoes them, writes replies with CR LF."""
-
-    def __init__(self, process: asyncssh.SSHServerProcess[bytes], session: Session) -> None:
-        self.process = process
-        self.session = session
-        self.received = bytearray()  # read from the client, not looked at yet
-        self.after_return = False  # the last byte was CR: a LF belongs to it
-
-    def write(self, text: str) -> None:
-        """Send text; line ends become CR LF as on a terminal."""
-        self.process.stdout.write(text.replace("\n", "\r\n").encode("utf-8", "replace"))
-
-    async def run(self) -> None:
-        """Talk until the session or the client ends."""
-        if self.process.command is not None:
-            reply = self.session.handle(self.process.command)
-            self.write(reply.text + "\n")
-            self.process.exit(0)
-            return
-        self.write("\n" + BANNER + self.session.prompt)
-        while True:
-            line = await self.read_line()
-            if line is None:
-                return
-            reply = self.session.handle(line)
-            if reply.hangs:
-                while await self._receive():
-                    self.received.clear()  # read on, answer nothing, until the client gives up
-                return
-            if reply.closes:
-                self.process.channel.get_connection().close()
-                return
-            self.answer(reply)
-
-    def answer(self, reply: Reply) -> None:
-        """Write a reply and, unless it asks something, the next prompt."""
-        text = reply.text if reply.asks or not reply.text else reply.text + "\n"
-        self.write(text if reply.asks else text + self.session.prompt)
-
-    async def read_line(self) -> str | None:
-        """One line, echoed as typed; None when the client has gone. NUL means nothing."""
-        typed = bytearray()
-        while True:
-            if not self.received and not await self._receive():
-                return None
-            whole, echo = self._take(typed)
-            self.process.stdout.write(echo)
-            if whole:
-                return typed.decode("utf-8", "replace")
-
-    def _take(self, typed: bytearray) -> tuple[bool, bytes]:
-        """Move received bytes into the line, up to its end; returns the echo too."""
-        echo = bytearray()
-        while self.received:
-            byte = self.received.pop(0)
-            follows = self.after_return and byte == LF
-            self.after_return = byte == CR
-            if byte == NUL or follows:
-                continue
-            if byte in (CR, LF):
-                return True, bytes(echo + b"\r\n")
-            if byte in RUBOUT:
-                echo += b"\x08 \x08" if typed else b""
-                del typed[-1:]
-            elif len(typed) < LINE_LIMIT:
-                typed.append(byte)
-                echo.append(byte)
-        return False, bytes(echo)
-
-    async def _receive(self) -> bool:
-        """Wait for bytes; false at the end. A window that changes its size sends none."""
-        while True:
-            try:
-                self.received += (chunk := await self.process.stdin.read(4096))
-            except (asyncssh.BreakReceived, asyncssh.SignalReceived, asyncssh.TerminalSizeChanged):
-                continue
-            return bool(chunk)
 
 
 def host_key(state: Path, name: str) -> asyncssh.SSHKey:
@@ -214,6 +151,11 @@ def host_key(state: Path, name: str) -> asyncssh.SSHKey:
     path.touch(mode=0o600)
     key.write_private_key(path)
     return key
+
+
+def another_key(name: str) -> asyncssh.SSHKey:
+    """A host key that is in no known_hosts, for the fault of that name."""
+    return asyncssh.generate_private_key("ssh-ed25519", comment=f"not {name}")
 
 
 def known_hosts_line(host: str, port: int, key: asyncssh.SSHKey) -> str:

@@ -19,6 +19,7 @@ from rocefort.models.reachability import SegmentPair
 from rocefort.models.routing import RoutingState, SessionStatus
 from rocefort.models.wording import counted
 from rocefort.paths import TEMPLATES
+from rocefort.reports.page_capacity import picture
 from rocefort.reports.page_content import DeviceBudget, Fit, PageContent, PortBudget
 from rocefort.reports.page_failures import failure_table
 from rocefort.reports.page_matrix import matrix_of
@@ -72,6 +73,7 @@ def page(content: PageContent) -> str:
             drawing=draw(content.network, worst),
             counts=worst.counts,
             bars=list(_bars(content)),
+            capacity=picture(content.capacity),
             routing=_routing(content.routing),
             most=MOST,
             levels=(*((name, f"to {share:.0%}") for share, name in LEVELS), (OVER, "more")),

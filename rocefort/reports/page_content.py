@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rocefort.models.base import Frozen
+from rocefort.models.capacity import Capacity
 from rocefort.models.finding import Report
 from rocefort.models.network import Network
 from rocefort.models.routing import FailureStudy, RoutingState
@@ -70,6 +71,7 @@ class PageContent:
     sysname. Where the network was read from text, `report` already has these lines.
     texts: configuration by device. titles: a rule's title by its id.
     failures_note: why no failures were studied.
+    capacity: a demand against the fabric; not shown where there is none.
     """
 
     network: Network
@@ -81,3 +83,4 @@ class PageContent:
     titles: Mapping[str, str] = field(default_factory=dict)
     failures: FailureStudy | None = None
     failures_note: str = ""
+    capacity: Capacity | None = None

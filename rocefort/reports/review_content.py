@@ -6,84 +6,24 @@ import re
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
 from rocefort.models.change import Kind
 from rocefort.models.difference import OneSided, SwitchDifference
 from rocefort.models.finding import Finding, Severity
-from rocefort.models.review import ChangedLine, Review, SwitchLines
+from rocefort.models.review import ChangedLine, ManagementPath, Review, SwitchLines
 from rocefort.models.routing_change import RoutingChange
 from rocefort.models.wording import counted
 from rocefort.reports.changes import condition_lines, edit_lines, headline, service_lines
 from rocefort.reports.failures import costs
+from rocefort.reports.review_advice import advice_section
+from rocefort.reports.review_blocks import Block, Code, Fold, Heading, Items, Section, code, some
 from rocefort.reports.terminal import WIDTH
 from rocefort.reports.wording import grouped, name_ranges, port_ranges
 
-MOST = 40  # names of one list
 SHORT = 8
 PLACES = 3
 PORT = re.compile(r"interface (\d+GE\S+)")
-
-
-@dataclass(frozen=True)
-class Items:
-    """A list of sentences; what stands between backquotes is code."""
-
-    kind: ClassVar[str] = "items"
-    lines: tuple[str, ...]
-    strong: bool = False
-
-
-@dataclass(frozen=True)
-class Code:
-    """Lines as they are."""
-
-    kind: ClassVar[str] = "code"
-    lines: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Fold:
-    """What is shown when it is opened."""
-
-    kind: ClassVar[str] = "fold"
-    summary: str
-    blocks: tuple[Items | Code, ...]
-
-
-@dataclass(frozen=True)
-class Heading:
-    """A title within a section."""
-
-    kind: ClassVar[str] = "heading"
-    text: str
-    affects: bool = False  # traffic feels it
-
-
-Block = Items | Code | Fold | Heading
-
-
-@dataclass(frozen=True)
-class Section:
-    """One part of a review; lead: its sum in a sentence."""
-
-    id: str
-    title: str
-    lead: str
-    blocks: tuple[Block, ...] = ()
-
-
-def code(text: object) -> str:
-    """Text as code of a sentence."""
-    return "`" + " ".join(str(text).replace("`", "'").split()) + "`"
-
-
-def some(words: Iterable[str], most: int = MOST) -> str:
-    """The first few of a list, and how many more there are."""
-    listed = list(words)
-    more = len(listed) - most
-    return ", ".join(listed[:most]) + (f" and {more} more" if more > 0 else "")
+OWN_AS = re.compile(r"^bgp \d+$")  # the view of BGP, by each switch's own AS number
 
 
 def verdict_of(review: Review) -> str:
@@ -106,6 +46,7 @@ def sections_of(review: Review, titles: Mapping[str, str]) -> tuple[Section, ...
     """Every section, those without anything to tell included: nothing found is told, too."""
     return (
         _intent(review),
+        advice_section(review.advice, compared=bool(review.difference.compared)),
         _switches(review),
         _blast(review),
         _servers(review),
@@ -137,6 +78,8 @@ def _intent(review: Review) -> Section:
     if not lines:
         new = review.difference.only_after and not review.difference.compared
         lead = "All of the fabric is new." if new else "No value of the intent differs."
+        if review.base_problems:
+            lead = "Not compared: the base does not parse."
     return Section("intent", "Intent", lead, (Items(tuple(lines)),) if lines else ())
 
 
@@ -145,7 +88,7 @@ def _switches(review: Review) -> Section:
     lines = {found.device: found for found in review.lines}
 
     def key(switch: SwitchDifference) -> tuple[object, ...]:
-        return (*_told(switch), switch.change.patch)
+        return (*_told(switch), *(OWN_AS.sub("bgp", line) for line in switch.change.patch))
 
     blocks: list[Block] = []
     for alike in grouped(change.changed, key).values():
@@ -193,9 +136,12 @@ def _group(alike: Sequence[SwitchDifference], lines: Sequence[SwitchLines]) -> I
         yield Items(felt, strong=True)
     change = alike[0].change
     scripts = (("patch", change.patch), ("the way back", change.reverse))
+    own = any(s.change.patch != change.patch for s in alike)
+    same = f", the same for each but for its AS number; this is {alike[0].device}'s"
     for name, commands in scripts:
         if commands:
-            yield Fold(f"{name}, the same for each" if alike[1:] else name, (Code(commands),))
+            like = (same if own else ", the same for each") if alike[1:] else ""
+            yield Fold(f"{name}{like}", (Code(commands),))
     if lines:
         yield Fold("where each line comes from", (Code(tuple(_provenance(lines))),))
 
@@ -295,17 +241,39 @@ def _management(review: Review) -> Section:
     if not path.switches:
         return Section("management", title, "Not compared: there is no base to compare with.")
     aspects = ", ".join(path.aspects)
+    sides = [f"{len(path.new)} new"] if path.new else []
+    sides += [f"{len(path.removed)} removed"] if path.removed else []
+    beside = f"; {', '.join(sides)}, on one side only" if sides else ""
+    apart = tuple(_one_sided_access(path))
     if not path.changes:
-        lead = f"Unchanged on all of {counted(path.switches, 'switch')}: {aspects}."
-        return Section("management", title, lead)
+        lead = f"Unchanged on all of {counted(path.switches, 'switch')}: {aspects}{beside}."
+        return Section("management", title, lead, (Items(apart),) if apart else ())
     alike = grouped(path.changes, lambda change: (change.aspect, change.what))
     lines = [
         f"{', '.join(name_ranges(c.device for c in found))}: {aspect}: {code(what)}"
         for (aspect, what), found in alike.items()
     ]
     changing = f"{path.switches - path.untouched} of {counted(path.switches, 'switch')}"
-    lead = f"Changes on {changing}; compared: {aspects}."
-    return Section("management", title, lead, (Items(tuple(lines), strong=True),))
+    lead = f"Changes on {changing}; compared: {aspects}{beside}."
+    blocks = (Items(tuple(lines), strong=True), *([Items(apart)] if apart else []))
+    return Section("management", title, lead, blocks)
+
+
+def _one_sided_access(path: ManagementPath) -> Iterator[str]:
+    """Switches that only one side has: what ends, and how what comes is reached."""
+    for access in path.removed:
+        at = f" ({access.address})" if access.address else ""
+        yield (
+            f"{access.device}: removed, so access to it{at} ends by intent; it answers until it is "
+            "switched off"
+        )
+    for access in path.new:
+        at = f" at {access.address}" if access.address else ", at an address that is not known,"
+        on = f" on {access.port}" if access.port else ""
+        yield (
+            f"{access.device}: new, reached by SSH{at}{on}, once its console has what "
+            f"{code(f'rocefort day0 {access.device}')} prints"
+        )
 
 
 def _findings(review: Review, titles: Mapping[str, str]) -> Section:

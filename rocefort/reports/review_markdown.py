@@ -9,17 +9,8 @@ from html import escape
 from rocefort.models.review import Review
 from rocefort.models.wording import counted
 from rocefort.reports.markdown import LIMIT, entities, fenced, prose
-from rocefort.reports.review_content import (
-    Block,
-    Code,
-    Fold,
-    Heading,
-    Items,
-    Section,
-    notes_of,
-    sections_of,
-    verdict_of,
-)
+from rocefort.reports.review_blocks import Block, Code, Fold, Heading, Items, Section
+from rocefort.reports.review_content import notes_of, sections_of, verdict_of
 
 MARK = "<!-- rocefort review -->"  # by which the comment of an earlier run is found
 RESERVE = 160  # characters of a section for what it says of a cut
@@ -114,8 +105,9 @@ def _block(block: Block) -> str:
         mark = " (affects service)" if block.affects else ""
         return f"\n#### {prose(block.text)}{mark}\n"
     if isinstance(block, Items):
-        mark = "**" if block.strong else ""
-        lines = "".join(f"- {mark}{prose(line)}{mark}\n" for line in block.lines)
+        # A list behind another would be one with it, and loose: the other bullet begins a new one.
+        bullet, mark = ("*", "**") if block.strong else ("-", "")
+        lines = "".join(f"{bullet} {mark}{prose(line)}{mark}\n" for line in block.lines)
         return f"\n{lines}" if lines else ""
     if isinstance(block, Code):
         more = len(block.lines) - CODE_LINES

@@ -19,7 +19,7 @@ from rocefort.reports.rule_text import RuleText
 from rocefort.reports.sarif import as_sarif
 from rocefort.reports.wording import grouped
 
-SERVICE, MANAGEMENT = "REV001", "REV002"
+SERVICE, MANAGEMENT, ADVICE = "REV001", "REV002", "REV003"
 WORDS = (
     RuleText(
         id=SERVICE,
@@ -32,6 +32,13 @@ WORDS = (
         title="What the change does to the management path is told",
         severity=Severity.WARNING,
         explanation="A switch may be cut off from who manages it, so look at it twice.",
+    ),
+    RuleText(
+        id=ADVICE,
+        title="How to make a change that is no growth is told",
+        severity=Severity.INFO,
+        explanation="A switch goes or is exchanged, a server moves, or a value changes that "
+        "traffic feels: the review has the steps.",
     ),
 )
 KEY = re.compile(r"\[([^]]+)\]")  # what a path names: its first brackets
@@ -68,6 +75,11 @@ def _told(review: Review) -> Iterator[Finding]:
         for c in review.management.changes
     ]
     yield from _alike(MANAGEMENT, management, "management path changes")
+    for advice in review.advice:
+        file, _, line = (advice.place or review.file).rpartition(":")
+        where = Where(file=file or line, line=int(line) if file else None)
+        message = f"{advice.title}: {' '.join(advice.traffic)}"
+        yield Finding(rule=ADVICE, severity=Severity.INFO, where=where, message=message)
 
 
 def _alike(rule: str, found: Iterable[tuple[str, str, str]], what: str) -> Iterator[Finding]:

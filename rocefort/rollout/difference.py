@@ -58,6 +58,13 @@ class Switch:
         return bool(self.text)
 
     @cached_property
+    def rendered(self) -> str:
+        """Its Device in the words of its own family; raises BadInput where that has none."""
+        if self.family is None:
+            raise BadInput("its syntax family is not known", where=self.device.name)
+        return render(self.device, self.family.name, self.template)
+
+    @cached_property
     def unowned(self) -> Mapping[str, TextLine]:
         """Lines that no model knows, by their views and text; none that a switch writes anyway."""
         lines = (line for line in self.unmodelled if not written_by_itself(line))
@@ -188,6 +195,8 @@ def _other_syntax(old: Switch, new: Switch) -> str:
 
 
 def _rendered(switch: Switch, device: Device, family: Family) -> str:
+    if device is switch.device and switch.family and family.name is switch.family.name:
+        return switch.rendered
     return render(device, family.name, switch.template)
 
 

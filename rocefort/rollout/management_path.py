@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rocefort.models.change import Edit
 from rocefort.models.difference import Difference
 from rocefort.models.network import Network, Node
-from rocefort.models.review import ManagementChange, ManagementPath
+from rocefort.models.review import ManagementAccess, ManagementChange, ManagementPath
 
 # What a person, or a rollout, needs to come in, by the paths of a Device's fields.
 ASPECTS: dict[str, str] = {
@@ -26,7 +26,7 @@ ITSELF = "the switch itself"
 
 
 def management_path(before: Network, after: Network, change: Difference) -> ManagementPath:
-    """Compare the management path of every switch that both sides have.
+    """Compare the management path of every switch that both sides have; tell the others' apart.
 
     A switch that is not among the changed ones has an equal Device, so an equal path.
     """
@@ -46,6 +46,16 @@ def management_path(before: Network, after: Network, change: Difference) -> Mana
                 ),
             )
         ),
+        removed=tuple(_access(before.by_name[side.device]) for side in change.only_before),
+        new=tuple(_access(after.by_name[side.device]) for side in change.only_after),
+    )
+
+
+def _access(node: Node) -> ManagementAccess:
+    return ManagementAccess(
+        device=node.name,
+        address=str(node.management) if node.management else None,
+        port=next(iter(_ports(node)), None),
     )
 
 

@@ -7,7 +7,7 @@ A switch is kept from traffic by a first node of its export policy that denies e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from rocefort.dialects.vrp.patch import make_patch
@@ -84,7 +84,7 @@ def staged(steps: Sequence[Step]) -> Staged:
 
 def _states(judge: _Judge, step: Step) -> Iterator[Stage]:
     old, final = step.before, _from_text(step.after)
-    drained = _from_text(_kept_from_traffic(step.after, step.new))
+    drained = _from_text(kept_from_traffic(step.after, step.new))
     old_devices = {node.name: node.device for node in old.nodes}
     waiting = drained.model_copy(
         update={
@@ -112,7 +112,8 @@ def _from_text(network: Network) -> Network:
     return read_back(network, render_all(network))
 
 
-def _kept_from_traffic(network: Network, names: Sequence[str]) -> Network:
+def kept_from_traffic(network: Network, names: Collection[str]) -> Network:
+    """The network with some switches announcing nothing."""
     nodes = (
         node.model_copy(update={"device": _drained(node.device)}) if node.name in names else node
         for node in network.nodes
@@ -123,8 +124,12 @@ def _kept_from_traffic(network: Network, names: Sequence[str]) -> Network:
 def _drained(device: Device) -> Device:
     """A switch that announces nothing: each of its export policies denies first."""
     deny = PolicyNode(node=DRAIN_NODE, action="deny")
+    bgp = device.bgp
+    exports = {bgp.settings(peer).export_policy for peer in bgp.peers} if bgp else set()
     policies = tuple(
         policy.model_copy(update={"nodes": (deny, *policy.nodes)})
+        if policy.name in exports
+        else policy
         for policy in device.route_policies
     )
     return device.model_copy(update={"route_policies": policies})
@@ -134,7 +139,7 @@ def _commands(step: Step) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What keeps the first new switch from traffic, and what lets it come."""
     name = step.new[0]
     node = step.after.by_name[name]
-    apart = _kept_from_traffic(step.after, [name]).by_name[name]
+    apart = kept_from_traffic(step.after, [name]).by_name[name]
     if node.family is None:
         return (), ()
     patch = make_patch(render_node(node), render_node(apart), node.family.name)

@@ -16,9 +16,10 @@ from rocefort.reports.page_content import DeviceBudget, PageContent, PortBudget
 from rocefort.reports.rule_text import RuleText
 from rocefort.reports.sarif import as_sarif
 from rocefort.reports.terminal import as_text
+from rocefort.steps.capacity import Given, capacity_of
 from rocefort.steps.failing import study_failures
 from rocefort.steps.judging import Subject, write_files
-from rocefort.validators import check, rules, titles
+from rocefort.validators import check, every_rule, titles
 from rocefort.validators.budget import PortDemand, port_demands
 from rocefort.validators.failure_verification import verify_failures
 from rocefort.validators.routing import analyse
@@ -37,7 +38,7 @@ def rule_texts() -> tuple[RuleText, ...]:
             explanation=rule.explanation,
             source=rule.source,
         )
-        for rule in rules()
+        for rule in every_rule()
     }
     others = [
         RuleText(id=name, title=title, severity="error")
@@ -61,8 +62,11 @@ def written(report: Report, form: str, subject: str, *, colour: bool = False) ->
     return as_json(report) if form == "json" else as_text(report, titles(), colour=colour)
 
 
-def fabric_page(subject: Subject) -> str:
-    """The page of a fabric: drawn, judged, verified by the embedded engine, with every text."""
+def fabric_page(subject: Subject, given: Given | None = None) -> str:
+    """The page of a fabric: drawn, judged, verified by the embedded engine, with every text.
+
+    given: a demand, which is held against it.
+    """
     network = subject.network
     solution = analyse(network, subject.sources)
     failing = study_failures(subject, None, solution)
@@ -86,6 +90,7 @@ def fabric_page(subject: Subject) -> str:
             titles=titles(),
             failures=failing.study,
             failures_note=failing.note,
+            capacity=capacity_of(subject, given, solution) if given and given.demand else None,
         )
     )
 

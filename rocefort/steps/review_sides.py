@@ -132,7 +132,12 @@ def _top(fabric: Path | None) -> Path:
     """Top of the repository: the fabric's, or the one around the current directory."""
     named = (fabric, Path("inventory") / fabric) if fabric else ()
     place = next((path for path in named if path.exists()), Path())
-    return Path(git(place if place.is_dir() else place.parent, "rev-parse", "--show-toplevel"))
+    place = place if place.is_dir() else place.parent
+    try:
+        return Path(git(place, "rev-parse", "--show-toplevel"))
+    except BadInput as error:
+        how = "a review compares two revisions: run it where the fabric is in git"
+        raise BadInput(error.problem.what, where=error.problem.where, how=how) from None
 
 
 def _fabrics(top: Path, commit: str | None) -> list[str]:
@@ -140,7 +145,7 @@ def _fabrics(top: Path, commit: str | None) -> list[str]:
     words = ("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit) if commit else (
         "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name"
     )  # fmt: skip
-    listed = git(top, *words).split("\0")
+    listed = dict.fromkeys(git(top, *words).split("\0"))  # a file in a merge is there thrice
     return [p for p in listed if Path(p).name == FABRIC_FILE and (commit or (top / p).is_file())]
 
 

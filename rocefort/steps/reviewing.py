@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort.dialects.vrp.parse import Parsed, parse
 from rocefort.dialects.vrp.provenance import changed_lines
-from rocefort.dialects.vrp.texts import render_node
 from rocefort.documents.difference import document_changes
 from rocefort.documents.read import Document
 from rocefort.errors import BadInput, Problem
+from rocefort.models.advice import Advice
 from rocefort.models.difference import Difference
 from rocefort.models.finding import Report
 from rocefort.models.network import Network, Node, Sources
@@ -35,7 +35,14 @@ from rocefort.rollout.management_path import management_path
 from rocefort.steps.comparing import switches_of
 from rocefort.steps.judging import write_files
 from rocefort.steps.reporting import rule_texts
+from rocefort.steps.review_advice import advice_on, without_live_patches
+from rocefort.steps.review_drain import Sight
 from rocefort.steps.review_findings import findings_change
+from rocefort.steps.review_renames import (
+    Renames,
+    under_new_names,
+    with_old_sysnames,
+)
 from rocefort.steps.review_sides import ReviewSide, Sides, read_sides
 from rocefort.steps.review_verification import Asking, Outcome, Version, verify_both
 from rocefort.steps.verifying import TOKEN
@@ -69,30 +76,35 @@ class _Text:
 def make_review(asked: ReviewRequest) -> Review:
     """Review a change; raises BadInput, ServiceFailed or Refused, and then there is no review."""
     service = service_at(asked.batfish, os.environ.get(TOKEN, ""))
-    sides = read_sides(asked.fabric, asked.base, asked.head)
+    sides, names = under_new_names(read_sides(asked.fabric, asked.base, asked.head))
     base, head = sides.base, sides.head
     before = base.derived if base else None
     after = head.derived
     if after is None:  # a head that does not parse is refused where it is read
         raise LookupError(head.path)
-    changed = _difference(sides)
+    was, will = _switches(sides, names)
+    changed = without_live_patches(_difference(sides, was, will))
     touched = [switch.device for switch in changed.changed if switch.change.edits]
     fresh = [switch.device for switch in changed.only_after]
-    texts, network = _read_back(
-        after.network, after.network if base and not before else None, (*touched, *fresh)
-    )
+    asked_for = list(will.switches) if base and not before else [*touched, *fresh]
+    texts, network = _read_back(after.network, will, asked_for)
     version = Version(before.network, base.sources) if base and before else None
     asking = Asking(asked.engine, service, asked.failures)
     verified = verify_both(version, Version(network, head.sources), changed, asking)
     report = check(network, head.sources)
     found = _findings(version, network, report, verified)
     lines: tuple[SwitchLines, ...] = ()
+    intent = tuple(_intent(sides))
+    advice: tuple[Advice, ...] = ()
     blast, management = Blast(), ManagementPath()
     if before is not None and base is not None:
         intents = {s.name: s for fabric in (before.fabric, after.fabric) for s in fabric.servers}
         blast = blast_radius(before.network, network, changed, intents)
         management = management_path(before.network, network, changed)
-        lines = tuple(_lines(touched, before.network, base.sources, texts, head.sources))
+        lines = tuple(_lines(touched, was, texts, will.sources))
+        canary = after.fabric.rollout.canary
+        sight = Sight(before.network, network, changed, intents, names, head.path, canary)
+        advice = advice_on(sight, intent)
     return Review(
         fabric=after.fabric.fabric,
         file=head.path,
@@ -100,9 +112,10 @@ def make_review(asked: ReviewRequest) -> Review:
         head=head.title,
         notes=sides.notes,
         base_problems=base.problems if base else (),
-        intent=tuple(_intent(sides)),
+        intent=intent,
         difference=changed,
         lines=lines,
+        advice=advice,
         blast=blast,
         management=management,
         findings=found,
@@ -133,14 +146,18 @@ def write_review(review: Review, directory: Path, page_url: str = PAGE) -> list[
     return [directory / name for name in files]
 
 
-def _difference(sides: Sides) -> Difference:
-    """The change of every switch; none is told where the base could not be derived."""
-    after = _side(sides.head)
+def _switches(sides: Sides, names: Renames) -> tuple[Side, Side]:
+    """The switches of both sides; each is rendered once, when its text is first asked for."""
     if sides.base is None:
-        return difference(Side(sides.base_title, {}, Sources()), after, sides.head.families)
-    if sides.base.derived is None:
-        return Difference(before=sides.base_title, after=after.name, compared=0, switches=())
-    return difference(_side(sides.base), after, sides.head.families)
+        return Side(sides.base_title, {}, Sources()), _side(sides.head)
+    return with_old_sysnames(_side(sides.base), names), _side(sides.head)
+
+
+def _difference(sides: Sides, was: Side, will: Side) -> Difference:
+    """The change of every switch; none is told where the base could not be derived."""
+    if sides.base is not None and sides.base.derived is None:
+        return Difference(before=sides.base_title, after=will.name, compared=0, switches=())
+    return difference(was, will, sides.head.families)
 
 
 def _side(side: ReviewSide) -> Side:
@@ -151,14 +168,14 @@ def _side(side: ReviewSide) -> Side:
 
 
 def _read_back(
-    network: Network, whole: Network | None, names: tuple[str, ...]
+    network: Network, side: Side, names: Collection[str]
 ) -> tuple[Mapping[str, _Text], Network]:
-    """Texts of some switches, or of all, and the network as those texts say it.
+    """Texts of some switches, and the network as those texts say it.
 
     A switch with the Device that the base has was read back when that was reviewed. Raises
     BadInput where a text does not say what was derived.
     """
-    wanted = {node.name for node in whole.nodes} if whole else set(names)
+    wanted = set(names)
     found: dict[str, _Text] = {}
     nodes: list[Node] = []
     problems: list[Problem] = []
@@ -166,7 +183,7 @@ def _read_back(
         if node.name not in wanted:
             nodes.append(node)
             continue
-        text = render_node(node)
+        text = side.switches[node.name].rendered
         parsed = parse(text, f"{node.name}.cfg")
         if parsed.unmodelled or parsed.device != node.device:
             problems.append(Problem(node.name, "its text does not say what was derived"))
@@ -192,15 +209,13 @@ def _findings(
 
 def _lines(
     names: list[str],
-    before: Network,
-    old: Sources,
+    before: Side,
     texts: Mapping[str, _Text],
     new: Sources,
 ) -> Iterator[SwitchLines]:
     """Changed lines of every changed switch, each with its line of YAML."""
     for name in names:
-        text = render_node(before.by_name[name])
-        was, will = parse(text, f"{name}.cfg"), texts[name]
+        will, old = texts[name], before.sources
         yield SwitchLines(
             device=name,
             lines=tuple(
@@ -210,7 +225,7 @@ def _lines(
                     text=line.text,
                     place=_place(new if line.added else old, name, line.path),
                 )
-                for line in changed_lines(text, was, will.text, will.parsed)
+                for line in changed_lines(before.switches[name].rendered, will.text, will.parsed)
             ),
         )
 

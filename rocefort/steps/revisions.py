@@ -115,6 +115,8 @@ def commit_of(top: Path, name: str) -> str:
         refs = git(top, "for-each-ref", "--format=%(refname:short)").splitlines()
         near = get_close_matches(name, ["HEAD", *refs], n=1)
         how = f"did you mean {near[0]!r}?" if near else "`git log --oneline` lists commits"
+        if not refs and _run(top, "rev-parse", "--verify", "--quiet", "HEAD").returncode:
+            how = "nothing is committed in this repository yet: git commit"
     raise BadInput("no such revision", where=name, how=how)
 
 

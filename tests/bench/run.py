@@ -55,6 +55,8 @@ def main() -> None:
     subprocess.run([sys.executable, HERE / "vrp_text.py"], check=True)
     routing(network)
     failures()
+    sys.stdout.flush()
+    subprocess.run([sys.executable, HERE / "reviews.py"], check=True)
 
 
 def starts() -> None:

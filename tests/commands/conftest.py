@@ -1,9 +1,15 @@
-"""What tests of commands share: a command run in this process."""
+"""What tests of commands share: a command run in this process, and a review of a clone."""
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,5 +37,100 @@ def rocefort(
             tasks.app()
         said = capsys.readouterr()
         return Ran(int(ended.value.code or 0), said.out, said.err)
+
+    return run
+
+
+FABRIC = "inventory/heps/fabric.yaml"
+AUTHOR = {
+    "GIT_AUTHOR_NAME": "a",
+    "GIT_AUTHOR_EMAIL": "a@example.com",
+    "GIT_COMMITTER_NAME": "a",
+    "GIT_COMMITTER_EMAIL": "a@example.com",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+}
+
+
+def git(where: Path, *words: str) -> str:
+    done = subprocess.run(
+        ["git", "-C", str(where), *words],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **AUTHOR},
+    )
+    return done.stdout.strip()
+
+
+class Clone:
+    """A site's repository, whose first commit is HEPS as it is shipped."""
+
+    def __init__(self, top: Path, heps: Path) -> None:
+        self.top, self.fabric = top, top / FABRIC
+        self.fabric.parent.mkdir(parents=True)
+        shutil.copy(heps, self.fabric)
+        git(top.parent, "init", "--quiet", "--initial-branch=main", str(top))
+        self.commit("as shipped")
+
+    git_at = staticmethod(git)
+
+    def git(self, *words: str) -> str:
+        return self.git_at(self.top, *words)
+
+    def edit(self, *replacements: tuple[str, str]) -> None:
+        text = self.fabric.read_text()
+        for old, new in replacements:
+            assert text.count(old) == 1, old
+            text = text.replace(old, new)
+        self.fabric.write_text(text)
+
+    def commit(self, message: str) -> None:
+        git(self.top, "add", "-A")
+        git(self.top, "commit", "--quiet", "-m", message)
+
+    def line(self, text: str) -> int:
+        return self.fabric.read_text()[: self.fabric.read_text().index(text)].count("\n") + 1
+
+
+@pytest.fixture
+def clone(tmp_path: Path, heps_file: Path, monkeypatch: pytest.MonkeyPatch) -> Clone:
+    made = Clone(tmp_path / "clone", heps_file)
+    monkeypatch.chdir(made.top)
+    return made
+
+
+class Reviewed:
+    """How a review ended, what it said, and what it wrote."""
+
+    def __init__(self, code: int, out: str, err: str, written: Path) -> None:
+        self.code, self.out, self.err, self.written = code, out, err, written
+        self.words = " ".join(out.split())
+        assert "Traceback" not in out + err
+
+    @property
+    def json(self) -> Any:
+        return json.loads((self.written / "review.json").read_text())
+
+    @property
+    def sarif(self) -> Any:
+        return json.loads((self.written / "review.sarif").read_text())["runs"][0]
+
+    @property
+    def markdown(self) -> str:
+        return (self.written / "review.md").read_text()
+
+    @property
+    def page(self) -> str:
+        return (self.written / "review.html").read_text()
+
+
+@pytest.fixture
+def review(rocefort: Callable[..., Any], tmp_path: Path) -> Callable[..., Reviewed]:
+    def run(*arguments: str) -> Reviewed:
+        out = tmp_path / "out"
+        shutil.rmtree(out, ignore_errors=True)
+        done = rocefort("review", *arguments, "--engine", "embedded", "--out", out)
+        return Reviewed(done.code, done.out, done.err, out)
 
     return run

@@ -13,7 +13,7 @@ from rocefort.dialects.vrp.texts import read_back, render_all
 from rocefort.dialects.vrp.tree import parse_tree
 from rocefort.errors import BadInput
 from rocefort.reports.show import Form, Kind, show
-from rocefort.steps.rehearsal import peers_of
+from rocefort.steps.lab_model import routing_of
 from rocefort.validators import check
 from rocefort.validators.budget import port_demands
 
@@ -262,7 +262,7 @@ def test_what_a_switch_takes_is_not_refused(
 def test_a_lab_shows_the_sessions_of_exits_and_runs_no_outside() -> None:
     network = derive(SAMPLE).network
     running = {name: parse_tree(text) for name, text in render_all(network).items()}
-    shown = peers_of(network)(running)
+    shown = routing_of(network)(running, frozenset()).peers
     assert set(shown) == {node.name for node in network.nodes}
     states = {str(peer.address): peer.state for peer in shown["leaf01"]}
     peers = ("10.1.0.0", "10.1.0.2", "192.0.2.0", "192.0.2.6")

@@ -7,15 +7,25 @@ import re
 from rocefort.paths import ROOT
 from rocefort.reports.rule_page import rule_page
 from rocefort.steps.reporting import rule_texts
-from rocefort.validators import rules
-from rocefort.validators.rules import FAMILIES
+from rocefort.validators import every_rule
+from rocefort.validators.live import LIVE_FAMILIES, LiveRule
+from rocefort.validators.rules import FAMILIES, Rule
 
 PAGE = ROOT / "docs" / "rules.md"
 
 
+def _needs(rule: Rule) -> tuple[str, ...]:
+    """What a rule needs to know, and of a live one how often the switches are read."""
+    known = tuple(map(str, (*rule.needs, *rule.wants)))
+    if not isinstance(rule, LiveRule):
+        return known
+    return (*known, f"{'two readings' if rule.reads.twice else 'a reading'} of the switches")
+
+
 def test_the_page_is_that_of_the_registry(golden_update: bool) -> None:
-    needs = {rule.id: tuple(map(str, (*rule.needs, *rule.wants))) for rule in rules()}
-    text = rule_page([rule for rule in rule_texts() if rule.id in needs], FAMILIES, needs)
+    needs = {rule.id: _needs(rule) for rule in every_rule()}
+    families = FAMILIES | LIVE_FAMILIES
+    text = rule_page([rule for rule in rule_texts() if rule.id in needs], families, needs)
     if golden_update:
         PAGE.write_text(text, encoding="utf-8")
     assert PAGE.read_text(encoding="utf-8") == text
@@ -24,8 +34,8 @@ def test_the_page_is_that_of_the_registry(golden_update: bool) -> None:
 def test_the_page_has_every_rule_with_all_that_belongs_to_it() -> None:
     sections = re.split(r"^### ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
     listed = re.findall(r"^- \[([A-Z]{3}\d{3})\]\(#\w+\) \S", sections[0], flags=re.MULTILINE)
-    assert listed == [rule.id for rule in rules()]
-    for section, rule in zip(sections[1:], rules(), strict=True):
+    assert listed == [rule.id for rule in every_rule()]
+    for section, rule in zip(sections[1:], every_rule(), strict=True):
         name, _, body = section.partition("\n")
         assert name == rule.id
         assert rule.title in body

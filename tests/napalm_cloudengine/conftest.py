@@ -1,19 +1,25 @@
-"""An SSH server that plays sessions as the vendor documents them, and where its key is known.
+"""Two ends for the driver: an SSH server that plays sessions, and the emulated command line.
 
-It knows nothing of configuration: for each line it expects it has the bytes of the answer, so it
-is a witness independent of the emulated CLI.
+The first knows nothing of configuration: for each line it expects it has the bytes of the answer,
+as the vendor documents them, so it is a witness independent of the second.
 """
 
 import asyncio
+import re
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import asyncssh
 import pytest
 
 from napalm_cloudengine import CloudEngineDriver
+from rocefort.lab.server import LabServer, run_in_thread
+from rocefort.lab.switch import EmulatedSwitch
+from rocefort.models.hardware import SyntaxFamily
 
 USER, PASSWORD = "netops", "canary-Pa55word"
 Step = tuple[str, str | None]  # the line expected, and the answer after its echo; None: hang up
@@ -144,3 +150,122 @@ def play(tmp_path: Path) -> Iterator[Callable[..., PlayedSwitch]]:
     yield start
     for switch in started:
         switch.close()
+
+
+TRANSCRIPTS = Path(__file__).parent / "transcripts"
+
+
+def transcript(name: str) -> tuple[str, list[Step]]:
+    """The greeting and the steps of a file: as on a terminal, what is typed in {{ }}.
+
+    Its header, lines with `!` up to the first empty one, says where the session comes from.
+    """
+    text = (TRANSCRIPTS / f"{name}.txt").read_text(encoding="utf-8")
+    header, _, session = text.partition("\n\n")
+    assert "! source: " in header, f"{name} does not say where it comes from"
+    greeting, *rest = re.split(r"\{\{(.*?)\}\}\n", session.removesuffix("\n"))
+    answers = [part.replace("\n", "\r\n") for part in rest[1::2]]
+    return "\r\n" + greeting, list(zip(rest[::2], answers, strict=True))
+
+
+@pytest.fixture
+def replay(tmp_path: Path) -> Iterator[Callable[[str], PlayedSwitch]]:
+    """Play a transcript byte for byte; what was typed must be its lines, all of them, no other."""
+    started: list[PlayedSwitch] = []
+
+    def start(name: str) -> PlayedSwitch:
+        greeting, steps = transcript(name)
+        folder = tmp_path / str(len(started))
+        folder.mkdir()
+        started.append(PlayedSwitch(greeting, steps, folder))
+        return started[-1]
+
+    yield start
+    for switch in started:
+        switch.close()
+    for switch in started:
+        assert switch.heard == [line for line, _ in switch.steps]
+
+
+STARTUP = """\
+#
+sysname leaf01
+#
+vlan batch 10
+#
+interface 100GE1/0/1
+ undo portswitch
+ mtu 9000
+ ip address 10.1.1.2 255.255.255.254
+#
+interface 100GE1/0/2
+ undo portswitch
+ mtu 9216
+#
+bgp 65101
+ router-id 10.0.0.11
+ peer 10.1.1.3 as-number 65001
+ #
+ ipv4-family unicast
+  peer 10.1.1.3 enable
+#
+return
+"""
+
+
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Bench:
+    """One emulated switch, listening, and drivers for it."""
+
+    def __init__(self, folder: Path, **options: Any) -> None:
+        self.clock = Clock()
+        self.switch = EmulatedSwitch(
+            "leaf01", STARTUP, SyntaxFamily.V300_G1, clock=self.clock, **options
+        )
+        assert self.switch.startup_refusals == ()
+        self.before = self.switch.running
+        self.lab = LabServer({"leaf01": self.switch}, folder, user=USER, password=PASSWORD)
+
+    def options(self) -> dict[str, Any]:
+        return {"port": self.lab.ports["leaf01"], "ssh_known_hosts": str(self.lab.known_hosts)}
+
+    def driver(self, password: str = PASSWORD, **options: Any) -> CloudEngineDriver:
+        return CloudEngineDriver("127.0.0.1", USER, password, 10, {**self.options(), **options})
+
+    @staticmethod
+    def wait(until: Callable[[], bool]) -> None:
+        """Until the switch has noticed what went on at our end."""
+        deadline = time.monotonic() + 5
+        while not until():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+    def running(self) -> str:
+        with self.driver() as driver:
+            return driver.get_config(retrieve="running")["running"]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Callable[..., Bench]]:
+    """Start a bench; options are the emulated switch's."""
+    running: list[Any] = []
+
+    def start(**options: Any) -> Bench:
+        made = Bench(tmp_path / f"lab{len(running)}", **options)
+        context = run_in_thread(made.lab)
+        context.__enter__()
+        running.append(context)
+        return made
+
+    yield start
+    for context in running:
+        context.__exit__(None, None, None)

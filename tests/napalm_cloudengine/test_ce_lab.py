@@ -1,6 +1,6 @@
 """The driver through the real Netmiko, NAPALM and Nornir against the emulated command line."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from napalm.base.exceptions import (
     CommitConfirmException,
     CommitError,
     ConnectAuthError,
+    ReplaceConfigException,
 )
 from nornir.core import Nornir
 from nornir.core.inventory import ConnectionOptions, Defaults, Groups, Host, Hosts, Inventory
@@ -17,7 +18,6 @@ from nornir.core.plugins.connections import ConnectionPluginRegister
 from nornir.plugins.runners import SerialRunner
 from nornir_napalm.plugins.tasks import napalm_configure, napalm_confirm_commit, napalm_get
 
-from napalm_cloudengine import CloudEngineDriver
 from napalm_cloudengine.errors import (
     CandidateNotOursError,
     HostKeyError,
@@ -25,89 +25,14 @@ from napalm_cloudengine.errors import (
     OutcomeUnknownError,
     QuestionRefusedError,
 )
-from rocefort.lab.server import LabServer, run_in_thread
-from rocefort.lab.switch import EmulatedSwitch, Fault
+from rocefort.dialects.vrp.patch import make_patch
+from rocefort.lab.faults import Fault
 from rocefort.models.hardware import SyntaxFamily
 
 USER, PASSWORD = "netops", "canary-Pa55word"
-STARTUP = """\
-#
-sysname leaf01
-#
-vlan batch 10
-#
-interface 100GE1/0/1
- undo portswitch
- mtu 9000
- ip address 10.1.1.2 255.255.255.254
-#
-interface 100GE1/0/2
- undo portswitch
- mtu 9216
-#
-bgp 65101
- router-id 10.0.0.11
- peer 10.1.1.3 as-number 65001
- #
- ipv4-family unicast
-  peer 10.1.1.3 enable
-#
-return
-"""
 MTU = "interface 100GE1/0/1\n mtu 9216\n"  # the other interface has it: "anywhere" is not enough
 
-
-class Clock:
-    """Seconds that pass when a test says so."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-class Bench:
-    """One emulated switch, listening, and drivers for it."""
-
-    def __init__(self, folder: Path, **options: Any) -> None:
-        self.clock = Clock()
-        self.switch = EmulatedSwitch(
-            "leaf01", STARTUP, SyntaxFamily.V300_G1, clock=self.clock, **options
-        )
-        assert self.switch.startup_refusals == ()
-        self.before = self.switch.running
-        self.lab = LabServer({"leaf01": self.switch}, folder, user=USER, password=PASSWORD)
-
-    def options(self) -> dict[str, Any]:
-        return {"port": self.lab.ports["leaf01"], "ssh_known_hosts": str(self.lab.known_hosts)}
-
-    def driver(self, password: str = PASSWORD, **options: Any) -> CloudEngineDriver:
-        return CloudEngineDriver("127.0.0.1", USER, password, 10, {**self.options(), **options})
-
-    def running(self) -> str:
-        with self.driver() as driver:
-            return driver.get_config(retrieve="running")["running"]
-
-
-Start = Callable[..., Bench]
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Start]:
-    """Start a bench; options are the emulated switch's."""
-    running: list[Any] = []
-
-    def start(**options: Any) -> Bench:
-        made = Bench(tmp_path / f"lab{len(running)}", **options)
-        context = run_in_thread(made.lab)
-        context.__enter__()
-        running.append(context)
-        return made
-
-    yield start
-    for context in running:
-        context.__exit__(None, None, None)
+Start = Callable[..., Any]  # the bench of conftest.py
 
 
 def test_a_change_from_load_to_save(bench: Start) -> None:
@@ -422,10 +347,11 @@ def test_the_getters(bench: Start) -> None:
     assert texts["candidate"] == ""
 
 
-def nornir(made: Bench) -> Nornir:
+def nornir(made: Any, **more: Any) -> Nornir:
     """Nornir with the bench as its only host."""
     ConnectionPluginRegister.auto_register()
-    options = ConnectionOptions(extras={"optional_args": made.options(), "timeout": 10})
+    arguments = {**made.options(), **more}
+    options = ConnectionOptions(extras={"optional_args": arguments, "timeout": 10})
     host = Host(
         "leaf01",
         "127.0.0.1",
@@ -458,3 +384,28 @@ def test_the_same_through_nornir(bench: Start) -> None:
         runner.close_connections()
     assert made.switch.trial is None
     assert "mtu 9000" not in made.running()
+
+
+def test_a_replace_through_nornir(bench: Start) -> None:
+    made = bench()
+    wanted = made.running().replace(" mtu 9000\n", " mtu 9216\n")
+
+    def patcher(running: str, wanted: str) -> tuple[str, ...]:
+        return make_patch(running, wanted, SyntaxFamily.V300_G1).commands
+
+    runner = nornir(made, patcher=patcher)
+    try:
+        replaced = runner.run(napalm_configure, configuration=wanted, replace=True, revert_in=600)[
+            "leaf01"
+        ][0]
+        assert (replaced.failed, replaced.changed) == (False, True)
+        assert replaced.diff.splitlines()[-3:] == ["-  mtu 9000", "+  mtu 9216", "  #"]
+        assert runner.run(napalm_confirm_commit)["leaf01"][0].failed is False
+        again = runner.run(napalm_configure, configuration=wanted, replace=True)["leaf01"][0]
+        assert (again.changed, again.diff) == (False, "")
+        odd = wanted.replace(" mtu 9216\n", " mtu 99999\n")
+        refused = runner.run(napalm_configure, configuration=odd, replace=True)["leaf01"][0]
+        assert isinstance(refused.exception, ReplaceConfigException)
+    finally:
+        runner.close_connections()
+    assert made.switch.candidates == {}

@@ -11,7 +11,6 @@ from napalm.base.exceptions import (
     CommitError,
     ConnectionClosedException,
     MergeConfigException,
-    ReplaceConfigException,
 )
 
 from napalm_cloudengine.errors import (
@@ -32,6 +31,7 @@ STATUS = "display configuration trial status"
 INACTIVE = "Trial status: INACTIVE \r\nTrial time left (sec): 0\r\n"
 ACTIVE = "Trial status:  ACTIVE\r\nTrial time left (sec): 51\r\n"
 RUN = "display current-configuration"
+LAST = ("display configuration commit list 1", "[*HUAWEI]")  # no rollback point yet
 CLEAR = ("clear configuration candidate", "[~HUAWEI]")
 TRIAL = (
     "Info: The system enters the trial configuration mode.\r\n"
@@ -356,11 +356,6 @@ def test_a_missing_file_and_nothing_at_all_are_refused(play: Play, tmp_path: Pat
         driver.load_merge_candidate()
 
 
-def test_replace_says_what_to_do_instead(play: Play) -> None:
-    with pytest.raises(ReplaceConfigException, match=r"compute the patch .* locally"):
-        play().driver().load_replace_candidate(config="vlan 10")
-
-
 @pytest.mark.parametrize("seconds", [0, 59, 65536, True])
 def test_revert_in_out_of_range_is_refused_before_anything_is_sent(
     play: Play, seconds: int
@@ -387,7 +382,7 @@ def test_a_commit_under_a_running_trial_is_refused(play: Play) -> None:
 
 def test_a_failed_commit_is_told_and_the_candidate_discarded(play: Play) -> None:
     said = "Error: The configuration is locked by another user.\r\n"
-    switch = play([ENTER, SYSNAME, idle(), ("commit", f"{said}[*HUAWEI]"), CLEAR])
+    switch = play([ENTER, SYSNAME, idle(), LAST, ("commit", f"{said}[*HUAWEI]"), CLEAR])
     with switch.driver() as driver:
         driver.load_merge_candidate(config="sysname ROLLBACK")
         with pytest.raises(CommitError, match=r"locked by another user\.; the candidate was disc"):
@@ -395,7 +390,7 @@ def test_a_failed_commit_is_told_and_the_candidate_discarded(play: Play) -> None
 
 
 def test_a_commit_that_leaves_the_candidate_pending_failed(play: Play) -> None:
-    switch = play([ENTER, SYSNAME, idle(), ("commit", "[*HUAWEI]"), CLEAR])
+    switch = play([ENTER, SYSNAME, idle(), LAST, ("commit", "[*HUAWEI]"), CLEAR])
     with switch.driver() as driver:
         driver.load_merge_candidate(config="sysname ROLLBACK")
         with pytest.raises(CommitError, match="'commit' failed: nothing; the candidate was disc"):

@@ -344,12 +344,12 @@ def classify(edits: Iterable[Edit], patch: Iterable[str]) -> tuple[Kind, tuple[s
         kind = Kind.MODIFYING
     else:
         kind = Kind.ADDITIVE
-    fresh = _put_into_service(edits)
+    fresh = put_into_service(edits)
     felt = (reason for edit in edits for reason in _reasons(edit, fresh))
     return kind, tuple(dict.fromkeys(felt))
 
 
-def _put_into_service(edits: Iterable[Edit]) -> frozenset[str]:
+def put_into_service(edits: Iterable[Edit]) -> frozenset[str]:
     """Interfaces that only get lines, and with them become routed or a member of a VLAN.
 
     They carried nothing before, so nobody feels that they change.

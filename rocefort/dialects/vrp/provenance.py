@@ -6,8 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rocefort.dialects.vrp.parse import Parsed
+from rocefort.dialects.vrp.parse import Parsed, parse
 from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
+
+_Missing = tuple[tuple[str, ...], ConfigLine, int]  # views, line, number of the line above it
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,21 +22,22 @@ class Line:
     path: str
 
 
-def changed_lines(before: str, was: Parsed, after: str, will: Parsed) -> Iterator[Line]:
+def changed_lines(before: str, after: str, will: Parsed) -> Iterator[Line]:
     """Lines of the second text that the first has not, then those that only the first has.
 
-    was, will: what the texts say, for `parse` knows which field each line is of.
+    will: what the second says, for `parse` knows which field each line is of; the first is parsed
+    only where a line of it goes.
     """
     old, new = parse_tree(before), parse_tree(after)
-    yield from _only(new, old, will, added=True)
-    yield from _only(old, new, was, added=False)
+    yield from _lines(tuple(_missing(new, old, (), 0)), will, added=True)
+    gone = tuple(_missing(old, new, (), 0))
+    if gone:
+        yield from _lines(gone, parse(before, "the text before"), added=False)
 
 
-def _only(
-    lines: tuple[ConfigLine, ...], others: tuple[ConfigLine, ...], parsed: Parsed, *, added: bool
-) -> Iterator[Line]:
+def _lines(lines: tuple[_Missing, ...], parsed: Parsed, *, added: bool) -> Iterator[Line]:
     paths = _paths(parsed)
-    for views, line, number in _missing(lines, others, (), 0):
+    for views, line, number in lines:
         first = line.children[0].number if line.children else number  # of a view that says nothing
         path = paths.get(line.number) or paths.get(first) or paths.get(number, "")
         yield Line(added, views, line.text, path)
@@ -45,7 +48,7 @@ def _missing(
     others: tuple[ConfigLine, ...],
     views: tuple[str, ...],
     opened_at: int,
-) -> Iterator[tuple[tuple[str, ...], ConfigLine, int]]:
+) -> Iterator[_Missing]:
     """Lines that others have not, each with its views and the number of the line above them."""
     known: dict[str, tuple[ConfigLine, ...]] = defaultdict(tuple)
     for line in others:

@@ -12,7 +12,8 @@ from typing import Any
 
 ConfigRows = OrderedDict[str, Any]
 FrozenRows = tuple[tuple[str, Any], ...]
-INTERFACE, PROFILE = "interface ", "dcb "
+INTERFACE, PROFILE, PROCESS = "interface ", "dcb ", "bgp "
+SPEAKERS = ("peer", "group")
 APPLIES_PROFILE = "dcb pfc enable"
 # Rules of the rulebook that take rows of two first words together.
 TOGETHER = {"negotiation": "fec"}
@@ -22,7 +23,8 @@ def reduced(was: ConfigRows, will: ConfigRows) -> tuple[ConfigRows, ConfigRows]:
     """Two configurations without what both say alike, as far as no rule looks at it.
 
     A rule of the rulebook takes rows that share their first word, so those stay or go together.
-    Interfaces are each on their own, but a PFC profile that changes asks which ports apply it.
+    Interfaces are each on their own, but a PFC profile that changes asks which ports apply it. So
+    are the peers and groups of a BGP process: each rule of them looks at the rows of one name.
     """
     changed = _changed(was, will)
     lines = {row for row in changed if row.startswith(PROFILE)}
@@ -38,7 +40,9 @@ def _rows(
 ) -> Iterator[tuple[str, ConfigRows]]:
     words = {_word(row) for row in changed}
     for row, below in rows.items():
-        if not row.startswith(INTERFACE):
+        if row.startswith(PROCESS) and row in changed and row in other:
+            yield row, _speakers(below, other[row])
+        elif not row.startswith(INTERFACE):
             if _word(row) in words:
                 yield row, below
         elif row in changed:
@@ -52,6 +56,33 @@ def _lines(below: ConfigRows, other: ConfigRows) -> ConfigRows:
     words = {_word(row) for row in _changed(below, other)}
     kept = ((row, lower) for row, lower in below.items() if _word(row) in words)
     return OrderedDict(kept)
+
+
+def _speakers(below: ConfigRows, other: ConfigRows) -> ConfigRows:
+    """Rows of a BGP process without peers and groups of which all rows stay, in every family."""
+    own, theirs = _by_speaker(below), _by_speaker(other)
+    alike = {name for name, rows in own.items() if name and rows == theirs.get(name)}
+    return OrderedDict(
+        (row, OrderedDict((r, rest) for r, rest in lower.items() if _speaker(r) not in alike))
+        for row, lower in below.items()
+        if _speaker(row) not in alike
+    )
+
+
+def _by_speaker(below: ConfigRows) -> dict[str, list[tuple[str, str]]]:
+    """Rows of each peer and group with the family that they stand in."""
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for row, lower in below.items():
+        found[_speaker(row)].append(("", row))
+        for inner in lower:
+            found[_speaker(inner)].append((row, inner))
+    return found
+
+
+def _speaker(row: str) -> str:
+    """Name of the peer or group that a row of a BGP process is about; empty: of none."""
+    words = row.removeprefix("undo ").split(" ", 2)
+    return words[1] if words[0] in SPEAKERS and words[1:] else ""
 
 
 def _applied(below: ConfigRows) -> ConfigRows:

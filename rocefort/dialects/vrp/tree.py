@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 RETURN = "return"
 # V300R023C00 command reference, `display current-configuration`: the header's first line.
@@ -44,30 +45,31 @@ def parse_tree(text: str) -> tuple[ConfigLine, ...]:
     root: list[ConfigLine] = []
     open_views: list[_View] = []  # a stack, not recursion: hostile text nests without end
     for number, raw in enumerate(text.splitlines(), 1):
-        line = " ".join(raw.split())
-        if not line or is_noise(line):
-            continue
-        indent = len(raw) - len(raw.lstrip(" "))
-        _close(open_views, indent, root)
-        open_views.append(_View(indent, line, number, []))
+        indent, line = _taken_apart(raw)
+        if line:
+            if open_views and open_views[-1][0] >= indent:
+                _close(open_views, indent, root)
+            open_views.append((indent, line, number, []))
     _close(open_views, -1, root)
     return tuple(root)
 
 
-@dataclass(frozen=True, slots=True)
-class _View:
-    indent: int
-    text: str
-    number: int
-    children: list[ConfigLine]
+_View = tuple[int, str, int, list[ConfigLine]]  # indentation, text, number, what is below it
+
+
+@lru_cache(maxsize=16384)  # ports and switches repeat most of their lines word for word
+def _taken_apart(raw: str) -> tuple[int, str]:
+    """Indentation of a line, and the line with single blanks; empty where it is no command."""
+    line = " ".join(raw.split())
+    return len(raw) - len(raw.lstrip(" ")), "" if is_noise(line) else line
 
 
 def _close(open_views: list[_View], indent: int, root: list[ConfigLine]) -> None:
     """Close every view that a line of this indentation does not belong to."""
-    while open_views and open_views[-1].indent >= indent:
-        view = open_views.pop()
-        line = ConfigLine(view.text, view.number, tuple(view.children))
-        (open_views[-1].children if open_views else root).append(line)
+    while open_views and open_views[-1][0] >= indent:
+        _, text, number, below = open_views.pop()
+        line = ConfigLine(text, number, tuple(below))
+        (open_views[-1][3] if open_views else root).append(line)
 
 
 def is_noise(text: str) -> bool:

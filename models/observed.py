@@ -1,0 +1,192 @@
+"""Observed: what the switches of a fabric say of their state at one moment; None: not said."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+from ipaddress import IPv4Address, IPv4Network
+
+from pydantic import Field
+
+from rocefort.models.base import Frozen
+
+
+class Topic(StrEnum):
+    """A piece of a switch's state, read by one command or a few; the fields of DeviceSeen."""
+
+    FACTS = "facts"
+    PEERS = "peers"
+    ROUTES = "routes"
+    NEIGHBOURS = "neighbours"
+    PORTS = "ports"
+    PFC_PORTS = "pfc_ports"
+    PFC_PROFILES = "pfc_profiles"
+    PFC_COUNTERS = "pfc_counters"
+    THRESHOLDS = "thresholds"
+    QUEUES = "queues"
+    AI_ECN = "ai_ecn"
+    CLOCK = "clock_ahead_s"
+    DISK = "disk_free_kbytes"
+    SAVED = "saved"
+
+
+class FactsSeen(Frozen):
+    """Who a switch is; serial "" where the release does not tell it."""
+
+    hostname: str
+    hardware: str
+    software: str
+    serial: str = ""
+
+
+class PeerSeen(Frozen):
+    """One BGP peer; prefixes None while the session is down."""
+
+    address: IPv4Address
+    asn: int
+    established: bool
+    prefixes: int | None = None
+
+
+class RouteSeen(Frozen):
+    """One prefix of the routing table with the next hops that are in the FIB, sorted."""
+
+    prefix: IPv4Network
+    protocol: str
+    next_hops: tuple[IPv4Address, ...]
+
+
+class NeighbourSeen(Frozen):
+    """What LLDP hears at a port."""
+
+    local: str
+    device: str
+    port: str
+
+
+class PortCounters(Frozen):
+    """Frames since the counters were cleared; None where the port does not count them."""
+
+    rx_errors: int | None = None
+    crc: int | None = None
+    rx_discards: int | None = None
+    tx_discards: int | None = None
+    rx_pauses: int | None = None
+    tx_pauses: int | None = None
+
+
+class PortSeen(Frozen):
+    """One interface. speed_mbps None: negotiated and down, or logical; counters of ports only."""
+
+    name: str
+    state: str  # in the switch's words
+    up: bool
+    shut: bool = False  # by its administrator
+    mtu: int | None = None  # of layer 3, bytes
+    frame_bytes: int | None = None  # longest frame
+    speed_mbps: int | None = None
+    counters: PortCounters | None = None
+
+
+class PfcPortSeen(Frozen):
+    """PFC of one port: the profile that it applies, whether it is on, and who decided so."""
+
+    interface: str
+    profile: str
+    enabled: bool
+    state: str
+
+
+class PfcProfileSeen(Frozen):
+    """A PFC profile and the queues that it pauses."""
+
+    name: str
+    queues: tuple[int, ...]
+
+
+class PfcCountersSeen(Frozen):
+    """PFC frames of one queue of a port, their rates in frames a second, and its deadlocks."""
+
+    interface: str
+    queue: int
+    rx_frames: int
+    tx_frames: int
+    rx_rate: int
+    tx_rate: int
+    deadlocks: int
+    recoveries: int
+
+
+class ThresholdSeen(Frozen):
+    """PFC thresholds of one queue of a port; None where they are not static or not in bytes."""
+
+    interface: str
+    queue: int
+    xoff_kbytes: int | None
+    xon_kbytes: int | None
+    headroom_kbytes: int | None = None
+    dynamic: bool = False  # xoff is an alpha of what is free, no size
+    text: str  # as shown, for what cannot be compared
+
+
+class QueueSeen(Frozen):
+    """What one queue of a port has dropped since its counters were cleared."""
+
+    interface: str
+    queue: int
+    dropped_packets: int
+
+
+class AiEcnSeen(Frozen):
+    """AI-ECN of one queue of a port; mode "-" is abnormal."""
+
+    interface: str
+    queue: int
+    mode: str
+    model: str
+
+
+class DeviceSeen(Frozen):
+    """One switch. A field that is None was not read: `missing` says why, by topic.
+
+    failed: a sentence on everything that could not be read though it should (no session, a table
+    that does not add up), not what the release does not know. at: when its reading began, UTC.
+    """
+
+    name: str
+    at: datetime
+    failed: tuple[str, ...] = ()
+    missing: dict[Topic, str] = Field(default_factory=dict)
+    facts: FactsSeen | None = None
+    peers: tuple[PeerSeen, ...] | None = None
+    routes: tuple[RouteSeen, ...] | None = None
+    neighbours: tuple[NeighbourSeen, ...] | None = None
+    ports: tuple[PortSeen, ...] | None = None
+    pfc_ports: tuple[PfcPortSeen, ...] | None = None
+    pfc_profiles: tuple[PfcProfileSeen, ...] | None = None
+    pfc_counters: tuple[PfcCountersSeen, ...] | None = None
+    thresholds: tuple[ThresholdSeen, ...] | None = None
+    queues: tuple[QueueSeen, ...] | None = None
+    ai_ecn: tuple[AiEcnSeen, ...] | None = None
+    clock_ahead_s: float | None = None  # of the reading machine's clock
+    disk_free_kbytes: int | None = None
+    saved: bool | None = None  # what runs is what it would start with
+
+    @cached_property
+    def by_port(self) -> dict[str, PortSeen]:
+        """Interfaces by name."""
+        return {port.name: port for port in self.ports or ()}
+
+
+class Observed(Frozen):
+    """A reading of a fabric, or of some of its switches. at: when it began, UTC."""
+
+    fabric: str
+    at: datetime
+    devices: tuple[DeviceSeen, ...]
+
+    @cached_property
+    def by_name(self) -> dict[str, DeviceSeen]:
+        """Switches by name."""
+        return {device.name: device for device in self.devices}

@@ -1,0 +1,286 @@
+"""Load a change into the candidate of the switch, see the device's own difference, commit it."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from napalm.base.exceptions import (
+    CommandErrorException,
+    CommitConfirmException,
+    CommitError,
+    MergeConfigException,
+    ReplaceConfigException,
+)
+
+from napalm_cloudengine import parse
+from napalm_cloudengine.dialogue import NOTHING_CHANGED, Dialogue
+from napalm_cloudengine.errors import (
+    CandidateNotOursError,
+    LineRefusedError,
+    OutcomeUnknownError,
+    QuestionRefusedError,
+)
+from napalm_cloudengine.load import Loader, RefusedError, config_text
+from napalm_cloudengine.masking import mask_secrets
+from napalm_cloudengine.text import (
+    Line,
+    UnsendableError,
+    check_description,
+    check_persist_id,
+    config_lines,
+)
+from napalm_cloudengine.transport import Reply
+
+# What `commit trial` takes, in seconds (command reference); its own default is 600.
+TRIAL_S = range(60, 65536)
+
+_CANDIDATE_UNKNOWN = "nothing was committed; whether the candidate still holds lines is unknown"
+COMMIT_UNKNOWN = "outcome unknown; reconnect and read the running configuration"
+_TRIAL_UNKNOWN = (
+    "outcome unknown; if the trial runs, it reverts by itself when its time is over: "
+    "reconnect and ask the device (has_pending_commit)"
+)
+_SAVE_UNKNOWN = "the running configuration is untouched; whether it was saved is unknown"
+
+# From running and wanted configuration to the commands that lead from one to the other.
+Patcher = Callable[[str, str], str | Iterable[str]]
+
+
+class Changing(Dialogue):
+    """The candidate: what is loaded, compared, committed or discarded."""
+
+    def __init__(
+        self,
+        hostname: str,
+        username: str,
+        password: str,
+        timeout: int = 60,
+        optional_args: Mapping[str, Any] | None = None,
+    ) -> None:
+        options = dict(optional_args or {})
+        self._ssh = None  # __del__ may run after a failure below
+        self._patcher: Patcher | None = options.pop("patcher", None)
+        if self._patcher is not None and not callable(self._patcher):
+            raise ValueError("patcher: give a function of running and wanted configuration")
+        self._persist_id = check_persist_id(options.pop("persist_id", None))
+        # whether the trial that this object started has the id; None before it started one
+        self._persists: bool | None = None
+        super().__init__(hostname, username, password, timeout, options)
+
+    def load_merge_candidate(self, filename: str | None = None, config: str | None = None) -> None:
+        """Enter the lines of a file (it wins) or a text into the candidate, one at a time.
+
+        Raises LineRefusedError or QuestionRefusedError after discarding the candidate,
+        CandidateNotOursError without touching it, MergeConfigException, OutcomeUnknownError.
+        """
+        self._load(config_text(filename, config))
+
+    def load_replace_candidate(
+        self, filename: str | None = None, config: str | None = None
+    ) -> None:
+        """Load what leads from the running configuration to that of a file (it wins) or a text.
+
+        A CloudEngine has no replace candidate that can be reviewed before it acts, so the patch
+        comes from the caller: `optional_args["patcher"]`. It is asked again for the candidate that
+        it made: only when nothing is left between that and the wanted one is the load accepted.
+        Raises ReplaceConfigException, and what `load_merge_candidate` raises.
+        """
+        if self._patcher is None:
+            raise ReplaceConfigException(
+                f"{self.name}: this driver does not replace a whole configuration without a "
+                "patcher (optional_args): give one, or compute the patch from running to wanted "
+                "configuration locally and load that with load_merge_candidate; nothing was loaded"
+            )
+        wanted = config_text(filename, config)
+        if all(line.text == "#" for line in config_lines_of(self.name, wanted)):
+            raise ReplaceConfigException(
+                f"{self.name}: the wanted configuration is empty; nothing was loaded"
+            )
+        if self._loaded:  # a patch starts from what runs
+            self.discard_config()
+        self._load(self._patch(self._display("display current-configuration"), wanted))
+        self._system_view()
+        merged = self._display("display configuration candidate merge")
+        if left := self._patch(merged, wanted):
+            outcome = self._clear_candidate()
+            first = mask_secrets(left.split("\n", 1)[0].strip())
+            raise ReplaceConfigException(
+                f"{self.name}: with the patch loaded, the candidate is not the wanted "
+                f"configuration: '{first}' is still to be done; {outcome}"
+            )
+
+    def _patch(self, running: str, wanted: str) -> str:
+        """The patcher's commands as one text; "" when there are none."""
+        assert self._patcher is not None  # noqa: S101  # its only caller has looked
+        patch = self._patcher(running, wanted)
+        return (patch if isinstance(patch, str) else "\n".join(patch)).strip("\n")
+
+    def _load(self, text: str) -> None:
+        """Enter the lines of a text into the candidate."""
+        lines = config_lines_of(self.name, text)
+        prompt = self._connected().prompt
+        if prompt.system and not prompt.uncommitted:
+            self._user_view()  # whichever view `cli` left: the text starts in the system view
+        prompt = self._system_view()
+        if not prompt.mark:
+            raise MergeConfigException(
+                f"{self.name}: the switch is in immediate mode, where each line takes effect "
+                "at once; nothing was loaded"
+            )
+        if prompt.uncommitted and not self._loaded:
+            raise CandidateNotOursError(self.name)
+        self._loaded = True
+        try:
+            Loader(lambda line: self._run(line, _CANDIDATE_UNKNOWN), prompt.view).load(lines)
+        except RefusedError as refused:
+            raise self._after_refusal(refused) from None
+
+    def compare_config(self) -> str:
+        """The device's own difference between candidate and running; "" when there is none."""
+        self._system_view()
+        return parse.candidate_diff(self._display("display configuration candidate changes"))
+
+    def commit_config(self, message: str = "", revert_in: int | None = None) -> None:
+        """Commit what was loaded; with `revert_in` seconds (60..65535) only on trial.
+
+        The message, at most 60 ASCII characters, becomes the description of the rollback point.
+        Raises CommitError (the candidate was discarded where it says so), OutcomeUnknownError.
+        """
+        command = "commit" if revert_in is None else f"commit trial {self._trial_s(revert_in)}"
+        description = f" description {self._description(message)}" if message else ""
+        if not self._loaded or not self._system_view().uncommitted:
+            raise CommitError(f"{self.name}: nothing to commit: no change is loaded")
+        trial = self.trial_status()
+        if trial.state != "INACTIVE":
+            raise CommitError(
+                f"{self.name}: not committed: a trial is {trial.state} "
+                f"({trial.seconds_left} s left); confirm or abort it first"
+            )
+        unknown = COMMIT_UNKNOWN if revert_in is None else _TRIAL_UNKNOWN
+        before = self._last_commit() if revert_in is None else None
+        persist = f" persist {self._persist_id}" if self._persist_id and revert_in else ""
+        reply = self._run(command + persist + description, unknown, self._commit_timeout_s)
+        if persist and (_unknown_words(reply) or not reply.errors):
+            self._persists = not reply.errors
+        if persist and _unknown_words(reply):  # older VRP8 does not have it
+            persist = ""
+            reply = self._run(command + description, unknown, self._commit_timeout_s)
+        self._check_committed(
+            command + persist + description, reply, on_trial=revert_in is not None
+        )
+        if before is not None and self._last_commit() == before:
+            raise CommitError(
+                f"{self.name}: '{command}' was accepted, but the switch has no new rollback point: "
+                "nothing was committed; read the running configuration"
+            )
+
+    def _last_commit(self) -> str | None:
+        """The id of the newest rollback point; "" where there is none, None where it is not told.
+
+        Ten digits (command reference, "display configuration commit list").
+        """
+        reply = self._run("display configuration commit list 1", COMMIT_UNKNOWN)
+        if reply.errors or reply.refused:
+            return None
+        found = re.search(r"\b\d{10}\b", reply.text)
+        return found[0] if found else ""
+
+    def discard_config(self) -> None:
+        """Clear the candidate; CandidateNotOursError when its changes were not loaded here."""
+        prompt = self._system_view()
+        if prompt.uncommitted and not self._loaded:
+            raise CandidateNotOursError(self.name)
+        if prompt.uncommitted:
+            outcome = self._clear_candidate()
+            if self._loaded:
+                raise CommandErrorException(f"{self.name}: {outcome}")
+        self._loaded = False
+
+    def trial_status(self) -> parse.TrialStatus:
+        """Where the trial stands and for how many more seconds, as the switch says."""
+        return self._trial_status(NOTHING_CHANGED)
+
+    def _trial_status(self, unknown: str) -> parse.TrialStatus:
+        try:
+            return parse.trial_status(self._display("display configuration trial status", unknown))
+        except (ValueError, CommandErrorException) as error:
+            raise CommitConfirmException(
+                f"{self.name}: the switch does not tell whether a trial runs: {error}"
+            ) from None
+
+    def save_config(self) -> None:
+        """Write the running configuration to the startup file; CommandErrorException if not."""
+        self._user_view()
+        reply = self._run("save", _SAVE_UNKNOWN, self._commit_timeout_s)
+        if reply.refused:
+            raise QuestionRefusedError(self.name, "save", reply.refused, "nothing was saved")
+        if reply.errors or "successfully" not in reply.text:
+            raise CommandErrorException(f"{self.name}: 'save' failed: {reply.said}")
+
+    def _clear_candidate(self) -> str:
+        """Clear what was loaded, go back to the user view, and say what became of it."""
+        try:
+            reply = self._run("clear configuration candidate", _CANDIDATE_UNKNOWN)
+        except OutcomeUnknownError as broken:
+            return str(broken)
+        if reply.errors or reply.refused or reply.prompt.uncommitted:
+            return f"the candidate could not be cleared: {reply.said}"
+        self._loaded = False
+        with suppress(OutcomeUnknownError):  # the next call will tell that the session is lost
+            self._run("return", NOTHING_CHANGED)
+        return "the candidate was discarded"
+
+    def _after_refusal(self, refused: RefusedError) -> MergeConfigException:
+        outcome, line = self._clear_candidate(), mask_secrets(refused.line.text)
+        if refused.question:
+            place = f"line {refused.line.number} '{line}'"
+            return QuestionRefusedError(self.name, place, refused.question, outcome)
+        said = mask_secrets(refused.said)
+        return LineRefusedError(self.name, refused.line.number, line, said, outcome)
+
+    def _trial_s(self, revert_in: int) -> int:
+        if isinstance(revert_in, bool) or revert_in not in TRIAL_S:
+            raise CommitError(
+                f"{self.name}: revert_in is {TRIAL_S.start} to {TRIAL_S.stop - 1} seconds on "
+                f"a CloudEngine, not {revert_in!r}; nothing was committed"
+            )
+        return revert_in
+
+    def _description(self, message: str) -> str:
+        try:
+            return check_description(message)
+        except ValueError as error:
+            raise CommitError(f"{self.name}: {error}; nothing was committed") from None
+
+    def _check_committed(self, command: str, reply: Reply, *, on_trial: bool) -> None:
+        if reply.refused:
+            outcome = self._clear_candidate()
+            raise QuestionRefusedError(self.name, f"'{command}'", reply.refused, outcome)
+        if reply.errors or (reply.prompt.uncommitted and not on_trial):
+            outcome = self._clear_candidate()
+            raise CommitError(f"{self.name}: '{command}' failed: {reply.said}; {outcome}")
+        if on_trial and (state := self._trial_status(_TRIAL_UNKNOWN).state) != "ACTIVE":
+            still = f"; {self._clear_candidate()}" if self._connected().prompt.uncommitted else ""
+            self._loaded = False
+            raise CommitError(
+                f"{self.name}: '{command}' was accepted, but the trial is {state}: it has "
+                f"ended already or the change is permanent; read the running configuration{still}"
+            )
+        self._loaded = False
+
+
+def config_lines_of(name: str, text: str) -> tuple[Line, ...]:
+    """The lines to send; MergeConfigException names the first that must not be sent."""
+    try:
+        return config_lines(text)
+    except UnsendableError as error:
+        raise MergeConfigException(
+            f"{name}: line {error.number} '{mask_secrets(error.line)}': {error.why}; "
+            "nothing was loaded"
+        ) from None
+
+
+def _unknown_words(reply: Reply) -> bool:
+    """Whether the CLI did not understand a line: it points at the place and has done nothing."""
+    return any("found at '^' position" in line for line in reply.errors)

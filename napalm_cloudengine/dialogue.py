@@ -1,0 +1,157 @@
+"""Talk to one switch through its SSH session: open, close, send a line, stand in a view.
+
+A session that breaks is closed at once and told as OutcomeUnknownError, with what is not known now.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self
+
+from napalm.base.exceptions import CommandErrorException, CommitError, ConnectionClosedException
+
+from napalm_cloudengine import parse
+from napalm_cloudengine.answers import answers_from
+from napalm_cloudengine.connect import connecting, ssh_options
+from napalm_cloudengine.errors import (
+    CandidateNotOursError,
+    OutcomeUnknownError,
+    QuestionRefusedError,
+)
+from napalm_cloudengine.masking import mask_secrets
+from napalm_cloudengine.transport import CloudEngineSSH, Reply, SessionBrokenError
+
+# A commit of a large change takes minutes; annet's deploy table waits as long.
+COMMIT_TIMEOUT_S = 180.0
+
+NOTHING_CHANGED = "it only reads, nothing was changed"
+
+
+class Dialogue:
+    """One switch, its session, and the lines that go over it."""
+
+    def __init__(
+        self,
+        hostname: str,
+        username: str,
+        password: str,
+        timeout: int = 60,
+        optional_args: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._ssh: CloudEngineSSH | None = None  # first: __del__ may run after a failure below
+        options = dict(optional_args or {})
+        self.name = str(options.pop("name", None) or hostname)
+        self.hostname, self.username, self.password = hostname, username, password
+        self.timeout = timeout
+        self._answers = answers_from(options.pop("answers", None))
+        self._commit_timeout_s = float(options.pop("commit_timeout_s", COMMIT_TIMEOUT_S))
+        self._ssh_options = ssh_options(options, timeout)
+        self._loaded = False  # whether the candidate holds lines that this object loaded
+
+    def open(self) -> None:
+        """Connect and log in.
+
+        Raises HostKeyError, ConnectAuthError, ConnectTimeoutError, ConnectionException.
+        """
+        if self._ssh is not None and self._ssh.is_open():
+            return
+        self.close()  # a session that was lost leaves its socket behind
+        with connecting(self.hostname, self._ssh_options, self.username):
+            self._ssh = CloudEngineSSH(
+                device_type="huawei_vrpv8",
+                host=self.hostname,
+                username=self.username,
+                password=self.password,
+                timeout=self.timeout,
+                **self._ssh_options,
+            )
+        self._loaded = False
+
+    def close(self) -> None:
+        """Clear what was loaded and not committed, then end the session.
+
+        A trial that needs its session (the reference: a trial without `persist` takes effect only
+        in the current session) ends with it.
+        """
+        ssh, self._ssh = self._ssh, None
+        if ssh is None:
+            return
+        # a session that breaks here was to end anyway, and an unfinished candidate with it
+        with suppress(SessionBrokenError):
+            if self._loaded and ssh.is_open():
+                ssh.exchange("clear configuration candidate", (), self.timeout)
+            if ssh.is_open() and ssh.prompt.system and not ssh.prompt.uncommitted:
+                ssh.exchange("return", self._answers, self.timeout)
+        self._loaded = False
+        ssh.disconnect()
+
+    def is_alive(self) -> dict[str, bool]:
+        """Whether the SSH session stands, as NAPALM's dictionary; sends nothing."""
+        return {"is_alive": self._ssh is not None and self._ssh.is_open()}
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        exc_traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # --- one line, one reply ----------------------------------------------------------------
+
+    def _connected(self) -> CloudEngineSSH:
+        if self._ssh is None:
+            raise ConnectionClosedException(f"{self.name}: the connection is not open")
+        return self._ssh
+
+    def _run(self, command: str, unknown: str, timeout_s: float | None = None) -> Reply:
+        """Send one line; a broken session is closed and told as OutcomeUnknownError."""
+        ssh = self._connected()
+        try:
+            return ssh.exchange(command, self._answers, timeout_s or self.timeout)
+        except SessionBrokenError as broken:
+            self._ssh, self._loaded = None, False
+            ssh.disconnect()
+            sent = mask_secrets(command)
+            raise OutcomeUnknownError(self.name, sent, broken.why, unknown) from None
+
+    def _display(self, command: str, unknown: str = NOTHING_CHANGED) -> str:
+        reply = self._run(command, unknown)
+        if reply.refused:
+            raise QuestionRefusedError(
+                self.name, mask_secrets(command), reply.refused, "nothing more was sent"
+            )
+        if reply.errors:
+            raise CommandErrorException(f"{self.name}: '{mask_secrets(command)}': {reply.said}")
+        return reply.text
+
+    def _running_lines(self, unknown: str) -> list[str]:
+        """What runs, comparable: no heading, no secrets (the switch encrypts them anew)."""
+        text = mask_secrets(self._display("display current-configuration", unknown))
+        return [line.rstrip() for line in text.splitlines() if not line.startswith("!")]
+
+    def _system_view(self) -> parse.Prompt:
+        prompt = self._connected().prompt
+        if prompt.system:
+            return prompt
+        reply = self._run("system-view", NOTHING_CHANGED)
+        if reply.errors or not reply.prompt.system:
+            raise CommandErrorException(
+                f"{self.name}: the system view is closed to us: {reply.said}"
+            )
+        return reply.prompt
+
+    def _user_view(self) -> None:
+        prompt = self._connected().prompt
+        if not prompt.system:
+            return
+        if prompt.uncommitted and self._loaded:
+            raise CommitError(
+                f"{self.name}: a loaded change is not committed; commit or discard it first"
+            )
+        if self._run("return", NOTHING_CHANGED).prompt.system:
+            raise CandidateNotOursError(self.name)

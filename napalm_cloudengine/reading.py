@@ -1,0 +1,139 @@
+"""What NAPALM's getters read from a CloudEngine; those not here raise NotImplementedError."""
+
+from typing import Any
+
+from napalm.base import constants
+
+from napalm_cloudengine import parse, parse_interfaces, parse_lldp, pinging
+from napalm_cloudengine.dialogue import NOTHING_CHANGED, Dialogue
+from napalm_cloudengine.masking import mask_secrets
+from napalm_cloudengine.shapes import (
+    napalm_addresses,
+    napalm_counters,
+    napalm_facts,
+    napalm_interface,
+    napalm_lldp,
+    napalm_lldp_detail,
+    napalm_neighbors,
+)
+from napalm_cloudengine.text import why_not_typed
+
+# The reply to a `ping` is not silent for longer than one lost packet takes.
+_PING_MARGIN_S = 5.0
+
+
+class Reading(Dialogue):
+    """The getters."""
+
+    def get_config(
+        self,
+        retrieve: str = "all",
+        full: bool = False,
+        sanitized: bool = False,
+        format: str = "text",  # noqa: A002  # the signature is NAPALM's
+    ) -> dict[str, str]:
+        """Texts by kind: running, startup, and candidate (running and pending lines merged).
+
+        The candidate is "" while nothing is loaded. ValueError on an unknown kind or format.
+        """
+        kinds = ("running", "candidate", "startup")
+        if retrieve not in ("all", *kinds) or format != "text" or full:
+            raise ValueError(
+                f"get_config(retrieve={retrieve!r}, full={full}, format={format!r}): "
+                f"retrieve one of all, {', '.join(kinds)}; full and other formats do not exist"
+            )
+        wanted = {"running": "display current-configuration"}
+        wanted["startup"] = "display saved-configuration"
+        if self._loaded:
+            wanted["candidate"] = "display configuration candidate merge"
+        texts = dict.fromkeys(("running", "candidate", "startup"), "")
+        for kind, command in wanted.items():
+            if retrieve in ("all", kind):
+                if kind == "candidate":
+                    self._system_view()  # the user view does not know that command
+                text = self._display(command)
+                texts[kind] = mask_secrets(text) if sanitized else text
+        return texts
+
+    def get_facts(self) -> dict[str, Any]:
+        """NAPALM's facts; `serial_number` is "" on a release without `display device esn`."""
+        if not self._connected().prompt.uncommitted:
+            self._user_view()  # whose prompt is the name and nothing else
+        version = parse.version(self._display("display version"))
+        interfaces = parse.interface_names(self._display("display interface brief"))
+        esn = self._run("display device esn", NOTHING_CHANGED)  # may not exist: not in every CLI
+        serial = parse.serial_number(esn.text)
+        return napalm_facts(self._connected().base_prompt, version, serial, interfaces)
+
+    def get_bgp_neighbors(self) -> dict[str, dict[str, Any]]:
+        """IPv4 peers of the public instance in NAPALM's shape.
+
+        The table has no peer's router id and description (""), and no count of accepted or sent
+        prefixes (-1).
+        """
+        return napalm_neighbors(parse.bgp_peers(self._display("display bgp peer")))
+
+    def get_interfaces(self) -> dict[str, dict[str, Any]]:
+        """NAPALM's interfaces; what the switch does not print is "" or -1."""
+        found = parse_interfaces.interfaces(self._display("display interface"))
+        return {interface.name: napalm_interface(interface) for interface in found}
+
+    def get_interfaces_counters(self) -> dict[str, dict[str, int]]:
+        """NAPALM's counters; a number that the switch does not print is -1."""
+        found = parse_interfaces.interfaces(self._display("display interface"))
+        return {interface.name: napalm_counters(interface) for interface in found}
+
+    def get_interfaces_ip(self) -> dict[str, dict[str, dict[str, dict[str, int]]]]:
+        """The addresses in the running configuration (none learnt by DHCP), by interface."""
+        return napalm_addresses(parse_interfaces.addresses(self._running_text()))
+
+    def get_lldp_neighbors(self) -> dict[str, list[dict[str, str]]]:
+        """Who LLDP hears on which port."""
+        return napalm_lldp(parse_lldp.neighbors(self._display("display lldp neighbor brief")))
+
+    def get_lldp_neighbors_detail(self, interface: str = "") -> dict[str, list[dict[str, Any]]]:
+        """What the neighbours say of themselves; of one port where `interface` names it.
+
+        ValueError when `interface` is not one word.
+        """
+        command = "display lldp neighbor"
+        if interface:
+            command += f" interface {pinging.one_word(interface)}"
+        return napalm_lldp_detail(parse_lldp.neighbor_details(self._display(command)))
+
+    def ping(  # noqa: PLR0913, PLR0917  # the signature is NAPALM's
+        self,
+        destination: str,
+        source: str = constants.PING_SOURCE,
+        ttl: int = constants.PING_TTL,
+        timeout: int = constants.PING_TIMEOUT,
+        size: int = constants.PING_SIZE,
+        count: int = constants.PING_COUNT,
+        vrf: str = constants.PING_VRF,
+        source_interface: str = constants.PING_SOURCE_INTERFACE,
+    ) -> dict[str, Any]:
+        """Ping an address from the switch, as NAPALM's dictionary: `success` or `error`."""
+        echo = pinging.Echo(destination, source, ttl, timeout, size, count, vrf, source_interface)
+        try:
+            command = pinging.command(echo)
+        except ValueError as error:
+            return {"error": str(error)}
+        reply = self._run(command, NOTHING_CHANGED, max(self.timeout, timeout + _PING_MARGIN_S))
+        if reply.errors or reply.refused:
+            return {"error": reply.refused or reply.said}
+        return pinging.result(reply.text, echo)
+
+    def _running_text(self) -> str:
+        return self._display("display current-configuration")
+
+    def cli(self, commands: list[str], encoding: str = "text") -> dict[str, str]:
+        """The reply to each command; CommandErrorException on the first that is refused.
+
+        ValueError, before anything is sent, for what is not one line.
+        """
+        if encoding != "text":
+            raise ValueError(f"cli(encoding={encoding!r}): a CloudEngine answers in text only")
+        for command in commands:
+            if why := why_not_typed(command):
+                raise ValueError(f"cli: {mask_secrets(command)!r} {why}; nothing was sent")
+        return {command: self._display(command) for command in commands}

@@ -1,0 +1,147 @@
+"""The trial of a commit: ask the switch about it, confirm it, abort it, also from a new session.
+
+What the V300 command reference says of a trial and its session: without `persist` the trial takes
+effect only in the current session; with `persist` it goes on when the session ends, and any session
+confirms it with `commit persist ID` or cancels it with `abort trial persist ID`; `abort trial
+session N` cancels that of another session. People report of a CloudEngine that a plain trial goes
+on without its session and that no other session can confirm it: then only the timer, or `abort
+trial session`, ends it. So every step asks, tries what fits, and believes the status alone.
+"""
+
+import re
+
+from napalm.base.exceptions import CommitConfirmException, CommitError
+
+from napalm_cloudengine import parse
+from napalm_cloudengine.changing import COMMIT_UNKNOWN, Changing
+from napalm_cloudengine.dialogue import NOTHING_CHANGED
+from napalm_cloudengine.errors import CandidateNotOursError, QuestionRefusedError
+from napalm_cloudengine.transport import Reply
+
+_CONFIRM_UNKNOWN = (
+    "outcome unknown: the trial is confirmed, still running, or reverted; "
+    "reconnect, ask the device (has_pending_commit) and read the running configuration"
+)
+
+
+class Trials(Changing):
+    """A running trial, which may have been started by another session."""
+
+    def confirm_commit(self) -> None:
+        """Make a running trial permanent.
+
+        A trial may expire between the question for it and the `commit`, which then confirms nothing
+        and succeeds. Neither the trial's status nor, as far as the command reference tells, the
+        list of commits shows that: so what runs is compared with what ran on trial.
+        Raises CommitConfirmException when no trial runs, it has a persist id that is not ours, the
+        switch refuses or something else runs afterwards, CandidateNotOursError when the same commit
+        would carry other changes, OutcomeUnknownError.
+        """
+        on_trial = self._running_lines(NOTHING_CHANGED)  # before the question: still on trial then
+        trial = self._require_trial("confirm")
+        if self.compare_config():
+            raise CandidateNotOursError(self.name, "a confirm would commit them too, so none went")
+        command, reply = self._first_accepted(self._ways("commit", trial))
+        self._require_accepted(command, reply)
+        after = self._trial_status(_CONFIRM_UNKNOWN)
+        if after.state != "INACTIVE":
+            raise CommitConfirmException(
+                f"{self.name}: the switch took the confirm but the trial is {after.state}, "
+                f"{after.seconds_left} s left"
+            )
+        if self._running_lines(_CONFIRM_UNKNOWN) != on_trial:
+            raise CommitConfirmException(
+                f"{self.name}: the switch took the confirm but does not run what was on trial: the "
+                "trial ended just before, or somebody changed it; read the running configuration"
+            )
+
+    def abort_commit(self) -> None:
+        """Cancel a running trial: the switch goes back to what it ran before, at once.
+
+        Raises CommitConfirmException when no trial runs, it has a persist id that is not ours, or
+        it is still there, OutcomeUnknownError.
+        """
+        trial = self._require_trial("abort")
+        command, reply = self._first_accepted(self._ways("abort trial", trial))
+        if reply.errors and not trial.persist_id and (other := self._trial_session()):
+            command, reply = self._first_accepted((f"abort trial session {other}",))
+        self._require_accepted(command, reply)
+        after = self._trial_status(_CONFIRM_UNKNOWN)
+        if after.state == "ACTIVE":
+            raise CommitConfirmException(
+                f"{self.name}: the switch took '{command}' but the trial still runs, "
+                f"{after.seconds_left} s left"
+            )
+
+    def has_pending_commit(self) -> bool:
+        """Whether a trial runs, as the switch says; CommitConfirmException when it cannot say."""
+        return self.trial_status().state == "ACTIVE"
+
+    def rollback(self) -> None:
+        """Undo: abort a running trial, otherwise take back the last commit (whoever made it).
+
+        Raises CommitError, CommitConfirmException, CandidateNotOursError, OutcomeUnknownError.
+        """
+        if self.has_pending_commit():
+            self.abort_commit()
+            return
+        self._user_view()
+        command = "rollback configuration last 1"
+        reply = self._run(command, COMMIT_UNKNOWN, self._commit_timeout_s)
+        if reply.refused:
+            raise QuestionRefusedError(self.name, command, reply.refused, "nothing was rolled back")
+        if reply.errors or "rollback succeeded" not in reply.text:
+            raise CommitError(f"{self.name}: '{command}' failed: {reply.said}")
+
+    def _require_trial(self, act: str) -> parse.TrialStatus:
+        self._system_view()
+        status = self.trial_status()
+        if status.state != "ACTIVE":
+            raise CommitConfirmException(
+                f"{self.name}: no trial to {act} (it is {status.state}): it was confirmed, "
+                "aborted, or has reverted; read the running configuration"
+            )
+        return status
+
+    def _ways(self, verb: str, trial: parse.TrialStatus) -> tuple[str, ...]:
+        """The commands that may finish this trial, the surest first.
+
+        The reference shows the id in the status of a trial that came by NETCONF, and does not say
+        whether one of the CLI shows it: so without it our own id is tried, too.
+        """
+        shown, ours = trial.persist_id, self._persist_id
+        if shown and shown != ours:
+            raise CommitConfirmException(
+                f"{self.name}: the trial has the persist id '{shown}', ours is "
+                f"{repr(ours) if ours else 'not given'}: it is not touched; who started it "
+                "finishes it (optional_args: persist_id)"
+            )
+        if shown or (ours and self._persists):
+            return (f"{verb} persist {ours}",)
+        if ours and self._persists is None:
+            return (f"{verb} persist {ours}", verb)
+        return (verb,)
+
+    def _first_accepted(self, commands: tuple[str, ...]) -> tuple[str, Reply]:
+        """Send commands until one is not refused; the last one sent and its reply."""
+        for command in commands[:-1]:
+            reply = self._run(command, _CONFIRM_UNKNOWN, self._commit_timeout_s)
+            if not reply.errors:
+                return command, reply
+        return commands[-1], self._run(commands[-1], _CONFIRM_UNKNOWN, self._commit_timeout_s)
+
+    def _trial_session(self) -> str:
+        """The number of the one session with a trial, as the CLI's help lists it; or "".
+
+        Entered with `?`, the words before it are incomplete as a command: nothing is aborted.
+        """
+        reply = self._run("abort trial session ?", NOTHING_CHANGED)
+        found: list[str] = re.findall(r"^\s*(\d+)\s+Session in trial", reply.text, re.MULTILINE)
+        return found[0] if len(found) == 1 and not reply.refused else ""
+
+    def _require_accepted(self, command: str, reply: Reply) -> None:
+        if reply.refused or reply.errors:
+            raise CommitConfirmException(
+                f"{self.name}: '{command}' failed: {reply.refused or reply.said}; "
+                "the trial keeps its timer"
+            )

@@ -1,0 +1,52 @@
+"""`health`: what the switches of a fabric say of their state."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocefort import options
+
+cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@cli.command()
+def health(
+    fabric: options.Fabric,
+    connections: options.ConnectionsFile,
+    device: Annotated[list[str] | None, typer.Option(help="These switches only.")] = None,
+    interval: Annotated[
+        float | None, typer.Option(min=1, help="Read twice, so far apart: seconds.")
+    ] = None,
+    baseline: Annotated[
+        Path | None, typer.Option(help="An earlier reading: only new errors fail.")
+    ] = None,
+    save: Annotated[Path | None, typer.Option(help="Keep this reading there.")] = None,
+    select: options.Select = None,
+    ignore: options.Ignore = None,
+    clock_limit: Annotated[float, typer.Option(min=1, help="Seconds off this clock.")] = 5.0,
+    disk_limit: Annotated[int, typer.Option(min=0, help="Megabytes free.")] = 100,
+    pause_limit: Annotated[int, typer.Option(min=0, help="PFC frames a second.")] = 1000,
+    form: options.Formatted = options.Format.TEXT,
+) -> None:
+    """Judge what the switches say of their state; changes nothing."""
+    from rocefort.fleet.connections import load_connections
+    from rocefort.steps.health import Asked, health_of
+    from rocefort.steps.reporting import written
+    from rocefort.validators import live_rules
+    from rocefort.validators.live import Limits
+
+    limits = Limits(clock_limit, disk_limit, pause_limit)
+    run = live_rules(select or (), ignore or ())
+    asked = Asked(tuple(device or ()), baseline, interval, save, limits, run)
+    found = health_of(fabric, load_connections(connections), asked)
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    typer.echo(written(found.report, form.value, str(fabric), colour=colour), nl=False)
+    for note in found.notes:
+        typer.echo(note, err=form is not options.Format.TEXT)
+    if found.exit_code:
+        raise typer.Exit(found.exit_code)

@@ -1,0 +1,1 @@
+"""What `display` commands show of a running CloudEngine, read strictly: text in, data out."""

@@ -1,0 +1,175 @@
+"""Host keys of switches and servers: collect them by a handshake, judge and keep them on record.
+
+Nothing is logged in to: the key exchange of SSH shows the host's key before anybody says who they
+are. A collected key proves nothing by itself: a person compares its fingerprint with the host's
+own, as its console shows it.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+import paramiko
+from paramiko.hostkeys import InvalidHostKey
+
+from rocefort.errors import BadInput, ServiceFailed
+from rocefort.fleet.connections import Access
+from rocefort.fleet.failures import Unreachable, unreachable
+
+WORKERS = 20
+
+
+class Standing(StrEnum):
+    """What the record says of a host's key."""
+
+    NEW = "new"
+    SAME = "same"
+    CHANGED = "CHANGED"
+
+
+@dataclass(frozen=True, slots=True)
+class HostKey:
+    """The key that a host shows, and the one on record where that is another.
+
+    place: as known_hosts names it; known: the fingerprint on record, "" without one.
+    """
+
+    name: str
+    place: str
+    kind: str
+    base64: str
+    fingerprint: str
+    standing: Standing
+    known: str = ""
+
+    @property
+    def line(self) -> str:
+        """Its line of known_hosts."""
+        return f"{self.place} {self.kind} {self.base64}\n"
+
+
+def place_of(access: Access) -> str:
+    """How known_hosts names an access: `host`, or `[host]:port` where that is not 22."""
+    return access.host if access.port == 22 else f"[{access.host}]:{access.port}"
+
+
+def collect(
+    accesses: Sequence[Access], known_hosts: Path, timeout_s: float
+) -> tuple[tuple[HostKey, ...], tuple[Unreachable, ...]]:
+    """Ask every host for its key; in the order given: the keys, and why others gave none.
+
+    known_hosts: the record to compare with; it may not exist yet. Raises BadInput for a record
+    that cannot be read.
+    """
+    record = read_record(known_hosts)
+
+    def ask(access: Access) -> HostKey | Unreachable:
+        known: Mapping[str, paramiko.PKey] = record.lookup(place_of(access)) or {}
+        at = f"{access.host}:{access.port}"
+        try:
+            return _judged(access, _key(access, tuple(known), timeout_s), dict(known))
+        except (paramiko.SSHException, OSError, EOFError) as error:
+            return unreachable(access.name, at, access.user, str(known_hosts), error)
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        answers = list(pool.map(ask, accesses))
+    return (
+        tuple(answer for answer in answers if isinstance(answer, HostKey)),
+        tuple(answer for answer in answers if isinstance(answer, Unreachable)),
+    )
+
+
+def read_record(path: Path) -> paramiko.HostKeys:
+    """The known_hosts file, empty where there is none; raises BadInput for one that is damaged."""
+    try:
+        return paramiko.HostKeys(str(path)) if path.exists() else paramiko.HostKeys()
+    except OSError as error:
+        raise BadInput(
+            f"known hosts cannot be read: {error.strerror}", where=str(path), how="check the path"
+        ) from None
+    except (InvalidHostKey, UnicodeDecodeError) as error:
+        raise BadInput(
+            f"known hosts cannot be read: {' '.join(str(error).split())}",
+            where=str(path),
+            how="mend or remove that line",
+        ) from None
+
+
+def add_to_record(path: Path, keys: Iterable[HostKey]) -> None:
+    """Add keys to the known_hosts file: all of them, or the file stays as it was.
+
+    Raises ServiceFailed where it cannot be written.
+    """
+    try:
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        if before and not before.endswith("\n"):
+            before += "\n"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _swap(path, before + "".join(key.line for key in keys))
+    except OSError as error:
+        raise ServiceFailed(
+            f"known hosts cannot be written: {error.strerror}; it is as it was",
+            where=str(path),
+            how="check the folder and the space on it",
+        ) from None
+
+
+def _swap(path: Path, text: str) -> None:
+    target = path.resolve()  # a link stays one
+    with NamedTemporaryFile(
+        "w", encoding="utf-8", dir=target.parent, prefix=f".{target.name}-", delete=False
+    ) as part:
+        written = Path(part.name)
+        try:
+            part.write(text)
+            part.flush()
+            os.fsync(part.fileno())
+            if target.exists():
+                written.chmod(target.stat().st_mode & 0o777)
+            written.replace(target)
+        except BaseException:
+            written.unlink(missing_ok=True)
+            raise
+
+
+def _key(access: Access, known_kinds: Sequence[str], timeout_s: float) -> paramiko.PKey:
+    """The key of one host, of a kind on record where it has one; no login."""
+    with socket.create_connection((access.host, access.port), timeout_s) as connection:
+        transport = paramiko.Transport(connection)
+        try:
+            transport.banner_timeout = transport.handshake_timeout = timeout_s
+            options = transport.get_security_options()
+            options.key_types = _first(options.key_types, known_kinds)
+            transport.start_client(timeout=timeout_s)
+            return transport.get_remote_server_key()
+        finally:
+            transport.close()
+
+
+def _first(kinds: Sequence[str], known: Sequence[str]) -> list[str]:
+    """All kinds, those on record first; an RSA key is signed under other names than its own."""
+    wanted = {*known, *(("rsa-sha2-512", "rsa-sha2-256") if "ssh-rsa" in known else ())}
+    return sorted(kinds, key=lambda kind: kind not in wanted)
+
+
+def _judged(access: Access, key: paramiko.PKey, known: dict[str, paramiko.PKey]) -> HostKey:
+    on_record = known.get(key.get_name()) or next(iter(known.values()), None)
+    standing = Standing.NEW
+    if on_record is not None:
+        standing = Standing.SAME if on_record == key else Standing.CHANGED
+    return HostKey(
+        access.name,
+        place_of(access),
+        key.get_name(),
+        key.get_base64(),
+        key.fingerprint,
+        standing,
+        on_record.fingerprint if on_record is not None else "",
+    )

@@ -1,0 +1,98 @@
+"""Faults of an emulated switch by name: one table, an injection per switch or in one line of text.
+
+switch.faults = (Fault("hang", "commit"), Fault("full-flash"))
+read_fault("leaf03:hang@commit")     -> ("leaf03", Fault("hang", "commit"))
+read_fault("leaf03:drop-reply@commit*1")       # only the first time
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from rocefort.errors import BadInput
+
+FORM = re.compile(r"(?P<host>[^:@]+):(?P<name>[a-z-]+)(?:@(?P<match>.*?))?(?:\*(?P<times>\d+))?")
+FOREIGN = "vlan batch 4094"  # somebody's uncommitted line where a fault names no other
+EARLY_S = 1  # a trial that expires early does so after this many seconds
+
+# What each fault does. LINE stands for the part of the typed line given behind `@`.
+FAULTS: Mapping[str, str] = MappingProxyType(
+    {
+        "refuse-line": "a configuration line with LINE is not recognized (LINE must be given)",
+        "unknown-question": "a configuration line with LINE asks [Y/N] what no client expects",
+        "fail-commit": "the commit fails with an error; the candidate stays",
+        "hang": "a line with LINE is never answered and not done; the session stays open, mute",
+        "hang-on-commit": "as hang@commit, also for the commit that leaving a view asks for",
+        "drop-line": "the session ends at a line with LINE, before it is done",
+        "drop-reply": "a line with LINE is done, the session ends without its reply",
+        "drop-after": "a line with LINE is done and answered, then the session ends",
+        "drop-session-on-commit": "the commit is done, the session ends without an answer",
+        "lie-ok": "a configuration line or commit with LINE is answered as done and is not",
+        "expire-early": "a trial runs LINE seconds (1), whatever was ordered and printed",
+        "expire-before-commit": "a trial's time is over just as the next commit arrives",
+        "full-flash": "save and commit fail for want of space",
+        "wrong-host-key": "the switch shows a host key that is not the one in known_hosts",
+        "foreign-candidate": f"in every new system view somebody's LINE ({FOREIGN}) is uncommitted",
+        "refuse-login": "nobody gets a new session, those that are open go on",
+    }
+)
+ANYWHERE = ("expire-early", "foreign-candidate")  # what stands behind `@` is no part of a line
+WITHOUT = (
+    "fail-commit",
+    "hang-on-commit",
+    "drop-session-on-commit",
+    "expire-before-commit",
+    "full-flash",
+    "wrong-host-key",
+    "refuse-login",
+)
+NEEDS_LINE = ("refuse-line", "hang", "drop-line", "drop-reply", "drop-after")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that goes wrong, by a name of FAULTS; `match` limits it to lines that contain it.
+
+    `times` limits how often it strikes; 0 is always. Raises BadInput for an unknown name, for a
+    line that is missing, and for seconds that are none.
+    """
+
+    name: str
+    match: str = ""
+    times: int = 0
+
+    def __post_init__(self) -> None:
+        if self.name not in FAULTS:
+            raise BadInput(f"no fault is called {self.name!r}", how=f"use one of: {known()}")
+        if self.name in NEEDS_LINE and not self.match:
+            raise BadInput(f"{self.name} needs to know which line", how="give a part of the line")
+        if self.name in WITHOUT and self.match:
+            raise BadInput(f"{self.name} is for no line", how="leave out what stands behind @")
+        if self.name == "expire-early" and self.match and not self.match.isdecimal():
+            raise BadInput(
+                f"expire-early takes seconds, not {self.match!r}", how="as in expire-early@5"
+            )
+
+    def strikes(self, line: str) -> bool:
+        """Whether a line is one that the fault is for."""
+        return self.name in ANYWHERE or self.match in line
+
+
+def known() -> str:
+    """The names of all faults, for messages."""
+    return ", ".join(sorted(FAULTS))
+
+
+def read_fault(text: str) -> tuple[str, Fault]:
+    """Read `HOST:FAULT`, `HOST:FAULT@LINE`, `HOST:FAULT@LINE*TIMES`. Raises BadInput."""
+    found = FORM.fullmatch(text)
+    if found is None:
+        raise BadInput(
+            f"{text!r} is no fault",
+            how="write HOST:FAULT or HOST:FAULT@LINE, as leaf03:hang@commit",
+        )
+    fault = Fault(found["name"], found["match"] or "", int(found["times"] or 0))
+    return found["host"], fault

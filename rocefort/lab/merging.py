@@ -1,0 +1,30 @@
+"""Whether two changes of one configuration touch the same command."""
+
+from __future__ import annotations
+
+from rocefort.dialects.vrp.edit import identify
+from rocefort.dialects.vrp.interpret import Lines, View, view_kind
+from rocefort.models.hardware import SyntaxFamily
+
+Key = tuple[View, tuple[str, ...]]
+
+
+def conflicts(base: Lines, ours: Lines, theirs: Lines, family: SyntaxFamily) -> list[str]:
+    """Lines of ours whose command the others changed too, and to something else."""
+    mine, other = changed(base, ours, family), changed(base, theirs, family)
+    return [mine[key] for key in mine if key in other and mine[key] != other[key]]
+
+
+def changed(before: Lines, after: Lines, family: SyntaxFamily) -> dict[Key, str]:
+    """Commands that differ, each with the line that holds afterwards ("" for none)."""
+    old, new = _commands(before, (), family), _commands(after, (), family)
+    return {key: new.get(key, "") for key in old | new if old.get(key) != new.get(key)}
+
+
+def _commands(lines: Lines, view: View, family: SyntaxFamily) -> dict[Key, str]:
+    kind = view_kind(view, family)
+    found: dict[Key, str] = {}
+    for line in lines:
+        found[view, identify(kind, line.text, family).key] = line.text
+        found |= _commands(line.children, (*view, line.text), family)
+    return found

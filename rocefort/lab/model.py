@@ -1,0 +1,257 @@
+"""The simple model behind a lab: state computed from what all switches run, and their cabling.
+
+A port is up when both ends of its cable are enabled; the routing of the fabric is a callable, for
+the lab knows no routing engine. Counters are zero but for what faults make of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rocefort.dialects.vrp.interpret import Lines
+from rocefort.errors import BadInput
+from rocefort.lab import model_counters, model_ports
+from rocefort.lab.behind import (
+    AiEcnState,
+    AlarmState,
+    InterfaceState,
+    NeighbourState,
+    PfcState,
+    QueueState,
+    RouteState,
+)
+from rocefort.lab.model_counters import Injected
+from rocefort.lab.model_ports import Cabling, PortsOfSwitch, Sight
+from rocefort.lab.model_routes import BgpRoute, table_of
+from rocefort.lab.state_faults import Port, StateFault
+from rocefort.lab.switch import EmulatedSwitch, PeerState, configured_peers
+from rocefort.models.device import Device
+
+LLDP_HOLD_S, LLDP_INTERVAL_S = 120, 30  # V300R023C00 defaults of LLDP
+KEPT_DEVICES = 32  # parsed configurations; a Device of a spine has some hundred kbytes
+LINK_DOWN = "0x8520003"  # V300R023C00, `display alarm active`
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """What a routing engine says: BGP peers and learned routes, by switch."""
+
+    peers: Mapping[str, Sequence[PeerState]]
+    routes: Mapping[str, Sequence[BgpRoute]] = field(default_factory=dict)
+
+
+# Running configurations by switch, and the ports that carry nothing to where they should.
+Routing = Callable[[Mapping[str, Lines], frozenset[Port]], Routed]
+
+
+def no_routing(running: Mapping[str, Lines], dead: frozenset[Port]) -> Routed:  # noqa: ARG001
+    """Every configured peer, Idle: what is shown where nobody models the routing."""
+    return Routed({name: configured_peers(config) for name, config in running.items()})
+
+
+@dataclass
+class Model:
+    """`Behind` for emulated switches.
+
+    cabling: the other end of each cabled port, both ways, servers by name; None: not known, and
+    every enabled port is up. ports: names of a switch's ports in order, with speeds in Mb/s;
+    a switch that is not there shows the interfaces that its configuration names.
+    """
+
+    switches: Mapping[str, EmulatedSwitch]
+    cabling: Cabling | None = None
+    ports: Mapping[str, PortsOfSwitch] = field(default_factory=dict)
+    routing: Routing = no_routing
+    faults: list[tuple[str, Injected]] = field(default_factory=list)
+    _devices: dict[str, tuple[Lines, Device]] = field(default_factory=dict)
+    _asked: tuple[object, ...] = ()
+    _routed: Routed = field(default_factory=lambda: Routed({}))
+    _since: dict[tuple[str, str, str], float] = field(default_factory=dict)
+
+    def inject(self, switch: str, fault: StateFault) -> None:
+        """From now on a fault is there. Raises BadInput for what the switch does not have."""
+        if switch not in self.switches:
+            raise BadInput(f"no switch is called {switch!r}", how=self._known())
+        self._check(switch, fault.interface)
+        if fault.far is not None and fault.far[0] in self.switches:
+            self._check(*fault.far)
+        self.faults.append((switch, Injected(fault, self.switches[switch].clock())))
+
+    def _known(self) -> str:
+        return f"use one of: {', '.join(self.switches)}"
+
+    def _check(self, switch: str, interface: str) -> None:
+        if all(state.name != interface for state in self.interfaces(switch)):
+            raise BadInput(f"no port is called {interface}", where=switch)
+
+    def heal(self, switch: str = "") -> None:
+        """Take the faults of a switch away, or all; counters are as if they had never been."""
+        self.faults = [(name, one) for name, one in self.faults if switch and name != switch]
+
+    def _of(self, switch: str) -> list[Injected]:
+        return [injected for name, injected in self.faults if name == switch]
+
+    def device(self, switch: str) -> Device:
+        """What a switch runs; read anew when it runs something else."""
+        running = self.switches[switch].running
+        known = self._devices.get(switch)
+        if known is None or known[0] is not running:
+            while len(self._devices) >= KEPT_DEVICES:
+                self._devices.pop(next(iter(self._devices)))
+            known = (running, model_ports.read_running(switch, running))
+            self._devices[switch] = known
+        return known[1]
+
+    def _sight(self, switch: str) -> Sight:
+        return Sight(
+            switch,
+            self.device(switch),
+            self.ports.get(switch, {}),
+            self._cabling(),
+            self._dead_cable,
+        )
+
+    def _cabling(self) -> Cabling | None:
+        wrong = {
+            (name, injected.fault.interface): injected.fault.far
+            for name, injected in self.faults
+            if injected.fault.far is not None
+        }
+        return model_ports.replugged(self.cabling or {}, wrong) if wrong else self.cabling
+
+    def _dead_cable(self, port: Port) -> bool:
+        """Whether nothing comes through a cable from this end: a fault, or the end is shut."""
+        switch, interface = port
+        if any(i.fault.name == "link-down" for i in self._of(switch) if i.on(interface)):
+            return True
+        if switch not in self.switches:
+            return False  # a server, which is always up
+        return model_ports.is_shut(self.switches[switch].running, interface)
+
+    def interfaces(self, switch: str) -> Sequence[InterfaceState]:
+        """Every interface with its counters, physical ones first."""
+        if switch not in self.switches:
+            return ()
+        now, injected = self.switches[switch].clock(), self._of(switch)
+        return [
+            model_counters.counted(state, [one for one in injected if one.on(state.name)], now)
+            for state in model_ports.interfaces(self._sight(switch))
+        ]
+
+    def neighbours(self, switch: str) -> Sequence[NeighbourState]:
+        """LLDP neighbours: switches of the lab; what servers say is not modelled."""
+        if switch not in self.switches or not self.device(switch).lldp:
+            return ()
+        own, cabling = self.switches[switch], self._cabling() or {}
+        expires = LLDP_HOLD_S - int(own.clock() - own.booted) % LLDP_INTERVAL_S
+        found = []
+        for state in self.interfaces(switch):
+            far = cabling.get((switch, state.name))
+            if far and state.physical == "up" and far[0] in self.switches:
+                there = self.switches[far[0]]
+                if model_ports.has_line(there.running, "lldp enable"):
+                    found.append(NeighbourState(state.name, there.hostname, far[1], expires))
+        return found
+
+    def peers(self, switch: str) -> Sequence[PeerState]:
+        """BGP peers as the routing has them at this moment."""
+        return self._routing().peers.get(switch, ())
+
+    def peer_age_s(self, switch: str, peer: str) -> int:
+        """Seconds since the peer was first seen in its state; the lab looks when it is asked."""
+        if switch not in self.switches:
+            return 0
+        state = next((p.state for p in self.peers(switch) if str(p.address) == peer), "")
+        own = self.switches[switch]
+        return max(0, int(own.clock() - self._since.get((switch, peer, state), own.booted)))
+
+    def routes(self, switch: str) -> Sequence[RouteState]:
+        """Connected, static and BGP routes of the public table."""
+        if switch not in self.switches:
+            return ()
+        learned = self._routing().routes.get(switch, ())
+        return table_of(self.device(switch), model_ports.interfaces(self._sight(switch)), learned)
+
+    def _routing(self) -> Routed:
+        """Solve anew only when some switch runs something else than at the last question."""
+        for switch in self.switches.values():
+            switch.tick()
+        running = {name: switch.running for name, switch in self.switches.items()}
+        dead = self._dead_ports()
+        asked = (dead, *running.values())
+        same = len(asked) == len(self._asked) and dead == self._asked[0]
+        if not same or any(a is not b for a, b in zip(asked[1:], self._asked[1:], strict=True)):
+            before, self._asked, self._routed = self._routed, asked, self.routing(running, dead)
+            self._note_ages(before)
+        return self._routed
+
+    def _note_ages(self, before: Routed) -> None:
+        seen: dict[tuple[str, str, str], float] = {}
+        for name, peers in self._routed.peers.items():
+            own = self.switches[name]
+            known = {str(peer.address): peer.state for peer in before.peers.get(name, ())}
+            for peer in peers:
+                key = (name, str(peer.address), peer.state)
+                started = own.booted if not before.peers else own.clock()
+                seen[key] = (
+                    self._since.get(key, started)
+                    if known.get(str(peer.address)) == peer.state
+                    else started
+                )
+        self._since = seen
+
+    def _dead_ports(self) -> frozenset[Port]:
+        """Ports of cut cables, and of cables that do not lead to where they should."""
+        actual, planned = self._cabling() or {}, self.cabling or {}
+        moved = {port for port in planned if actual.get(port) != planned[port]}
+        cut = {
+            (name, injected.fault.interface)
+            for name, injected in self.faults
+            if injected.fault.name == "link-down"
+        }
+        far = {actual[port] for port in cut if port in actual}
+        return frozenset(port for port in moved | cut | far if port[0] in self.switches)
+
+    def pfc(self, switch: str) -> Sequence[PfcState]:
+        """PFC counters of the lossless queues of ports with PFC on."""
+        if switch not in self.switches:
+            return ()
+        now = self.switches[switch].clock()
+        return model_counters.pfc(self.device(switch), self._of(switch), now)
+
+    def queues(self, switch: str, interface: str) -> Sequence[QueueState]:
+        """Eight queues of a port."""
+        state = next((s for s in self.interfaces(switch) if s.name == interface), None)
+        if state is None or not model_ports.is_port(interface):
+            return ()
+        now, device = self.switches[switch].clock(), self.device(switch)
+        injected = [one for one in self._of(switch) if one.on(interface)]
+        return model_counters.queues(device, state, injected, now)
+
+    def ai_ecn(self, switch: str) -> Sequence[AiEcnState]:
+        """AI-ECN of ports that are up and have PFC on, for it works on no others (V300R023C00)."""
+        if switch not in self.switches:
+            return ()
+        up = {state.name for state in self.interfaces(switch) if state.physical == "up"}
+        return model_counters.ai_ecn(self.device(switch), up, self._of(switch))
+
+    def alarms(self, switch: str) -> Sequence[AlarmState]:
+        """`linkDown` of enabled ports whose cable carries nothing."""
+        if switch not in self.switches:
+            return ()
+        cabled = self._cabling() or {}
+        states = [s for s in self.interfaces(switch) if (switch, s.name) in cabled]
+        down = [state.name for state in states if state.physical == "down"]
+        own = self.switches[switch]
+        return [
+            AlarmState(
+                number,
+                LINK_DOWN,
+                "Major",
+                max(0, int(own.clock() - own.booted)),
+                f"The interface status changes. (ifName={name}, AdminStatus=UP, OperStatus=DOWN, "
+                "Reason=The interface physical link is down.)",
+            )
+            for number, name in enumerate(down, 1)
+        ][::-1]

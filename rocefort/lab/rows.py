@@ -1,0 +1,45 @@
+"""The configuration commands of a view as formats, for abbreviations and help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocefort.dialects.vrp.command import Node
+from rocefort.dialects.vrp.execute import TypedLine, view_kind
+from rocefort.dialects.vrp.interpret import Lines, View
+from rocefort.dialects.vrp.semantics import ROWS, Row
+from rocefort.models.hardware import SyntaxFamily
+
+Nodes = tuple[Node, ...]
+UNDO = Node("word", "undo")
+
+
+def config_commands(config: Lines, view: View, family: SyntaxFamily) -> list[Nodes]:
+    """The commands of a view and their `undo` forms."""
+    formats: list[Nodes] = []
+    for row in _rows(config, view, family):
+        formats.append(row.nodes)
+        formats += [(UNDO, *nodes) for nodes, _ in row.undo_nodes]
+    return formats
+
+
+def outer_commands(config: Lines, view: View, family: SyntaxFamily) -> list[Nodes]:
+    """Commands of the views around that open a view, the nearest first."""
+    return [
+        row.nodes
+        for depth in range(len(view) - 1, -1, -1)
+        for row in _rows(config, view[:depth], family)
+        if row.opens
+    ]
+
+
+def _rows(config: Lines, view: View, family: SyntaxFamily) -> Iterator[Row]:
+    """Each row of the view once, as this family and this interface have it."""
+    typed = TypedLine(family, "", view)
+    seen: set[int] = set()
+    known = ROWS.get(view_kind(view, family), ())
+    for first in sorted({word for row in known for word in row.first_words}):
+        for row in typed.rows(config, first):
+            if row.rank not in seen:
+                seen.add(row.rank)
+                yield row

@@ -1,0 +1,192 @@
+"""`display ip routing-table [A.B.C.D [mask]]` and `display bgp peer [verbose]`.
+
+Samples: V300R023C00 command reference, IP Routing. Messages are not counted and shown as 0, and of
+a peer's capabilities only the address family is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv4Network
+
+from rocefort.dialects.vrp.interpret import Lines
+from rocefort.lab.behind import RouteState
+from rocefort.lab.show.asked import behind_of
+from rocefort.lab.switch import EmulatedSwitch, PeerState
+
+FLAGS_HEAD = (
+    "Route Flags: R - relay, D - download to fib, T - to vpn-instance, B - black hole route"
+)
+TABLE_HEAD = "Destination/Mask    Proto   Pre  Cost        Flags NextHop         Interface"
+PEER_HEAD = "  Peer            V          AS  MsgRcvd  MsgSent  OutQ   Up/Down       State PrefRcv"
+UNKNOWN_AGE = 9999  # hours that the column of a session's age can show
+
+
+def table(switch: EmulatedSwitch) -> str:
+    """`display ip routing-table`: further next hops leave the prefix empty."""
+    routes = behind_of(switch).routes(switch.name)
+    return "\n".join(
+        [
+            "Proto: Protocol        Pre: Preference",
+            FLAGS_HEAD,
+            "-" * 78,
+            "Routing Table : _public_",
+            f"         Destinations : {len(routes):<8} Routes : {sum(len(r.hops) for r in routes)}",
+            "",
+            TABLE_HEAD,
+            "",
+            *(row for route in routes for row in _rows(route)),
+        ]
+    )
+
+
+def of_address(switch: EmulatedSwitch, address: str, mask: str | None) -> str:
+    """`display ip routing-table A [MASK]`: the longest match, or with a mask that prefix alone."""
+    routes = [
+        route for route in behind_of(switch).routes(switch.name) if _matches(route, address, mask)
+    ]
+    longest = max((route.prefix.prefixlen for route in routes), default=0)
+    found = [route for route in routes if route.prefix.prefixlen == longest]
+    if not found:
+        return ""  # what is printed then is not confirmed
+    return "\n".join(
+        [
+            FLAGS_HEAD,
+            "-" * 78,
+            "Routing Table : _public_",
+            f"Summary Count : {sum(len(route.hops) for route in found)}",
+            "",
+            TABLE_HEAD,
+            "",
+            *(row for route in found for row in _rows(route)),
+        ]
+    )
+
+
+def _matches(route: RouteState, address: str, mask: str | None) -> bool:
+    if mask is not None:
+        return route.prefix == IPv4Network((address, mask), strict=False)
+    return IPv4Address(address) in route.prefix
+
+
+def _rows(route: RouteState) -> list[str]:
+    rows = []
+    flags = "DB" if route.hops[0][1] == "NULL0" else "D"
+    for index, (hop, interface) in enumerate(route.hops):
+        prefix = str(route.prefix) if index == 0 else ""
+        network, _, length = prefix.partition("/")
+        shown = f"{network:>15}/{length:<3}" if prefix else " " * 19
+        rows.append(
+            f"{shown} {route.protocol:<7} {route.preference:<4} {0:<11} {flags:<5} {hop:<15} "
+            f"{interface}"
+        )
+    return rows
+
+
+def bgp_peer(switch: EmulatedSwitch, peers: Sequence[PeerState]) -> str:
+    """`display bgp peer`; a switch without BGP prints nothing."""
+    bgp = next((line for line in switch.running if line.text.startswith("bgp ")), None)
+    if bgp is None:
+        return ""
+    rows = [
+        f"  {peer.address!s:<15} {4:>1} {peer.asn:>11} {0:>8} {0:>8} {0:>5} "
+        f"{_age(switch, peer):>9} {peer.state:>11} {peer.prefixes:>7}"
+        for peer in peers
+    ]
+    return "\n".join(
+        [
+            " Status codes: * - Dynamic",
+            f" BGP local router ID : {router_id(switch.running)}",
+            f" Local AS number : {bgp.text.split()[1]}",
+            f" Total number of peers : {len(peers)}",
+            f" Peers in established state : {sum(peer.state == 'Established' for peer in peers)}",
+            " Total number of dynamic peers : 0",
+            PEER_HEAD,
+            *rows,
+        ]
+    )
+
+
+def _age(switch: EmulatedSwitch, peer: PeerState) -> str:
+    """`hh:mm:ss`, from a day on `NNNNhNNm`, beyond 9999 hours `****hNNm`."""
+    seconds = behind_of(switch).peer_age_s(switch.name, str(peer.address))
+    hours, minutes = seconds // 3600, seconds // 60 % 60
+    if hours < 24:
+        return f"{hours:02}:{minutes:02}:{seconds % 60:02}"
+    return f"{hours:04}h{minutes:02}m" if hours <= UNKNOWN_AGE else f"****h{minutes:02}m"
+
+
+def router_id(config: Lines) -> str:
+    """Router ID of BGP: its own line, else the first address of a loopback."""
+    bgp = next((line for line in config if line.text.startswith("bgp ")), None)
+    own = [c.text for c in bgp.children if c.text.startswith("router-id ")] if bgp else []
+    return own[0].split()[1] if own else _loopback(config)
+
+
+def _loopback(config: Lines) -> str:
+    for line in config:
+        if line.text.startswith("interface LoopBack"):
+            for child in line.children:
+                if child.text.startswith("ip address "):
+                    return child.text.split()[2]
+    return "0.0.0.0"  # noqa: S104 - what a router without an ID shows; nothing listens here
+
+
+def bgp_verbose(
+    switch: EmulatedSwitch, peers: Sequence[PeerState], address: str | None = None
+) -> str:
+    """`display bgp peer [A] verbose`: what the lab knows of a peer, in the sample's order."""
+    wanted = [peer for peer in peers if address is None or str(peer.address) == address]
+    return "\n".join(_verbose(switch, peer) for peer in wanted)
+
+
+def _verbose(switch: EmulatedSwitch, peer: PeerState) -> str:
+    up = peer.state == "Established"
+    asn = next((x.text.split()[1] for x in switch.running if x.text.startswith("bgp ")), "")
+    age = behind_of(switch).peer_age_s(switch.name, str(peer.address))
+    since = f", Up for {age // 3600:02}h{age // 60 % 60:02}m{age % 60:02}s" if up else ""
+    keepalive, hold = timers(switch.running, str(peer.address))
+    rows = [
+        f"BGP Peer is {peer.address},  remote AS {peer.asn}",
+        f" Type: {'IBGP' if peer.asn == asn else 'EBGP'} link",
+        f" BGP version 4, Remote router ID {'-' if up else '0.0.0.0'}",  # noqa: S104 - not known
+        f" BGP current state: {peer.state}{since}",
+        f" BGP Peer Up count: {int(up)}",
+        f" Received total routes: {peer.prefixes}",
+        f" Received active routes total: {peer.prefixes}",
+        f" Configured: Active Hold Time: {hold} sec   Keepalive Time:{keepalive} sec",
+    ]
+    if up:
+        rows.append("  Address family IPv4 Unicast: advertised and received")
+    return "\n".join([*rows, f" Authentication type configured: {_authentication(switch, peer)}"])
+
+
+def _of_peer(config: Lines, address: str) -> list[str]:
+    """What the BGP view says of a peer and its group, without `peer NAME`; its own lines first."""
+    bgp = next((line for line in config if line.text.startswith("bgp ")), None)
+    said = [line.text.split(None, 2) for line in bgp.children] if bgp else []
+    lines = [words[1:] for words in said if len(words) == 3 and words[0] == "peer"]
+    own = [text for name, text in lines if name == address]
+    groups = {text.split()[1] for text in own if text.startswith("group ")}
+    return [*own, *(text for name, text in lines if name in groups)]
+
+
+def timers(config: Lines, address: str) -> tuple[int, int]:
+    """Keepalive and hold time of a peer, seconds: its own, its group's, BGP's, or 60 and 180."""
+    bgp = next((line for line in config if line.text.startswith("bgp ")), None)
+    whole = [line.text for line in bgp.children] if bgp else []
+    for text in (*_of_peer(config, address), *whole):
+        words = text.split()
+        if words[:2] == ["timer", "keepalive"] and len(words) >= 5:
+            return int(words[2]), int(words[4])
+    return 60, 180
+
+
+def _authentication(switch: EmulatedSwitch, peer: PeerState) -> str:
+    """Only `None` is in the sample; the other words are this emulator's."""
+    for text in _of_peer(switch.running, str(peer.address)):
+        if text.startswith("password "):
+            return "MD5"
+        if text.startswith("keychain "):
+            return f"Keychain({text.split()[1]})"
+    return "None"

@@ -1,0 +1,136 @@
+"""The live checks of a rollout as one callable: before, during and after a wave.
+
+Before a wave, the fabric around it must be well: an error on a switch of the wave or on a cabled
+neighbour refuses the wave, unless somebody allows it by name. What was allowed, and what was there
+before the change in any case, is the baseline: afterwards only errors that are *new* stop a wave.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rocefort.dialects.vrp.parse import parse
+from rocefort.errors import DeviceFailed, Refused, RocefortError
+from rocefort.models.finding import Finding, Report, Severity
+from rocefort.models.network import Network, Sources
+from rocefort.models.observed import Observed
+from rocefort.models.wording import counted
+from rocefort.validators import check_live, live_rules
+from rocefort.validators.live import Limits, Readings
+
+Observe = Callable[[Sequence[str]], Observed]
+NOT_DURING = ("LIV020",)  # a trial that runs is not saved, and must not be
+
+
+@dataclass(frozen=True)
+class Live:
+    """What the live checks found: a reading, all findings, and the errors that stop."""
+
+    observed: Observed
+    report: Report
+    new: tuple[Finding, ...]  # errors that the baseline does not have
+    old: tuple[Finding, ...] = ()  # errors that it has: told, and no reason to stop
+    first: bool = True  # the baseline itself
+
+    def refusal(self, *, allow_sick: bool = False) -> RocefortError | None:
+        """What stops the wave, in one sentence: Refused before a change, DeviceFailed after one."""
+        if not self.new or (self.first and allow_sick):
+            return None
+        count = counted(len(self.new), "error" if self.first else "new error")
+        first = self.new[0]
+        what = f"{count} of the live checks, the first: {first.rule} {first.message}"
+        if self.first:
+            how = "mend it first (`rocefort health` lists all), or allow a sick fabric"
+            return Refused(what, where=str(first.where), how=how)
+        return DeviceFailed(what, where=str(first.where), how=first.hint)
+
+
+@dataclass(frozen=True)
+class LiveChecks:
+    """The live checks of one rollout; call it with the devices of a wave and the baseline.
+
+    network: as the fabric is meant to be *at this moment* (see `meant_now`). settle_s: how long
+    after a commit sessions, LLDP and AI-ECN may take; the checks are repeated until no new error is
+    left or the time is up. before: None before the wave; during and after it what that call gave,
+    judged against the fabric as it was meant to be then.
+    """
+
+    observe: Observe
+    sources: Sources | None = None
+    limits: Limits = field(default_factory=Limits)
+    settle_s: float = 30.0
+    pause_s: float = 1.0
+    sleep: Callable[[float], None] = time.sleep
+    monotonic: Callable[[], float] = time.monotonic
+
+    def __call__(
+        self, network: Network, devices: Sequence[str], before: Live | None = None
+    ) -> Live:
+        """Read the devices and their neighbours, and judge them."""
+        asked = with_neighbours(network, devices)
+        deadline = self.monotonic() + (self.settle_s if before else 0.0)
+        while True:
+            found = self._once(network, asked, before)
+            if not found.new or self.monotonic() >= deadline:
+                return found
+            self.sleep(self.pause_s)
+
+    def _once(self, network: Network, asked: Sequence[str], before: Live | None) -> Live:
+        observed = self.observe(asked)
+        run = live_rules(ignore=NOT_DURING if before else ())
+        readings = Readings(observed, before.observed if before else None, self.limits)
+        report = check_live(network, readings, self.sources, run=run)
+        if before is None:
+            return Live(observed, report, new=errors_of(report))
+        new, old = new_errors(report, before.report)
+        return Live(observed, report, new, old, first=False)
+
+
+def errors_of(report: Report) -> tuple[Finding, ...]:
+    """Findings of severity error that nobody waived."""
+    return tuple(f for f in report.findings if f.severity is Severity.ERROR)
+
+
+def new_errors(report: Report, baseline: Report) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """Errors that a baseline does not have, and those that it has.
+
+    The same rule about the same thing at the same place is the same error, whatever its numbers.
+    """
+    known = {_identity(finding) for finding in errors_of(baseline)}
+    errors = errors_of(report)
+    new = tuple(finding for finding in errors if _identity(finding) not in known)
+    return new, tuple(finding for finding in errors if finding not in new)
+
+
+def _identity(finding: Finding) -> tuple[str, ...]:
+    """What a finding is about: the part of its sentence before the first colon."""
+    about, _, _ = finding.message.partition(": ")
+    where = finding.where
+    return finding.rule, where.device or "", where.interface or "", about
+
+
+def with_neighbours(network: Network, devices: Sequence[str]) -> tuple[str, ...]:
+    """Devices, and the switches at the other ends of their cables, in the network's order."""
+    wanted = set(devices)
+    for link in network.links or ():
+        ends = {link.a.device, link.b.device}
+        wanted |= ends if ends & set(devices) else set()
+    return tuple(node.name for node in network.nodes if node.name in wanted)
+
+
+def meant_now(network: Network, running: Mapping[str, str], changed: Sequence[str]) -> Network:
+    """The fabric between two waves: a switch that is not changed yet is meant to run what it ran.
+
+    running: texts by switch before the rollout; changed: switches that run the new text by now.
+    """
+    nodes = tuple(
+        node
+        if node.name in changed or node.name not in running
+        else node.model_copy(
+            update={"device": parse(running[node.name], f"{node.name} (running)").device}
+        )
+        for node in network.nodes
+    )
+    return network.model_copy(update={"nodes": nodes})

@@ -1,0 +1,132 @@
+"""What stands behind the switches of a lab: its model, joined to the embedded routing engine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from rocefort.dialects.vrp.interpret import Lines
+from rocefort.errors import BadInput, Refused
+from rocefort.lab.model import Model, Routed, Routing, no_routing
+from rocefort.lab.model_ports import Cabling, PortsOfSwitch, read_running
+from rocefort.lab.model_routes import BgpRoute
+from rocefort.lab.state_faults import Port
+from rocefort.lab.switch import EmulatedSwitch, PeerState
+from rocefort.models.device import Device
+from rocefort.models.network import End, Network, Node
+from rocefort.models.routing import RoutingState, SessionStatus
+from rocefort.validators.routing import solve
+
+OUTSIDE = "outside"  # what the cables of exits lead to, which no lab runs
+
+
+def model_of(network: Network, switches: Mapping[str, EmulatedSwitch]) -> Model:
+    """The model of a fabric: cabled as designed, with the ports of its hardware."""
+    return Model(
+        switches,
+        cabling=None if network.links is None else _cabling(network),
+        ports={node.name: _ports(node) for node in network.nodes},
+        routing=routing_of(network),
+    )
+
+
+def _cabling(network: Network) -> Cabling:
+    cables: dict[Port, Port] = {}
+    for one, other in _cables(network):
+        cables[one], cables[other] = other, one
+    return cables
+
+
+def _cables(network: Network) -> Iterator[tuple[Port, Port]]:
+    for link in network.links or ():
+        yield _port(link.a), _port(link.b)
+    for server in network.servers or ():
+        for number, end in enumerate(server.ports, 1):
+            yield _port(end), (server.name, f"port {number}")
+    for exit_ in network.exits or ():
+        yield (exit_.leaf, exit_.port), (OUTSIDE, exit_.name)
+
+
+def _port(end: End) -> Port:
+    return end.device, end.interface
+
+
+def _ports(node: Node) -> PortsOfSwitch:
+    speeds = tuple((name, node.speed_gbps(name)) for name in node.port_names)
+    return _shared(speeds)
+
+
+@lru_cache(maxsize=256)
+def _shared(speeds: tuple[tuple[str, int | None], ...]) -> PortsOfSwitch:
+    """One table for all switches with the same ports."""
+    return {name: gbps * 1000 if gbps else None for name, gbps in speeds}
+
+
+def routing_of(network: Network) -> Routing:
+    """BGP as the embedded engine sees it, from what the switches of the lab run."""
+    # Without the designed devices: what runs takes their place, and both would be much memory.
+    nodes = {
+        node.name: node.model_copy(update={"device": Device(name=node.name)})
+        for node in network.nodes
+    }
+    bare = network.model_copy(update={"nodes": (), "servers": None, "policy": None})
+    read: dict[str, Lines] = {}
+
+    def routed(running: Mapping[str, Lines], dead: frozenset[Port]) -> Routed:
+        try:
+            for name, node in nodes.items():
+                if read.get(name) is not running[name]:
+                    nodes[name] = _running(node, running[name])
+                    read[name] = running[name]
+            now = bare.model_copy(
+                update={"nodes": tuple(_without(node, dead) for node in nodes.values())}
+            )
+            return _routed(now, solve(now))
+        except (Refused, BadInput):  # what runs is not modelled: nothing is claimed to be up
+            return no_routing(running, dead)
+
+    return routed
+
+
+def _running(node: Node, running: Lines) -> Node:
+    """The node with what it runs."""
+    return node.model_copy(update={"device": read_running(node.name, running)})
+
+
+def _without(node: Node, dead: frozenset[Port]) -> Node:
+    """The node with its ports shut that have no working cable."""
+    own = {interface for switch, interface in dead if switch == node.name}
+    if not own:
+        return node
+    interfaces = tuple(
+        one.model_copy(update={"enabled": False}) if one.name in own else one
+        for one in node.device.interfaces
+    )
+    return node.model_copy(
+        update={"device": node.device.model_copy(update={"interfaces": interfaces})}
+    )
+
+
+def _routed(network: Network, state: RoutingState) -> Routed:
+    learned = Counter((r.device, hop) for r in state.routes for hop in r.next_hops)
+    peers: dict[str, list[PeerState]] = {node.name: [] for node in network.nodes}
+    routes: dict[str, list[BgpRoute]] = {node.name: [] for node in network.nodes}
+    for route in state.routes:
+        if route.device in routes:  # others: the other end of an exit, which no lab runs
+            routes[route.device].append(BgpRoute(route.prefix, route.next_hops))
+    for session in state.sessions:
+        if session.device in peers:
+            bgp = network.by_name[session.device].device.bgp
+            peer = next((p for p in bgp.peers if p.address == session.peer), None) if bgp else None
+            asn = bgp.settings(peer).asn if bgp and peer else None
+            up = session.status is SessionStatus.ESTABLISHED
+            peers[session.device].append(
+                PeerState(
+                    address=session.peer,
+                    asn=str(asn or 0),
+                    state="Established" if up else "Idle",
+                    prefixes=learned[session.device, session.peer],
+                )
+            )
+    return Routed(peers, routes)

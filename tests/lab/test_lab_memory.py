@@ -1,0 +1,52 @@
+"""200 command lines in one process stay below 200 MB, state on disk and routing included."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from rocefort.paths import ROOT
+
+BAR_MB = 200
+LAB = """
+import resource, sys
+from pathlib import Path
+from rocefort.design.derive import derive
+from rocefort.dialects.vrp.texts import render_all
+from rocefort.steps.lab_options import LabOptions
+from rocefort.steps.rehearsal import rehearse
+
+def many(network, texts):
+    # The switches of HEPS twenty times over, each time with other names and addresses.
+    nodes, more = [], {}
+    for copy in range(20):
+        for node in network.nodes:
+            name = f"{node.name}x{copy}"
+            device = node.device.model_copy(update={"name": name})
+            nodes.append(node.model_copy(update={"device": device}))
+            text = texts[node.name].replace(f"sysname {node.name}", f"sysname {name}")
+            more[name] = text.replace(" 10.", f" {20 + copy}.")
+    alone = {"nodes": tuple(nodes), "links": (), "servers": (), "exits": ()}
+    return network.model_copy(update=alone), more
+
+def designed():
+    network = derive(Path(sys.argv[2])).network
+    return many(network, render_all(network))
+
+with rehearse(*designed(), Path(sys.argv[1]), LabOptions(keep=True)) as lab:
+    lab.model.peers("leaf01x0")
+    for name in lab.switches:
+        assert lab.model.interfaces(name)
+    print(len(lab.switches), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def test_200_switches_in_one_process(tmp_path: Path) -> None:
+    heps = ROOT / "inventory" / "heps"
+    command = [sys.executable, "-c", LAB, str(tmp_path / "lab"), str(heps)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    switches, peak_mb = map(int, done.stdout.split())
+    assert switches == 200
+    assert peak_mb < BAR_MB

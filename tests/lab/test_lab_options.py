@@ -1,0 +1,185 @@
+"""What `lab cli` can be told, and the one clear line where it cannot."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocefort import tasks
+from rocefort.design.derive import Derived
+from rocefort.errors import BadInput, Refused, RocefortError, ServiceFailed
+from rocefort.lab.server import LabServer, run_in_thread
+from rocefort.lab.state_faults import StateFault
+from rocefort.lab.switch import CommitOrder, EmulatedSwitch, Fault
+from rocefort.steps.judging import subject_of_derived
+from rocefort.steps.lab_options import LabOptions, read_faults, read_listen
+from rocefort.steps.rehearsal import rehearse
+
+MakeSwitch = Callable[..., EmulatedSwitch]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("127.0.0.1:2200", ("127.0.0.1", 2200)),
+        ("127.0.0.1:0", ("127.0.0.1", 0)),
+        ("[::1]:2200", ("::1", 2200)),
+    ],
+)
+def test_where_it_listens(text: str, read: tuple[str, int]) -> None:
+    assert read_listen(text, others=False) == read
+    assert read_listen("10.0.0.1:2200", others=True) == ("10.0.0.1", 2200)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "sentence"),
+    [
+        ("2200", BadInput, "--listen: '2200' is no address and port; write 127.0.0.1:PORT, the"),
+        ("localhost:2200", BadInput, "'localhost:2200' is no address and port"),
+        ("127.0.0.1:22", BadInput, "the first port from 1024 to 65535"),
+        ("127.0.0.1:65536", BadInput, "'127.0.0.1:65536' is no address and port"),
+        ("0.0.0.0:2200", Refused, "0.0.0.0 can be reached by others, who may log in with a "),
+        ("10.0.0.1:2200", Refused, "add --open-to-others if that is meant"),
+    ],
+)
+def test_where_it_does_not_listen(text: str, error: type[RocefortError], sentence: str) -> None:
+    with pytest.raises(error) as raised:
+        read_listen(text, others=False)
+    assert sentence in str(raised.value)
+
+
+def test_faults_of_the_dialogue_and_of_the_state_are_told_apart_by_name() -> None:
+    texts = ["leaf01:refuse-line@mtu 9100", "leaf02:input-errors@100GE1/0/1=5/s"]
+    assert read_faults(texts, ["leaf01", "leaf02"]) == [
+        ("leaf01", Fault("refuse-line", "mtu 9100")),
+        ("leaf02", StateFault("input-errors", "100GE1/0/1", None, 0, 5)),
+    ]
+
+
+def test_every_fault_in_error_is_named() -> None:
+    texts = ["leaf9:hang@commit", "leaf01:explode", "nonsense", "leaf01:link-down"]
+    with pytest.raises(BadInput) as raised:
+        read_faults(texts, ["leaf01", "leaf02"])
+    lines = str(raised.value).splitlines()
+    assert lines[0] == (
+        "--fault leaf9:hang@commit: no switch is called 'leaf9'; use one of: leaf01, leaf02"
+    )
+    assert lines[1].startswith(
+        "--fault leaf01:explode: no fault is called 'explode'; use one of: ai-ecn-abnormal, dead"
+    )
+    assert lines[2] == "--fault nonsense: is no fault; write SWITCH:NAME or SWITCH:NAME@WHAT"
+    assert lines[3].startswith("--fault leaf01:link-down: '' names no port")
+
+
+def free_port(count: int) -> int:
+    """The first of some ports in a row that nobody has."""
+    for first in range(23000, 60000, count):
+        try:
+            for port in range(first, first + count):
+                with socket.socket() as trying:
+                    trying.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+        return first
+    raise AssertionError("no free ports")
+
+
+def test_ports_follow_the_order_of_names(make_switch: MakeSwitch, tmp_path: Path) -> None:
+    first = free_port(3)
+    switches = {name: make_switch(name=name) for name in ("leaf10", "spine1", "leaf2")}
+    lab = LabServer(switches, tmp_path, listen=("127.0.0.1", first))
+    with run_in_thread(lab):
+        assert lab.ports == {"leaf2": first, "leaf10": first + 1, "spine1": first + 2}
+        other = LabServer({"a": make_switch()}, tmp_path / "b", listen=("127.0.0.1", first + 1))
+        with pytest.raises(ServiceFailed) as raised, run_in_thread(other):
+            pass
+        assert str(raised.value) == (
+            f"lab: port {first + 1} of 127.0.0.1 is in use, and a needs it; choose another port"
+        )
+    beyond = LabServer(switches, tmp_path, listen=("127.0.0.1", 65534))
+    with pytest.raises((BadInput, ServiceFailed)) as ended:
+        asyncio.run(beyond.__aenter__())
+    assert "no port is left for spine1; choose a first port up to 65533" in str(ended.value)
+
+
+def test_the_state_behind_heps_is_the_engines(heps: Derived, tmp_path: Path) -> None:
+    subject = subject_of_derived(heps)
+    options = LabOptions(
+        persist=False,
+        trial="dies-with-session",
+        faults=("leaf01:link-down@100GE1/0/57", "leaf02:refuse-line@mtu"),
+    )
+    with rehearse(subject.network, subject.texts, tmp_path, options) as lab:
+        states = {str(p.address): p.state for p in lab.model.peers("leaf01")}
+        assert sorted(states.values()) == ["Established", "Idle"]
+        hops = {r.prefix: len(r.hops) for r in lab.model.routes("leaf01") if r.protocol == "EBGP"}
+        assert set(hops.values()) == {1}, "one spine is left"
+        assert len(hops) > 10
+        assert [n.device for n in lab.model.neighbours("leaf01")] == ["spine02"]
+        assert lab.switches["leaf02"].faults == (Fault("refuse-line", "mtu"),)
+        assert {s.persist for s in lab.switches.values()} == {"absent"}
+        assert {s.trial_mode for s in lab.switches.values()} == {"dies-with-session"}
+        lab.model.heal()
+        assert {p.state for p in lab.model.peers("leaf01")} == {"Established"}
+
+
+def test_a_lab_goes_on_from_its_folder_or_after_a_power_loss(heps: Derived, tmp_path: Path) -> None:
+    subject = subject_of_derived(heps)
+    keep = LabOptions(keep=True)
+    with rehearse(subject.network, subject.texts, tmp_path, keep) as lab:
+        assert lab.restored == ()
+        leaf = lab.switches["leaf01"]
+        number = leaf.open_session("netops")
+        leaf.keep(number, (), "sysname other", leaf.enter(number, (), "sysname other"))
+        leaf.commit(number, CommitOrder())
+        lab.server.store.keep(leaf) if lab.server.store else None
+    with rehearse(subject.network, subject.texts, tmp_path, keep) as lab:
+        assert len(lab.restored) == len(lab.switches) == 10
+        assert lab.switches["leaf01"].hostname == "other"
+    off = LabOptions(keep=True, power_loss=True)
+    with rehearse(subject.network, subject.texts, tmp_path, off) as lab:
+        assert lab.switches["leaf01"].hostname == "leaf01"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (("--listen", "0.0.0.0:2200"), 4, "--listen: 0.0.0.0 can be reached by others"),
+        (("--listen", "here"), 2, "--listen: 'here' is no address and port"),
+        (("--fault", "leaf99:hang@x"), 2, "no switch is called 'leaf99'; use one of: "),
+    ],
+)
+def test_a_lab_that_cannot_start_says_why_and_writes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    words: tuple[str, ...],
+    code: int,
+    sentence: str,
+) -> None:
+    command = ["rocefort", "lab", "cli", "heps", "--state", str(tmp_path / "lab"), *words]
+    monkeypatch.setattr(sys, "argv", command)
+    with pytest.raises(SystemExit) as ended:
+        tasks.app()
+    told = capsys.readouterr()
+    assert (ended.value.code, told.out) == (code, "")
+    assert len(told.err.splitlines()) == 1
+    assert sentence in told.err
+    assert not (tmp_path / "lab").exists()
+
+
+def test_all_faults_are_listed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["rocefort", "lab", "faults"])
+    with pytest.raises(SystemExit) as ended:
+        tasks.app()
+    assert ended.value.code == 0
+    told = capsys.readouterr().out
+    assert "link-down               the cable of a port carries nothing" in told
+    assert "refuse-line " in told

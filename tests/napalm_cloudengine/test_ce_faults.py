@@ -1,0 +1,311 @@
+"""Every fault of the emulated switch, by name: one error that says where, and no candidate left."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from napalm.base.exceptions import (
+    CommandErrorException,
+    CommitConfirmException,
+    CommitError,
+    ConnectionException,
+    NapalmException,
+)
+
+from napalm_cloudengine import CloudEngineDriver
+from napalm_cloudengine.errors import (
+    CandidateNotOursError,
+    HostKeyError,
+    LineRefusedError,
+    OutcomeUnknownError,
+    QuestionRefusedError,
+)
+from rocefort.lab.faults import FAULTS, FOREIGN, Fault
+
+Start = Callable[..., Any]
+CHANGE = "interface 100GE1/0/1\n mtu 9216\n"
+LINE = "mtu 9216"
+UNKNOWN_LINE = r"nothing was committed; whether the candidate still holds lines is unknown"
+IN_TRIAL = (
+    r"outcome unknown; if the trial runs, it reverts by itself when its time is over: reconnect "
+    r"and ask the device \(has_pending_commit\)"
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A fault, the step of a change at which it shows, and the sentence that the caller gets."""
+
+    fault: Fault
+    kind: type[NapalmException]
+    says: str
+    at: str = "load"  # the step that must fail: open, load, commit, confirm, save
+    wait_s: float = 0.0  # passes on the switch before that step
+    left: tuple[str, ...] = ()  # pending lines that were there before us
+
+    def __str__(self) -> str:
+        return f"{self.fault.name}@{self.fault.match or '-'}"
+
+
+CASES = (
+    Case(
+        Fault("refuse-line", LINE),
+        LineRefusedError,
+        r"leaf01: line 2 'mtu 9216': Error: Unrecognized command found at '\^' position\.; "
+        r"the candidate was discarded",
+    ),
+    Case(
+        Fault("unknown-question", LINE),
+        QuestionRefusedError,
+        r"leaf01: line 2 'mtu 9216': the switch asked '.*\[Y/N\]:', which no known answer fits; it "
+        r"was answered no and the candidate was discarded",
+    ),
+    Case(
+        Fault("fail-commit"),
+        CommitError,
+        r"leaf01: 'commit trial 600' failed: (Error|Failed).*; the candidate was discarded",
+        at="commit",
+    ),
+    Case(
+        Fault("hang", LINE),
+        OutcomeUnknownError,
+        rf"leaf01: no answer for 1 s after 'mtu 9216' was sent: {UNKNOWN_LINE}",
+    ),
+    Case(
+        Fault("hang", "commit"),
+        OutcomeUnknownError,
+        rf"leaf01: no answer for 1 s after 'commit trial 600' was sent: {IN_TRIAL}",
+        at="commit",
+    ),
+    Case(
+        Fault("hang-on-commit"),
+        OutcomeUnknownError,
+        rf"leaf01: no answer for 1 s after 'commit trial 600' was sent: {IN_TRIAL}",
+        at="commit",
+    ),
+    Case(
+        Fault("drop-line", LINE),
+        OutcomeUnknownError,
+        rf"leaf01: session lost after 'mtu 9216' was sent: {UNKNOWN_LINE}",
+    ),
+    Case(
+        Fault("drop-line", "commit"),
+        OutcomeUnknownError,
+        rf"leaf01: session lost after 'commit trial 600' was sent: {IN_TRIAL}",
+        at="commit",
+    ),
+    Case(
+        Fault("drop-reply", LINE),
+        OutcomeUnknownError,
+        rf"leaf01: session lost after 'mtu 9216' was sent: {UNKNOWN_LINE}",
+    ),
+    Case(
+        Fault("drop-reply", "commit"),
+        OutcomeUnknownError,
+        rf"leaf01: session lost after 'commit trial 600' was sent: {IN_TRIAL}",
+        at="commit",
+    ),
+    Case(
+        Fault("drop-after", LINE),
+        OutcomeUnknownError,
+        rf"leaf01: session lost after '(mtu 9216|quit)' was sent: {UNKNOWN_LINE}",
+    ),
+    Case(
+        Fault("drop-after", "commit"),
+        OutcomeUnknownError,
+        rf"leaf01: session lost after '(commit trial 600|display configuration trial status)' was "
+        rf"sent: {IN_TRIAL}",
+        at="commit",
+    ),
+    Case(
+        Fault("drop-session-on-commit"),
+        OutcomeUnknownError,
+        rf"leaf01: session lost after 'commit trial 600' was sent: {IN_TRIAL}",
+        at="commit",
+    ),
+    Case(
+        Fault("lie-ok", LINE),
+        CommitError,
+        r"leaf01: nothing to commit: no change is loaded",
+        at="commit",
+    ),
+    Case(
+        Fault("lie-ok", "commit"),
+        CommitError,
+        r"leaf01: 'commit trial 600' was accepted, but the trial is INACTIVE: it has ended already "
+        r"or the change is permanent; read the running configuration.*",
+        at="commit",
+    ),
+    Case(
+        Fault("expire-early"),
+        CommitConfirmException,
+        r"leaf01: no trial to confirm \(it is INACTIVE\): it was confirmed, aborted, or has "
+        r"reverted; read the running configuration",
+        at="confirm",
+        wait_s=2.0,
+    ),
+    Case(
+        Fault("full-flash"),
+        CommitError,
+        r"leaf01: 'commit trial 600' failed: Error: .*; the candidate was discarded",
+        at="commit",
+    ),
+    Case(
+        Fault("wrong-host-key"),
+        HostKeyError,
+        r"127\.0\.0\.1:\d+: the host key changed: it is ssh-ed25519 SHA256:\S+, known is "
+        r"SHA256:\S+; not connected",
+        at="open",
+    ),
+    Case(
+        Fault("foreign-candidate"),
+        CandidateNotOursError,
+        r"leaf01: the candidate already holds uncommitted changes that are not ours; nothing was "
+        r"touched; let their owner commit or clear them first",
+        left=(FOREIGN,),
+    ),
+    Case(Fault("refuse-login"), ConnectionException, r"127\.0\.0\.1:\d+: no .*", at="open"),
+)
+# Faults that show in another step than that of a first trial: injected when the trial runs.
+ON_TRIAL = (
+    Case(
+        Fault("expire-before-commit"),
+        CommitConfirmException,
+        r"leaf01: the switch took the confirm but does not run what was on trial: the trial ended "
+        r"just before, or somebody changed it; read the running configuration",
+        at="confirm",
+    ),
+    Case(
+        Fault("fail-commit"),
+        CommitConfirmException,
+        r"leaf01: 'commit' failed: .*; the trial keeps its timer",
+        at="confirm",
+    ),
+    Case(
+        Fault("lie-ok", "commit"),
+        CommitConfirmException,
+        r"leaf01: the switch took the confirm but the trial is ACTIVE, 600 s left",
+        at="confirm",
+    ),
+    Case(
+        Fault("drop-reply", "commit"),
+        OutcomeUnknownError,
+        r"leaf01: session lost after 'commit' was sent: outcome unknown: the trial is confirmed, .*",
+        at="confirm",
+    ),
+    Case(
+        Fault("hang", "abort trial"),
+        OutcomeUnknownError,
+        r"leaf01: no answer for 1 s after 'abort trial' was sent: outcome unknown: .*",
+        at="abort",
+    ),
+    Case(
+        Fault("full-flash"),
+        CommandErrorException,
+        r"leaf01: 'save' failed: Error: .*",
+        at="save",
+    ),
+)
+STEPS: dict[str, Callable[[CloudEngineDriver], object]] = {
+    "open": lambda driver: driver.open(),
+    "load": lambda driver: driver.load_merge_candidate(config=CHANGE),
+    "commit": lambda driver: driver.commit_config(revert_in=600),
+    "confirm": lambda driver: driver.confirm_commit(),
+    "abort": lambda driver: driver.abort_commit(),
+    "save": lambda driver: driver.save_config(),
+}
+
+
+def test_every_fault_has_a_case() -> None:
+    assert {case.fault.name for case in (*CASES, *ON_TRIAL)} == set(FAULTS)
+
+
+def walk(made: Any, case: Case, steps: tuple[str, ...], begun: CloudEngineDriver) -> str:
+    """Go until the step that must fail; its sentence."""
+    for step in steps:
+        if step == case.at:
+            made.clock.now += case.wait_s
+            with pytest.raises(case.kind) as caught:
+                STEPS[step](begun)
+            return str(caught.value)
+        STEPS[step](begun)
+    raise AssertionError(f"no step {case.at}")
+
+
+def typed(made: Any) -> list[str]:
+    """The pending lines of all candidates, once the switch has noticed who is gone."""
+    made.wait(lambda: not made.switch.sessions)
+    return [line for candidate in made.switch.candidates.values() for _, line in candidate.typed]
+
+
+def nothing_is_left(made: Any, case: Case) -> None:
+    """No candidate, no trial that a new session could not end, and the switch as it was."""
+    made.switch.faults = ()
+    assert typed(made) == []
+    if case.kind is HostKeyError:  # the key is the server's until it ends: nobody gets in
+        return
+    with made.driver(name="leaf01") as after:
+        if after.has_pending_commit():
+            after.abort_commit()
+        assert after.compare_config() == ""
+        after.load_merge_candidate(config="vlan batch 20")  # and the door is open
+        after.discard_config()
+    assert typed(made) == []
+    assert made.switch.running == made.before
+
+
+def what_is_left_is_nobodys_by_accident(made: Any) -> None:
+    """Lines in a candidate of all sessions, whose owner is gone: refused, not committed."""
+    made.switch.faults = ()
+    with made.driver(name="leaf01") as after:
+        with pytest.raises(CandidateNotOursError):
+            after.load_merge_candidate(config="vlan batch 20")
+        with pytest.raises(CommitError, match="nothing to commit"):
+            after.commit_config()
+    assert made.switch.running == made.before
+
+
+@pytest.mark.parametrize("candidate", ["own", "shared"])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_fault_is_one_error_with_its_place_and_leaves_no_candidate(
+    bench: Start, case: Case, candidate: str
+) -> None:
+    made = bench(faults=(case.fault,), candidate_mode=candidate)
+    driver = made.driver(name="leaf01", commit_timeout_s=1)
+    driver.timeout = 1
+    try:
+        said = walk(made, case, ("open", "load", "commit", "confirm"), driver)
+        assert_says(case, said)
+    finally:
+        driver.close()
+    # a candidate of all sessions outlives ours: what the error says is not known
+    if candidate == "shared" and (case.left or (case.kind is OutcomeUnknownError and typed(made))):
+        what_is_left_is_nobodys_by_accident(made)
+    else:
+        nothing_is_left(made, case)
+
+
+@pytest.mark.parametrize("case", ON_TRIAL, ids=str)
+def test_a_fault_while_a_trial_runs(bench: Start, case: Case) -> None:
+    made = bench()
+    driver = made.driver(name="leaf01", commit_timeout_s=1)
+    with driver:
+        driver.timeout = 1
+        for step in ("load", "commit"):
+            STEPS[step](driver)
+        if case.at == "save":
+            STEPS["confirm"](driver)
+            made.before = made.switch.running
+        made.switch.faults = (case.fault,)
+        assert_says(case, walk(made, case, (case.at,), driver))
+        if case.fault.name == "drop-reply":
+            made.before = made.switch.running  # it was confirmed
+    nothing_is_left(made, case)
+
+
+def assert_says(case: Case, said: str) -> None:
+    assert re.fullmatch(case.says, said), said
+    assert "\n" not in said
+    assert "canary" not in said

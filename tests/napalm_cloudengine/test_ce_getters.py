@@ -1,0 +1,122 @@
+"""The getters by NAPALM's own test conventions: BaseTestGetters over mocked_data/TEST/CASE.
+
+Each folder holds the replies by command and `expected_result.json`. The forms are those of the
+command reference and of outputs of CloudEngine switches that public drivers test with; names,
+addresses and numbers are ours.
+"""
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from napalm.base.base import NetworkDriver
+from napalm.base.test import conftest as napalm_conftest
+from napalm.base.test.double import BaseTestDouble
+from napalm.base.test.getters import BaseTestGetters
+
+from napalm_cloudengine import CloudEngineDriver, parse
+from napalm_cloudengine.transport import Reply
+
+GETTERS = {
+    "is_alive",
+    "get_facts",
+    "get_interfaces",
+    "get_interfaces_counters",
+    "get_interfaces_ip",
+    "get_bgp_neighbors",
+    "get_lldp_neighbors",
+    "get_lldp_neighbors_detail",
+    "ping",
+}
+OWN = {"abort_commit", "save_config", "trial_status"}  # beside NAPALM's
+TESTED_ELSEWHERE = {"get_config", "cli"}  # in test_ce_lab.py; they have no forms of their own
+NOT_GETTERS = {"get_config_filtered", "get_config_sanitized"}  # tests of BaseTestGetters only
+
+
+class FakeSwitch(BaseTestDouble):  # type: ignore[misc]  # napalm is untyped here
+    """A session whose replies are files."""
+
+    prompt = parse.Prompt("leaf01", system=False, mark="")
+    base_prompt = "leaf01"
+
+    def exchange(self, command: str, *_: object) -> Reply:
+        path = self.find_file(f"{self.sanitize_text(command)}.txt")
+        return Reply(self.read_txt_file(path).strip("\n"), self.prompt)
+
+    def is_open(self) -> bool:
+        return True
+
+    def disconnect(self) -> None:
+        """There is nothing to end."""
+
+
+class PatchedDriver(CloudEngineDriver):
+    """The driver over files."""
+
+    patched_attrs = ("device",)
+
+    def open(self) -> None:
+        self.device = FakeSwitch()
+        self._ssh = self.device
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    napalm_conftest.pytest_generate_tests(metafunc, __file__)
+
+
+@pytest.fixture(scope="class", autouse=True)
+def set_device_parameters(request: pytest.FixtureRequest) -> None:
+    if request.cls is not None:
+        request.cls.driver, request.cls.patched_driver = CloudEngineDriver, PatchedDriver
+        napalm_conftest.set_device_parameters(request)
+
+
+class TestGetters(BaseTestGetters):  # type: ignore[misc]  # napalm is untyped here
+    """NAPALM's tests of what this driver reads."""
+
+    def test_method_signatures(self) -> None:
+        """As NAPALM's own test, which would let no driver have a method more."""
+        driver = CloudEngineDriver("test", "admin", "pwd")
+        public = {
+            name for name, _ in inspect.getmembers(driver, inspect.ismethod) if name[0] != "_"
+        }
+        assert {name for name in public if not hasattr(NetworkDriver, name)} == OWN
+        for name in (public | {"__init__"}) - OWN:
+            theirs, ours = (
+                inspect.getfullargspec(getattr(kind, name))[:4]
+                for kind in (NetworkDriver, CloudEngineDriver)
+            )
+            assert ours == theirs, name
+
+
+for _name in dir(BaseTestGetters):
+    if _name.startswith("test_") and _name[5:] not in {*GETTERS, "method_signatures"}:
+        setattr(TestGetters, _name, None)  # not collected
+
+
+def test_every_getter_has_a_case() -> None:
+    folder = Path(__file__).parent / "mocked_data"
+    assert {path.name for path in folder.iterdir()} == {f"test_{name}" for name in GETTERS}
+
+
+def test_what_is_not_read_says_so() -> None:
+    driver = CloudEngineDriver("127.0.0.1", "admin", "pwd")
+    known = {name for name in dir(NetworkDriver) if re.match(r"get_|traceroute$", name)}
+    arguments: dict[str, tuple[Any, ...]] = {
+        "get_route_to": ("10.0.0.0/8",),
+        "traceroute": ("10.0.0.1",),
+    }
+    for name in sorted(known - GETTERS - TESTED_ELSEWHERE - NOT_GETTERS):
+        with pytest.raises(NotImplementedError):
+            getattr(driver, name)(*arguments.get(name, ()))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"destination": "leaf02"}, {"destination": "10.0.0.1", "vrf": "a b"}, {"destination": "::1;"}],
+)
+def test_a_ping_that_is_not_one_is_an_error_and_not_sent(arguments: dict[str, Any]) -> None:
+    said = CloudEngineDriver("127.0.0.1", "admin", "pwd").ping(**arguments)
+    assert list(said) == ["error"]

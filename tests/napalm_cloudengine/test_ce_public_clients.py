@@ -1,0 +1,101 @@
+"""Public clients as they are, unpatched, against the emulated command line: Netmiko and scrapli.
+
+They were written for switches, not for this project: what they wait for is what a switch says.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from netmiko import ConnectHandler
+from netmiko.exceptions import ConfigInvalidException
+from scrapli import AuthOptions, Cli
+
+Start = Callable[..., Any]
+USER, PASSWORD = "netops", "canary-Pa55word"
+CHANGE = ["interface 100GE1/0/1", "mtu 9216"]
+
+
+@pytest.fixture
+def made(bench: Start) -> Any:
+    return bench()
+
+
+@pytest.fixture
+def netmiko(made: Any) -> Iterator[Any]:
+    with ConnectHandler(
+        device_type="huawei_vrpv8",
+        host="127.0.0.1",
+        port=made.options()["port"],
+        username=USER,
+        password=PASSWORD,
+    ) as connection:
+        yield connection
+
+
+@pytest.fixture
+def scrapli(made: Any) -> Iterator[Cli]:
+    with Cli(
+        "127.0.0.1",
+        port=made.options()["port"],
+        definition_file_or_name="huawei_vrp",
+        auth_options=AuthOptions(username=USER, password=PASSWORD),
+    ) as connection:
+        yield connection
+
+
+def test_netmiko_reads(netmiko: Any) -> None:
+    assert netmiko.find_prompt() == "<leaf01>"
+    text = netmiko.send_command("display current-configuration")
+    assert text.splitlines()[2:4] == ["#", "sysname leaf01"]
+    assert text.splitlines()[-1] == "return"
+    assert netmiko.send_command("display current-configuration | include mtu").split() == [
+        "mtu",
+        "9000",
+        "mtu",
+        "9216",
+    ]
+
+
+def test_netmiko_configures_commits_and_saves(made: Any, netmiko: Any) -> None:
+    said = netmiko.send_config_set(CHANGE, exit_config_mode=False)
+    assert "[*leaf01-100GE1/0/1]" in said
+    assert made.switch.running == made.before
+    netmiko.commit()
+    netmiko.exit_config_mode()
+    assert netmiko.find_prompt() == "<leaf01>"
+    assert made.switch.saved == made.before != made.switch.running
+    netmiko.save_config()
+    made.wait(lambda: made.switch.saved == made.switch.running)
+
+
+def test_netmiko_sees_an_error_where_it_is_told_to_look(made: Any, netmiko: Any) -> None:
+    with pytest.raises(ConfigInvalidException, match="nonsense"):
+        netmiko.send_config_set([*CHANGE, "nonsense"], error_pattern="Error:")
+    netmiko.write_channel("\nclear configuration candidate\nreturn\n")
+    assert made.switch.running == made.before
+
+
+def test_scrapli_reads(scrapli: Cli) -> None:
+    text = scrapli.send_input(input_="display current-configuration").result
+    assert text.splitlines()[2:4] == ["#", "sysname leaf01"]
+    assert re.search(r"\breturn$", text)
+    assert scrapli.get_prompt().result == "<leaf01>"
+
+
+def test_scrapli_configures_and_commits(made: Any, scrapli: Cli) -> None:
+    sent = scrapli.send_inputs(inputs=[*CHANGE, "commit"], requested_mode="configuration")
+    assert sent.failed is False
+    assert made.switch.running != made.before
+    scrapli.enter_mode(requested_mode="privileged_exec")
+    assert scrapli.get_prompt().result == "<leaf01>"
+
+
+def test_scrapli_sees_an_error(made: Any, scrapli: Cli) -> None:
+    sent = scrapli.send_inputs(inputs=[*CHANGE, "nonsense"], requested_mode="configuration")
+    # its own way out, `return`, would wait for ever at the question about the candidate
+    scrapli.send_input(input_="clear configuration candidate", requested_mode="configuration")
+    assert sent.failed is True
+    assert "Error: Unrecognized command found at '^' position." in sent.result
+    assert made.switch.running == made.before

@@ -1,0 +1,101 @@
+"""A process that died during a trial, and the next one: under every behaviour that a release has."""
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import pytest
+from napalm.base.exceptions import CommitConfirmException
+
+Start = Callable[..., Any]
+CHANGE = "interface 100GE1/0/1\n mtu 9216\n"
+OURS = "rocefort-7f3a"
+RELEASES = list(product(("survives", "dies-with-session"), ("present", "absent")))
+
+
+def begin(made: Any, **options: Any) -> None:
+    """Start a trial in a process that is gone before it could finish or clean up."""
+    driver = made.driver(name="leaf01", **options)
+    driver.open()
+    driver.load_merge_candidate(config=CHANGE)
+    driver.commit_config(revert_in=600)
+    driver._ssh.remote_conn_pre.close()
+    session = made.switch.trial.session if made.switch.trial else 0
+    made.wait(lambda: session not in made.switch.sessions)
+
+
+@pytest.mark.parametrize(("trial_mode", "persist"), RELEASES)
+@pytest.mark.parametrize("act", ["confirm", "abort"])
+def test_the_next_process_finishes_what_the_release_lets_it(
+    bench: Start, trial_mode: str, persist: str, act: str
+) -> None:
+    made = bench(trial_mode=trial_mode, persist=persist)
+    begin(made, persist_id=OURS)
+    with made.driver(name="leaf01", persist_id=OURS) as driver:
+        lives = persist == "present" or trial_mode == "survives"
+        assert driver.has_pending_commit() is lives
+        assert driver.trial_status().persist_id == (OURS if persist == "present" else "")
+        if lives:
+            getattr(driver, f"{act}_commit")()
+        else:
+            with pytest.raises(CommitConfirmException, match=rf"^leaf01: no trial to {act} \(it"):
+                getattr(driver, f"{act}_commit")()
+        assert driver.has_pending_commit() is False
+    assert (made.switch.running == made.before) is not (lives and act == "confirm")
+
+
+@pytest.mark.parametrize(("trial_mode", "persist"), RELEASES)
+def test_one_process_goes_the_whole_way(bench: Start, trial_mode: str, persist: str) -> None:
+    made = bench(trial_mode=trial_mode, persist=persist)
+    for act, changed in (("abort", False), ("confirm", True)):
+        with made.driver(name="leaf01", persist_id=OURS) as driver:
+            driver.load_merge_candidate(config=CHANGE)
+            driver.commit_config(message="larger frames", revert_in=600)
+            getattr(driver, f"{act}_commit")()
+        assert (made.switch.running != made.before) is changed
+        assert made.switch.trial is None
+
+
+@pytest.mark.parametrize("trial_mode", ["survives", "dies-with-session"])
+def test_without_an_id_a_trial_is_plain_and_lives_as_the_release_has_it(
+    bench: Start, trial_mode: str
+) -> None:
+    made = bench(trial_mode=trial_mode)
+    begin(made)
+    with made.driver(name="leaf01") as driver:
+        assert driver.has_pending_commit() is (trial_mode == "survives")
+        driver.rollback() if driver.has_pending_commit() else None
+    assert made.switch.running == made.before
+
+
+@pytest.mark.parametrize("act", ["confirm", "abort"])
+@pytest.mark.parametrize(("ours", "told"), [(None, "not given"), ("another", "'another'")])
+def test_a_trial_with_another_id_is_not_touched(
+    bench: Start, act: str, ours: str | None, told: str
+) -> None:
+    made = bench()
+    begin(made, persist_id=OURS)
+    with made.driver(name="leaf01", persist_id=ours) as driver:
+        with pytest.raises(CommitConfirmException) as caught:
+            getattr(driver, f"{act}_commit")()
+        assert driver.has_pending_commit() is True
+    assert str(caught.value) == (
+        f"leaf01: the trial has the persist id '{OURS}', ours is {told}: it is not touched; who "
+        "started it finishes it (optional_args: persist_id)"
+    )
+
+
+def test_a_trial_that_nobody_confirms_reverts_whatever_its_session_does(bench: Start) -> None:
+    for trial_mode, persist in RELEASES:
+        made = bench(trial_mode=trial_mode, persist=persist)
+        begin(made, persist_id=OURS)
+        made.clock.now += 601
+        with made.driver(name="leaf01", persist_id=OURS) as driver:
+            assert driver.has_pending_commit() is False
+        assert made.switch.running == made.before
+
+
+@pytest.mark.parametrize("value", ["", "7days", "-", "two words", "x" * 257, "what?", 'a"b', "é"])
+def test_an_id_that_no_switch_takes_is_refused_at_once(bench: Start, value: str) -> None:
+    with pytest.raises(ValueError, match=r"persist_id: .* is not 1 to 256 visible ASCII"):
+        bench().driver(persist_id=value)
