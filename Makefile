@@ -4,10 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench lock golden system clean
+.PHONY: demo rollout-demo kills test lint bench lock golden system clean
 
 demo: $(READY)
 	@$(BIN)/rocefort demo heps
+
+# A rollout in waves, a change that is stopped at the canary, a controller killed and resumed.
+rollout-demo: $(READY)
+	@$(BIN)/rocefort demo --rollout heps
 
 test: lint system
 	@$(BIN)/python -m pytest --numprocesses 2 --quiet
@@ -23,9 +27,17 @@ system:
 	@command -v chromium >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null \
 	  || { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; } \
 	  >/dev/null 2>&1 || echo "chromium could not be installed; its tests are skipped"
+	@test -x /usr/lib/frr/bgpd -a -x "$$(command -v nft)" -a -x "$$(command -v ip)" \
+	  || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null \
+	  || { apt-get update -qq && apt-get install -qq -y --no-install-recommends frr nftables iproute2; } \
+	  >/dev/null 2>&1 || echo "FRR could not be installed; tests of the twin are skipped"
 
 bench: $(READY)
 	@$(BIN)/python tests/bench/run.py
+
+# Kill 40 controllers over SSH (`make test` kills 16): another 40 with ROCEFORT_SEED=2.
+kills: $(READY)
+	@ROCEFORT_KILLS=40 $(BIN)/python -m pytest --quiet tests/rollout/test_kills.py
 
 # Flip comparisons of the rules one at a time: does a test notice? All of them: SAMPLE=100000.
 SAMPLE ?= 20

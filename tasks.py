@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rocefort import options
-from rocefort.commands import fleet, growth, lab, operations, rollout
+from rocefort.commands import fleet, growth, host, lab, operating, operations, rdma, rollout
 from rocefort.commands.endings import end
 from rocefort.errors import BadInput, RocefortError
-from rocefort.garbage import collect_seldom
+from rocefort.garbage import collect_hardly, collect_seldom
 
 if TYPE_CHECKING:
     from rocefort.models.finding import Report
@@ -32,9 +32,12 @@ cli = typer.Typer(
 )
 cli.add_typer(growth.cli)
 cli.add_typer(rollout.cli)
+cli.add_typer(operating.cli)
 cli.add_typer(fleet.cli)
 cli.add_typer(operations.cli)
 cli.add_typer(lab.cli, name="lab")
+cli.add_typer(host.cli, name="host")
+cli.add_typer(rdma.cli, name="rdma")
 
 
 def app() -> None:
@@ -43,13 +46,15 @@ def app() -> None:
     try:
         cli()
     except RocefortError as error:
-        typer.echo(f"rocefort: {error}" if len(str(error).splitlines()) < 2 else error, err=True)
+        said = _masked(str(error))
+        typer.echo(f"rocefort: {said}" if len(said.splitlines()) < 2 else said, err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:  # the reader of our output has gone
         sys.stderr.close()
         sys.exit(1)
     except Exception as error:  # noqa: BLE001 - a defect of ours: kept whole, shown as one line
-        typer.echo(f"rocefort: internal error: {type(error).__name__}: {error}", err=True)
+        said = _masked(f"{type(error).__name__}: {error}")
+        typer.echo(f"rocefort: internal error: {said}", err=True)
         typer.echo(f"rocefort: please report it with {_keep_traceback()}", err=True)
         sys.exit(70)  # EX_SOFTWARE, none of the documented codes
 
@@ -59,8 +64,14 @@ def _keep_traceback() -> str:
     import traceback
 
     with tempfile.NamedTemporaryFile("w", prefix="rocefort-", suffix=".log", delete=False) as file:
-        traceback.print_exc(file=file)
+        file.write(_masked(traceback.format_exc()))
     return file.name
+
+
+def _masked(text: str) -> str:
+    """Text without the secrets that this process has read, if it has read any."""
+    masking = sys.modules.get("rocefort.fleet.masking")
+    return str(masking.masked(text)) if masking else text
 
 
 @cli.command()
@@ -163,11 +174,12 @@ def import_(
 
 
 @cli.command()
-def schema() -> None:
+def schema(of: options.SchemaOf = options.Document.FABRIC) -> None:
     """Print the JSON Schema of a fabric.yaml, for editors."""
-    from rocefort.design.schema import fabric_schema
+    from rocefort.design.schema import demand_schema, fabric_schema
 
-    typer.echo(fabric_schema(), nl=False)
+    write = fabric_schema if of is options.Document.FABRIC else demand_schema
+    typer.echo(write(), nl=False)
 
 
 @cli.command()
@@ -313,6 +325,7 @@ def review(
     from rocefort.steps.reviewing import ReviewRequest, make_review, write_review
     from rocefort.validators import engines
 
+    collect_hardly()
     asked = ReviewRequest(fabric, base, head, engines.Engine(engine.value), batfish, failures)
     done = make_review(asked)
     paths = write_review(done, out, page_url)
@@ -328,12 +341,19 @@ def demo(
     fabric: options.Fabric = Path("heps"),
     engine: Annotated[options.Engine, typer.Option(help="Who verifies.")] = options.Engine.AUTO,
     batfish: options.BatfishService = "127.0.0.1:9996",
+    rollout: Annotated[
+        bool, typer.Option("--rollout", help="Only roll out: waves, a fault, a killed controller.")
+    ] = False,
 ) -> None:
     """Walk the whole way once, on emulated switches."""
     from rocefort.steps.demo import run_demo
     from rocefort.steps.judging import service_of
+    from rocefort.steps.rollout_demo import run_rollout_demo
     from rocefort.validators import engines
 
+    if rollout:
+        run_rollout_demo(fabric, typer.echo)
+        return
     run_demo(fabric, engines.Engine(engine.value), service_of(batfish), typer.echo)
 
 

@@ -72,12 +72,20 @@ Name = Annotated[str, AfterValidator(check_name), WithJsonSchema(NAME_SCHEMA)]
 Description = Annotated[str, AfterValidator(check_description), WithJsonSchema(DESCRIPTION_SCHEMA)]
 
 
+SCHEMES = ("env", "file", "keyring")  # of a reference to a secret
+
+
 def check_reference(value: str) -> str:
-    """Accept `env:NAME` or `file:PATH`; never the secret itself."""
+    """Accept `env:NAME`, `file:PATH` or `keyring:SERVICE/USER`; never the secret itself."""
     scheme, _, rest = value.partition(":")
-    if scheme not in ("env", "file") or not rest:
+    if scheme not in SCHEMES or not rest:
         # The value is not repeated: someone may have written the password here.
-        raise ValueError("a credential that is not a reference; write env:NAME or file:PATH")
+        raise ValueError(
+            "a credential that is not a reference; write env:NAME or file:PATH, or "
+            "keyring:SERVICE/USER"
+        )
+    if scheme == "keyring" and not all(rest.rpartition("/")[::2]):
+        raise ValueError(f"{rest!r} does not name a password; use keyring:SERVICE/USER")
     if scheme == "env" and not rest.isidentifier():
         raise ValueError(f"{rest!r} is not the name of an environment variable; use env:NAME")
     return value

@@ -22,7 +22,8 @@ class Use(Frozen):
     send most), and in; servers: ports of the servers of one leaf, out of the servers, and in.
     utilisation: of the fullest cable, or server port, in it; of the whole for the bisection.
     after, failure: utilisation after the worst single failure that leaves it standing, and which.
-    left_gbps: the least capacity that such a failure leaves.
+    left_gbps: the least capacity that such a failure leaves. Both of the failures that were
+    studied; None: none was.
     """
 
     kind: Kind
@@ -34,8 +35,8 @@ class Use(Frozen):
     headroom_gbps: float  # how much more the demand on it may grow; below 0: how much is too much
     factor: float | None
     fullest: str = ""  # the cable, or the server
-    left_gbps: int
-    after: float
+    left_gbps: int | None
+    after: float | None
     failure: str = ""
 
 
@@ -67,7 +68,7 @@ class Asked(Frozen):
     """A demand in numbers; a flow that nobody published is assumed."""
 
     name: str
-    file: str
+    file: str = ""  # where it was read
     source: str = ""
     assumed: tuple[str, ...] = ()
     peak_gbps: float
@@ -91,6 +92,7 @@ class Capacity(Frozen):
     """A demand against a fabric. asked None: nobody gave one, and all uses are of the supply.
 
     utilisation, factor, headroom_gbps: of the fullest cable, and so of the fabric between leaves.
+    failures_note: why not every single failure was studied; seed: of the sample that was.
     spines_needed: with as many links of such speed from each leaf; both None where it fits, or
     leaves and spines are not all linked alike. spines_needed_after: to fit after a failure, too.
     """
@@ -106,6 +108,8 @@ class Capacity(Frozen):
     factor: float | None
     headroom_gbps: float | None
     failures: tuple[AfterFailure, ...]
+    failures_note: str = ""
+    seed: int | None = None
     spines_needed: int | None = None
     spines_needed_after: int | None = None
 

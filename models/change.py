@@ -14,7 +14,7 @@ from typing import Final, Literal
 from rocefort.models.base import Frozen
 from rocefort.models.conditions import ConditionedLine
 
-PLAN_FORMAT: Final = 2
+PLAN_FORMAT: Final = 3
 
 
 class Kind(StrEnum):
@@ -57,6 +57,46 @@ class Change(Frozen):
         """Whether there is nothing to do."""
         return not self.patch
 
+    @property
+    def undone(self) -> Change:
+        """The change that takes the device back again."""
+        back = tuple(Edit(path=e.path, before=e.after, after=e.before) for e in self.edits)
+        return self.model_copy(
+            update={
+                "edits": back,
+                "patch": self.reverse,
+                "reverse": self.patch,
+                "running_digest": self.intended_digest,
+                "intended_digest": self.running_digest,
+                "conditions": (),
+            }
+        )
+
+
+class Drained(Frozen):
+    """A change that a switch takes while it announces nothing: three changes, one after the other.
+
+    Each is loaded, tried, checked and confirmed by itself, under its own commit timer, so every
+    state between them may last: old, old and drained, new and drained, new. `meanwhile` is what
+    the routing engine says of the fabric without the switch.
+    """
+
+    device: str
+    drain: Change  # old -> old and drained
+    change: Change  # old and drained -> new and drained
+    lift: Change  # new and drained -> new
+    meanwhile: str
+
+    @property
+    def parts(self) -> tuple[Change, Change, Change]:
+        """The three changes in their order."""
+        return self.drain, self.change, self.lift
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Digests of the four states in their order; two are equal where only secrets differ."""
+        return (self.drain.running_digest, *(part.intended_digest for part in self.parts))
+
 
 class GatePair(Frozen):
     """One RDMA measurement of a gate: both tools run from client to server."""
@@ -84,21 +124,49 @@ class Gate(Frozen):
 
 
 class Wave(Frozen):
-    """Devices that change together; the next wave waits for all of them."""
+    """Devices that change together; the next wave waits for all of them.
+
+    drained: those that are taken out of traffic first. unavailable: what does not work, or has
+    less to spare, while the wave is under way. warnings: what a person should weigh.
+    """
 
     name: str
     devices: tuple[str, ...]
     gate: Gate
+    drained: tuple[Drained, ...] = ()
+    unavailable: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def drained_change(self, device: str) -> Drained | None:
+        """How a device of the wave is drained; None: it changes as it stands."""
+        return next((drained for drained in self.drained if drained.device == device), None)
+
+
+class SealedFile(Frozen):
+    """A file that decides what a plan says, and the SHA-256 of its bytes."""
+
+    name: str  # `inventory/hardware/ce8850-64cq-ei.yaml`; the fabric's: its place
+    sha256: str
 
 
 class Plan(Frozen):
-    """A sealed plan. `digest` is SHA-256 over everything else in canonical JSON."""
+    """A sealed plan. `digest` is SHA-256 over everything else in canonical JSON.
 
-    format: Literal[2] = PLAN_FORMAT
+    files: everything that it was made from beside Rocefort itself, which is `tool`. base: the
+    intent that was rolled out last, if somebody named it. adopted: lines of running
+    configurations, as `device: path`, that nobody had intended and the plan may overwrite.
+    author: the user who made it.
+    """
+
+    format: Literal[3] = PLAN_FORMAT
     fabric: str
     source: str  # the fabric's file, absolute: a plan is applied from any directory
     tool: str
+    author: str = ""
     intent_digest: str
+    files: tuple[SealedFile, ...] = ()
+    base: str = ""
+    adopted: tuple[str, ...] = ()
     trial_s: int
     changes: tuple[Change, ...]
     waves: tuple[Wave, ...]
@@ -115,6 +183,11 @@ class Plan(Frozen):
     def change(self, device: str) -> Change:
         """The change of one device."""
         return next(change for change in self.changes if change.device == device)
+
+    def parts(self, wave: Wave, device: str) -> tuple[Change, ...]:
+        """What a device of a wave takes in turn: the change, or drain, change and lift."""
+        drained = wave.drained_change(device)
+        return drained.parts if drained else (self.change(device),)
 
 
 def digest_of(content: object) -> str:

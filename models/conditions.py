@@ -16,6 +16,7 @@ class Requirement(StrEnum):
 
     SAVE = "save"  # the configuration must be saved
     REBOOT = "reboot"  # the switch must restart before the line takes effect
+    RESTART_FREES = "restart-frees"  # it takes effect; what it held is free after a restart
     IDLE_PORT = "idle-port"  # the switch may refuse the line while the port carries traffic
     NO_ROLLBACK = "no-rollback"  # rolling back does not bring back what the line took away
 
@@ -33,6 +34,7 @@ class Condition(Frozen):
 WORDS = {
     Requirement.SAVE: "needs a save",
     Requirement.REBOOT: "needs a restart of the switch",
+    Requirement.RESTART_FREES: "frees what it held only at a restart of the switch",
     Requirement.IDLE_PORT: "needs an idle port",
     Requirement.NO_ROLLBACK: "has no way back by rollback",
 }

@@ -7,9 +7,10 @@ All prefixes are decimal: 1 TB is 10^12 bytes, 1 Tb/s is 10^12 bits a second.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from rocefort.models.base import Description, Frozen, Name
 from rocefort.models.network import Network, Server
@@ -48,8 +49,14 @@ def _measured(value: object, units: dict[str, float], example: str) -> float:
     return float(number) * units[unit]
 
 
-Rate = Annotated[float, BeforeValidator(gbps)]
-Volume = Annotated[float, BeforeValidator(terabytes)]
+def _written(units: Iterable[str]) -> WithJsonSchema:
+    """How an editor is told of a number with a unit; both validators read no other text."""
+    pattern = rf"^ *\+?[0-9]{{1,9}}(\.[0-9]{{1,9}})? *({'|'.join(units)}) *$"
+    return WithJsonSchema({"type": "string", "pattern": pattern})
+
+
+Rate = Annotated[float, BeforeValidator(gbps), _written(RATES)]
+Volume = Annotated[float, BeforeValidator(terabytes), _written(VOLUMES)]
 Published = Literal["peak", "daily", "busiest_day", "flows"]
 
 

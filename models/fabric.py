@@ -4,31 +4,29 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from rocefort.models.approval import Approvals
 from rocefort.models.base import Frozen, Name
 from rocefort.models.fabric_border import Management
 from rocefort.models.fabric_cables import Cables
 from rocefort.models.fabric_nodes import Leaf, LinkPin, SegmentIntent, ServerIntent, Switch
 from rocefort.models.fabric_profiles import Profiles
+from rocefort.models.fabric_rdma import Rdma
 from rocefort.models.fabric_routing import Capacity, Pools, Routing
 from rocefort.models.fabric_services import Security, Services
-from rocefort.models.fabric_types import LinksPerPair, Mtu
+from rocefort.models.fabric_types import MOST_PATHS, LinksPerPair, Mtu
 from rocefort.models.finding import Waiver
 
 
-class Rdma(Frozen):
-    """What an RDMA measurement is expected to give."""
-
-    line_rate_fraction: float = Field(
-        gt=0, le=1, description="Bandwidth that must come through, as a fraction of line rate."
-    )
-    latency_us: float = Field(gt=0, description="Latency of small messages across spines, us.")
-    latency_tolerance: float = Field(
-        ge=0, le=10, description="How far above latency_us it may be, as a fraction of it."
-    )
-
-
 class Rollout(Frozen):
-    """How a change reaches the switches."""
+    """How a change reaches the switches.
+
+    A spine whose change traffic feels is drained first, where the routing engine finds that nobody
+    is lost by it. It is refused where fewer than `least_ecmp_width` paths would be left between
+    two leaves, where a pair of servers would be cut off, and where the demand beside the fabric
+    (its peak times `peak_share`) fits the whole fabric and not what is left. A demand that does
+    not even fit the whole fabric decides nothing: the plan warns, with the numbers, as it does of
+    leaves above `policy.oversubscription` meanwhile.
+    """
 
     canary: Name = Field(description="Name of the leaf that takes every change first.")
     trial_s: int = Field(  # range of `commit trial`, V300R023C00
@@ -36,6 +34,26 @@ class Rollout(Frozen):
     )
     max_unavailable: int = Field(
         default=1, ge=1, description="How many switches may be changed at the same time."
+    )
+    drain: bool = Field(
+        default=True,
+        description="Whether a spine announces nothing while it takes a change that traffic feels.",
+    )
+    least_ecmp_width: int = Field(
+        default=1,
+        ge=0,
+        le=MOST_PATHS,
+        description="Fewest equal-cost paths between leaves while a spine is out of traffic; a "
+        "plan that leaves fewer is refused. With 0, even a loss of service is only a warning.",
+    )
+    peak_share: float = Field(
+        default=1,
+        gt=0,
+        le=1,
+        description="Share of the demand's peak that flows while changes are made.",
+    )
+    approvals: Approvals = Field(
+        default=Approvals(), description="Who has to approve waves, and how long that holds."
     )
 
 
@@ -68,6 +86,11 @@ class Fabric(Frozen):
         default=None,
         description="Name of a congestion control profile: how the servers' NICs react to marks.",
         examples=["connectx-dcqcn"],
+    )
+    host: Name | None = Field(
+        default=None,
+        description="Name of a host profile: how the servers' operating systems are tuned.",
+        examples=["roce-server"],
     )
     profiles: Profiles = Field(
         default=Profiles(), description="Profiles of its own, beside those of inventory/profiles."

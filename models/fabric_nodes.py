@@ -13,6 +13,7 @@ from rocefort.models.breakout import SplitType
 from rocefort.models.fabric_bond import LeafName, LonePort, ServerBond
 from rocefort.models.fabric_border import ExitIntent
 from rocefort.models.fabric_cables import CableKind
+from rocefort.models.fabric_hosts import ServerHost
 from rocefort.models.fabric_types import (
     Asn,
     Id,
@@ -24,6 +25,7 @@ from rocefort.models.fabric_types import (
 )
 from rocefort.models.hardware import PortRange, expand_ports
 from rocefort.models.secret import Authentication
+from rocefort.models.wording import counted
 
 
 class SegmentIntent(Frozen):
@@ -124,6 +126,9 @@ class ServerIntent(Frozen):
         description="Name of a NIC profile: how its NIC is set; none: not known, not judged.",
         examples=["connectx-dscp34"],
     )
+    host: ServerHost | None = Field(
+        default=None, description="What it calls its ports; otherwise found by its address."
+    )
     cable_m: Metres | None = Field(
         default=None, description="Length of its cable, m; otherwise cables.server_m."
     )
@@ -149,6 +154,16 @@ class ServerIntent(Frozen):
         if (self.port is None) == (self.bond is None):
             given = "neither port nor bond" if self.port is None else "both port and bond"
             raise ValueError(f"{given}; give the server its one port, or the ports of its bond")
+        return self
+
+    @model_validator(mode="after")
+    def _an_interface_a_port(self) -> Self:
+        named = len(self.host.interfaces) if self.host else 0
+        if named not in (0, len(self.ports)):
+            raise ValueError(
+                f"host.interfaces names {named}, and the server has "
+                f"{counted(len(self.ports), 'port')}; name one for each port, in the same order"
+            )
         return self
 
     @property

@@ -7,6 +7,7 @@ from pydantic import Field
 from rocefort.models.base import Frozen, Name
 from rocefort.models.congestion import CongestionControl
 from rocefort.models.fabric_ecn import EcnProfile
+from rocefort.models.fabric_hosts import HostProfile
 from rocefort.models.fabric_lossless import Lossless
 from rocefort.models.nic import Adapter, NicProfile
 
@@ -28,4 +29,7 @@ class Profiles(Frozen):
     )
     adapter: dict[Name, Adapter] = Field(
         default_factory=dict, description="Makes of NICs and their own names of settings."
+    )
+    host: dict[Name, HostProfile] = Field(
+        default_factory=dict, description="How servers' operating systems are tuned, by name."
     )

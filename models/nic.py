@@ -8,6 +8,7 @@ from pydantic import Field
 
 from rocefort.models.base import Description, Frozen, Name
 from rocefort.models.congestion import CongestionControl
+from rocefort.models.fabric_hosts import HostProfile
 from rocefort.models.fabric_types import Dscp
 from rocefort.models.qos import host_priority
 from rocefort.models.sourced import Sourced
@@ -94,7 +95,8 @@ class Adapter(Sourced):
 class Hosts(Frozen):
     """The servers' side of a fabric: NIC profiles in use, and how NICs react to marks.
 
-    `nics[NAME].key` and `congestion.key` of no device in Sources.
+    tuning: of their operating systems. `nics[NAME].key`, `congestion.key` and `tuning.key` of no
+    device in Sources.
     """
 
     lossless: str  # name of the fabric's lossless profile
@@ -102,3 +104,5 @@ class Hosts(Frozen):
     adapters: dict[str, Adapter] = Field(default_factory=dict)
     congestion_name: str | None = None
     congestion: CongestionControl | None = None
+    tuning_name: str | None = None
+    tuning: HostProfile | None = None

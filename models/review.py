@@ -134,6 +134,8 @@ class FailuresChange(Frozen):
     studied_after: int = 0
     losing_before: int = 0  # failures that lose a pair which cabling still joins
     losing_after: int = 0
+    parting_before: int = 0  # failures that lose any pair, or cut a leaf off
+    parting_after: int = 0
     changes: tuple[FailureChange, ...] = ()
     note: str = ""
 

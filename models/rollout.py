@@ -1,4 +1,4 @@
-"""What a rollout says while it runs: one Event before and after each act."""
+"""What a rollout says while it runs, what it sees on each switch, and how it ended."""
 
 from __future__ import annotations
 
@@ -14,15 +14,110 @@ class Phase(StrEnum):
     FAILED = "failed"
 
 
+class Act(StrEnum):
+    """What a rollout does on switches; one that is drained goes through them three times."""
+
+    PRECHECK = "precheck"  # reads only; what ran is kept beside the journal
+    LOAD = "load"
+    TRIAL = "trial"
+    CHECK = "check"  # reads only
+    CONFIRM = "confirm"
+    SAVE = "save"
+    ABORT = "abort"
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One step of a rollout. `device` is empty for what concerns the wave."""
+    """One step of a rollout. `device` is empty for what concerns the wave.
+
+    act: an Act, or health, gate, wait, found, fault, stop, pause, approve. code: the exit code of
+    a failure. data: JSON that a resumed rollout needs; detail is what people read.
+    """
 
     wave: str
     device: str
     act: str
     phase: Phase
     detail: str = ""
+    code: int = 0
+    data: str = ""
+
+
+class Runs(StrEnum):
+    """What a switch runs, as it says itself."""
+
+    OLD = "old"  # what the plan was made against
+    NEW = "new"  # what is intended
+    BETWEEN = "between"  # drained by this plan: `Seen.at` says how far it is
+    OTHER = "other"
+
+
+class Whose(StrEnum):
+    """Who began the trial that a switch says is pending."""
+
+    NOBODY = "nobody"  # none is pending
+    OURS = "ours"  # of this plan: by its persist id, or by the description of the newest commit
+    FOREIGN = "foreign"
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What is wrong, as one sentence, and the exit code that it means."""
+
+    text: str
+    code: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one switch says now; it outranks whatever the journal says.
+
+    held: this controller can confirm the pending trial: it has the session in which it began, or
+    the persist id. loaded: this controller's session has the patch in its candidate. left_s: what
+    the switch itself says is left of the trial. trouble: why nothing can be done with it now.
+    at: of a switch that is drained for its change, which state of its way it runs: 0 old, 1 old and
+    drained, 2 new and drained, 3 new; of one that is not, `runs` tells all.
+    """
+
+    runs: Runs = Runs.OTHER
+    saved: bool = False  # would start with what it runs; told of one that runs NEW, or is drained
+    trial: Whose = Whose.NOBODY
+    held: bool = False
+    left_s: int = 0
+    loaded: bool = False
+    trouble: Trouble | None = None  # unreachable, another switch, a foreign candidate
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Under which rules a plan is applied; a resumed rollout keeps those that it began with.
+
+    author: who made the plan, for not_author. signers: file of keys whose owners may approve;
+    empty: approvals need no signature. live: the live checks judge the fabric before, during and
+    after each wave. allow_sick: errors that are there before a wave do not stop it.
+    """
+
+    max_unavailable: int
+    approve: tuple[str, ...] = ()  # waves that wait for an approval
+    not_author: bool = False
+    expires_h: float = 24
+    author: str = ""
+    signers: str = ""
+    live: bool = False
+    allow_sick: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What somebody asks of a controller from another process: pause, abort or approve."""
+
+    number: int
+    kind: str
+    by: str
+    plan: str  # digest
+    wave: str = ""
+    data: str = ""  # of an approval: all that it says
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +127,7 @@ class Applied:
     confirmed: tuple[str, ...] = ()
     already: tuple[str, ...] = ()  # ran as intended before
     rolled_back: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()  # could not be brought back or read: look at them
+    unknown: tuple[str, ...] = ()  # could not be brought back or read: look at them by hand
     failure: str = ""
     exit_code: int = 0
+    unfinished: bool = False  # paused, or cut off: `rocefort resume` goes on

@@ -17,7 +17,7 @@ from rocefort.models.base import Frozen, check_reference
 CIPHER: Final = "encrypted"
 CLEAR: Final = "readable"
 # One word of a path or a variable's name, which cannot close the placeholder that it stands in.
-REFERENCE = r"(?:env:[A-Za-z_][A-Za-z0-9_]*|file:[!-;=@-~]+)"
+REFERENCE = r"(?:env:[A-Za-z_][A-Za-z0-9_]*|file:[!-;=@-~]+|keyring:[!-;=@-~]+/[!-;=@-~]+)"
 STATED = re.compile(rf"{CIPHER}|{CLEAR}|{REFERENCE}(?: version \d{{1,9}})?", re.ASCII)
 # Its blank is wanted: a switch takes one word there, so it refuses the line (V300R023C00, `peer
 # password`: "without spaces") and never stores a placeholder as a password.

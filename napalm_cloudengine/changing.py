@@ -29,6 +29,7 @@ from napalm_cloudengine.text import (
     check_description,
     check_persist_id,
     config_lines,
+    quotable,
 )
 from napalm_cloudengine.transport import Reply
 
@@ -232,7 +233,7 @@ class Changing(Dialogue):
         return "the candidate was discarded"
 
     def _after_refusal(self, refused: RefusedError) -> MergeConfigException:
-        outcome, line = self._clear_candidate(), mask_secrets(refused.line.text)
+        outcome, line = self._clear_candidate(), quotable(mask_secrets(refused.line.text))
         if refused.question:
             place = f"line {refused.line.number} '{line}'"
             return QuestionRefusedError(self.name, place, refused.question, outcome)
@@ -276,7 +277,7 @@ def config_lines_of(name: str, text: str) -> tuple[Line, ...]:
         return config_lines(text)
     except UnsendableError as error:
         raise MergeConfigException(
-            f"{name}: line {error.number} '{mask_secrets(error.line)}': {error.why}; "
+            f"{name}: line {error.number} '{quotable(mask_secrets(error.line))}': {error.why}; "
             "nothing was loaded"
         ) from None
 

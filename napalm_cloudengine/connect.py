@@ -9,6 +9,7 @@ import paramiko
 from napalm.base.exceptions import ConnectAuthError, ConnectionException, ConnectTimeoutError
 from napalm.base.netmiko_helpers import netmiko_args
 from netmiko.exceptions import NetmikoAuthenticationException, NetmikoTimeoutException
+from paramiko.hostkeys import InvalidHostKey
 
 from napalm_cloudengine.errors import HostKeyError
 from napalm_cloudengine.transport import SessionBrokenError, UnknownHostKeyError
@@ -30,6 +31,10 @@ def connecting(hostname: str, options: dict[str, Any], username: str) -> Iterato
         raise _connection_error(at, error.__context__) from None
     except SessionBrokenError as broken:
         raise ConnectionException(f"{at}: no prompt after the login: {broken.why}") from None
+    except (InvalidHostKey, UnicodeDecodeError):
+        raise HostKeyError(
+            f"{at}: its line in the known hosts cannot be read: mend or remove it; not connected"
+        ) from None
     except (paramiko.SSHException, EOFError, OSError) as error:
         raise _connection_error(at, error) from None
 

@@ -27,6 +27,15 @@ COMMIT_TIMEOUT_S = 180.0
 NOTHING_CHANGED = "it only reads, nothing was changed"
 
 
+def same_configuration(one: str, other: str) -> bool:
+    """Whether two texts say the same: but for a heading and secrets, which are encrypted anew."""
+    return one == other or _comparable(one) == _comparable(other)
+
+
+def _comparable(text: str) -> list[str]:
+    return [row.rstrip() for row in mask_secrets(text).splitlines() if not row.startswith("!")]
+
+
 class Dialogue:
     """One switch, its session, and the lines that go over it."""
 
@@ -129,10 +138,8 @@ class Dialogue:
             raise CommandErrorException(f"{self.name}: '{mask_secrets(command)}': {reply.said}")
         return reply.text
 
-    def _running_lines(self, unknown: str) -> list[str]:
-        """What runs, comparable: no heading, no secrets (the switch encrypts them anew)."""
-        text = mask_secrets(self._display("display current-configuration", unknown))
-        return [line.rstrip() for line in text.splitlines() if not line.startswith("!")]
+    def _running(self, unknown: str) -> str:
+        return self._display("display current-configuration", unknown)
 
     def _system_view(self) -> parse.Prompt:
         prompt = self._connected().prompt

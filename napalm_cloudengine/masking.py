@@ -1,6 +1,7 @@
 """Mask the secrets in configuration text, so that no message, log or sanitized text shows one."""
 
 import re
+from collections.abc import Iterator
 
 MASK = "<removed>"
 
@@ -23,6 +24,26 @@ _SECRET = re.compile(
 _CIPHER_TEXT = re.compile(r"%\^%#\S*?%\^%#|%\+%#\S*?%\+%#|\$1[a-z]\$\S+\$")
 
 
+# One of them is in every line in which `_SECRET` finds something, and in few others.
+_HINTS = ("password", "cipher", "simple", "community", "authentication-mode", "privacy-mode")
+
+
 def mask_secrets(text: str) -> str:
     """Copy `text`, one or many lines, with every secret replaced by `<removed>`."""
-    return _CIPHER_TEXT.sub(MASK, _SECRET.sub(lambda found: found["key"] + MASK, text))
+    parts, done = [], 0
+    for start in sorted({text.rfind("\n", 0, at) + 1 for at in _hinted(text)}):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        line = _SECRET.sub(lambda found: found["key"] + MASK, text[start:end])
+        parts += [text[done:start], line]
+        done = end
+    return _CIPHER_TEXT.sub(MASK, "".join((*parts, text[done:])))
+
+
+def _hinted(text: str) -> Iterator[int]:
+    """Where a hint stands: a search for fixed words, as a whole configuration is mostly others."""
+    for hint in _HINTS:
+        at = text.find(hint)
+        while at >= 0:
+            yield at
+            at = text.find(hint, at + 1)

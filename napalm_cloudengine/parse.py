@@ -20,7 +20,7 @@ Mark = Literal["", "~", "*"]
 _MARKS: Final[dict[str, Mark]] = {"": "", "~": "~", "*": "*"}
 
 _PROMPT = re.compile(
-    r"(?:\A|\n)(?:<(?P<user>[^\s<>\[\]]+)>|\[(?P<mark>[~*]?)(?P<view>[^\s<>\[\]]+)\])[ ]*\Z"
+    r"(?:<(?P<user>[^\s<>\[\]]+)>|\[(?P<mark>[~*]?)(?P<view>[^\s<>\[\]]+)\])[ ]*\Z"
 )
 # `[Y/N]:`, `[y/n]`, `(Y/N)`, `[Y/N/C]:`, `[Y(yes)/N(no)/C(cancel)]:`
 _QUESTION = re.compile(
@@ -28,10 +28,12 @@ _QUESTION = re.compile(
     r"\s*[\])]\s*[:?]?[ ]*\Z",
     re.IGNORECASE,
 )
-_PAGER = re.compile(r"[ ]*---- More ----[ ]*\Z")
+_CHOICE_CHARS = 80  # more than any way to write the choice takes
+_MORE = "---- More ----"
 # The pager's own line, then the cursor back over it, blanks, and back again.
 _PAGED = re.compile(r"[ ]*---- More ----[ ]*(?:\x1b\[\d+D(?:[ ]+\x1b\[\d+D)?)?")
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_REFUSALS = ("Error:", "Failed to generate committed config")
 
 
 @dataclass(frozen=True)
@@ -88,12 +90,14 @@ class BgpTable:
 
 def plain_text(raw: str) -> str:
     """Copy `raw` as a person would see it: no carriage returns, cursor moves or pager lines."""
-    return _ESCAPE.sub("", _PAGED.sub("", raw.replace("\r", "").replace("\0", "")))
+    text = raw.replace("\r", "").replace("\0", "")
+    paged = _PAGED.sub("", text) if _MORE in text else text
+    return _ESCAPE.sub("", paged) if "\x1b" in paged else paged
 
 
 def find_prompt(text: str) -> Prompt | None:
     """The prompt that `text` ends with, on a line of its own; None while there is none."""
-    found = _PROMPT.search(text)
+    found = _PROMPT.match(text, text.rfind("\n") + 1)
     if found is None:
         return None
     mark = _MARKS[found["mark"] or ""]
@@ -102,7 +106,8 @@ def find_prompt(text: str) -> Prompt | None:
 
 def without_prompt(text: str) -> str:
     """Copy `text` without the prompt that it ends with."""
-    return _PROMPT.sub("", text)
+    start = text.rfind("\n") + 1
+    return text[: max(start - 1, 0)] if _PROMPT.match(text, start) else text
 
 
 def find_question(text: str) -> str | None:
@@ -110,7 +115,7 @@ def find_question(text: str) -> str | None:
 
     None while the text does not end with a choice between yes and no.
     """
-    if _QUESTION.search(text) is None:
+    if _QUESTION.search(text, max(len(text) - _CHOICE_CHARS, 0)) is None:
         return None
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     starts = [i for i, line in enumerate(lines) if line.startswith(("Warning:", "Error:", "Info:"))]
@@ -125,7 +130,7 @@ def offers_cancel(question: str) -> bool:
 
 def waits_at_pager(text: str) -> bool:
     """Whether `text` ends with `---- More ----`."""
-    return _PAGER.search(text) is not None
+    return text.rstrip(" ").endswith(_MORE)
 
 
 def error_lines(text: str) -> tuple[str, ...]:
@@ -133,11 +138,9 @@ def error_lines(text: str) -> tuple[str, ...]:
 
     `Failed to generate committed config` counts too: a commit of older VRP8 fails with it.
     """
-    return tuple(
-        line.strip()
-        for line in text.splitlines()
-        if line.lstrip().startswith(("Error:", "Failed to generate committed config"))
-    )
+    if not any(beginning in text for beginning in _REFUSALS):
+        return ()  # most replies, and the long ones
+    return tuple(line.strip() for line in text.splitlines() if line.lstrip().startswith(_REFUSALS))
 
 
 def candidate_diff(text: str) -> str:

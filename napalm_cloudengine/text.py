@@ -8,6 +8,7 @@ from dataclasses import dataclass
 MAX_LINE_CHARS = 3100
 # `commit .. description`: 1 to 60 ASCII characters, spaces allowed (command reference).
 MAX_DESCRIPTION_CHARS = 60
+_SHOWN_CHARS = 120  # of a line in a message
 # Words that act instead of configuring: in a candidate they would commit, save, reboot or leave it.
 # VRP takes any unambiguous beginning of a word, so `com` is a `commit`.
 _ACTING_WORDS = ("abort", "commit", "reboot", "return", "rollback", "run", "save", "system-view")
@@ -51,6 +52,14 @@ def config_lines(text: str) -> tuple[Line, ...]:
         if why := _why_not(line.text):
             raise UnsendableError(line.number, line.text, why)
     return tuple(kept)
+
+
+def quotable(text: str) -> str:
+    """A line as a message may show it: of one screen line, control characters spelled out."""
+    spelled = "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
+    )
+    return spelled if len(spelled) <= _SHOWN_CHARS else f"{spelled[:_SHOWN_CHARS]}.."
 
 
 def check_description(message: str) -> str:

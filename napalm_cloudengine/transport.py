@@ -15,6 +15,7 @@ Netmiko's `huawei_vrpv8` makes the connection, and what it does with a reply is 
 import codecs
 import logging
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NoReturn
 
 import paramiko
@@ -22,6 +23,7 @@ from netmiko.huawei.huawei import HuaweiVrpv8SSH
 
 from napalm_cloudengine import parse
 from napalm_cloudengine.answers import LOGIN_ANSWERS, Answer, answer_to
+from napalm_cloudengine.known_hosts import keys_of, place_of
 from napalm_cloudengine.masking import mask_secrets
 
 # A dropped connection reaches the caller as one exception, not also as paramiko's traceback on
@@ -87,6 +89,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
     """Netmiko's VRP8 connection, with `exchange` as the one way to talk."""
 
     prompt = parse.Prompt("", system=False, mark="")  # where the CLI stood after the last reply
+    alt_host_keys: bool  # Netmiko's own: whether known hosts come from a file
     base_prompt: str  # the name in the user view's prompt; Netmiko's own attribute
 
     def exchange(self, command: str, answers: tuple[Answer, ...], timeout_s: float) -> Reply:
@@ -111,7 +114,12 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
     # --- what Netmiko calls while it connects and disconnects -----------------------------
 
     def _build_ssh_client(self) -> paramiko.SSHClient:
+        from_file, self.alt_host_keys = self.alt_host_keys, False
         client: paramiko.SSHClient = super()._build_ssh_client()
+        if from_file:
+            place = place_of(self.host, self.port)
+            for key in keys_of(Path(self.alt_key_file), place):
+                client.get_host_keys().add(place, key.get_name(), key)
         client.set_missing_host_key_policy(_RefuseUnknownKey())
         return client
 
@@ -237,7 +245,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             raise SessionBrokenError("the session is closed")
         try:
             self.remote_conn.sendall(text.encode(self.encoding))
-        except OSError:
+        except (OSError, EOFError):  # the latter is paramiko's where the socket takes no more
             raise SessionBrokenError("session lost") from None
 
 

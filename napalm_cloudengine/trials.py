@@ -4,8 +4,9 @@ What the V300 command reference says of a trial and its session: without `persis
 effect only in the current session; with `persist` it goes on when the session ends, and any session
 confirms it with `commit persist ID` or cancels it with `abort trial persist ID`; `abort trial
 session N` cancels that of another session. People report of a CloudEngine that a plain trial goes
-on without its session and that no other session can confirm it: then only the timer, or `abort
-trial session`, ends it. So every step asks, tries what fits, and believes the status alone.
+on without its session and that no other session can confirm or abort it: then only the timer ends
+it. So every step asks, tries what fits, believes the status alone, and a failure says when the
+timer ends.
 """
 
 import re
@@ -14,7 +15,7 @@ from napalm.base.exceptions import CommitConfirmException, CommitError
 
 from napalm_cloudengine import parse
 from napalm_cloudengine.changing import COMMIT_UNKNOWN, Changing
-from napalm_cloudengine.dialogue import NOTHING_CHANGED
+from napalm_cloudengine.dialogue import NOTHING_CHANGED, same_configuration
 from napalm_cloudengine.errors import CandidateNotOursError, QuestionRefusedError
 from napalm_cloudengine.transport import Reply
 
@@ -37,19 +38,19 @@ class Trials(Changing):
         switch refuses or something else runs afterwards, CandidateNotOursError when the same commit
         would carry other changes, OutcomeUnknownError.
         """
-        on_trial = self._running_lines(NOTHING_CHANGED)  # before the question: still on trial then
+        on_trial = self._running(NOTHING_CHANGED)  # before the question: still on trial then
         trial = self._require_trial("confirm")
         if self.compare_config():
             raise CandidateNotOursError(self.name, "a confirm would commit them too, so none went")
         command, reply = self._first_accepted(self._ways("commit", trial))
-        self._require_accepted(command, reply)
+        self._require_accepted(command, reply, trial)
         after = self._trial_status(_CONFIRM_UNKNOWN)
         if after.state != "INACTIVE":
             raise CommitConfirmException(
                 f"{self.name}: the switch took the confirm but the trial is {after.state}, "
                 f"{after.seconds_left} s left"
             )
-        if self._running_lines(_CONFIRM_UNKNOWN) != on_trial:
+        if not same_configuration(self._running(_CONFIRM_UNKNOWN), on_trial):
             raise CommitConfirmException(
                 f"{self.name}: the switch took the confirm but does not run what was on trial: the "
                 "trial ended just before, or somebody changed it; read the running configuration"
@@ -65,7 +66,7 @@ class Trials(Changing):
         command, reply = self._first_accepted(self._ways("abort trial", trial))
         if reply.errors and not trial.persist_id and (other := self._trial_session()):
             command, reply = self._first_accepted((f"abort trial session {other}",))
-        self._require_accepted(command, reply)
+        self._require_accepted(command, reply, trial)
         after = self._trial_status(_CONFIRM_UNKNOWN)
         if after.state == "ACTIVE":
             raise CommitConfirmException(
@@ -139,9 +140,9 @@ class Trials(Changing):
         found: list[str] = re.findall(r"^\s*(\d+)\s+Session in trial", reply.text, re.MULTILINE)
         return found[0] if len(found) == 1 and not reply.refused else ""
 
-    def _require_accepted(self, command: str, reply: Reply) -> None:
+    def _require_accepted(self, command: str, reply: Reply, trial: parse.TrialStatus) -> None:
         if reply.refused or reply.errors:
             raise CommitConfirmException(
-                f"{self.name}: '{command}' failed: {reply.refused or reply.said}; "
-                "the trial keeps its timer"
+                f"{self.name}: '{command}' failed: {reply.refused or reply.said}; the trial keeps "
+                f"its timer and reverts by itself within {trial.seconds_left} s"
             )

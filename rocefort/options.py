@@ -49,10 +49,25 @@ class TableFormat(StrEnum):
     CSV = "csv"
 
 
+class Document(StrEnum):
+    """Files with a schema."""
+
+    FABRIC = "fabric"
+    DEMAND = "demand"
+
+
 class TraceFormat(StrEnum):
     """How paths are written."""
 
     TEXT = "text"
+    JSON = "json"
+
+
+class Progress(StrEnum):
+    """How a rollout shows what it does: `auto` draws on a terminal, and writes lines elsewhere."""
+
+    AUTO = "auto"
+    PLAIN = "plain"
     JSON = "json"
 
 
@@ -71,6 +86,7 @@ MaybeFabric = Annotated[
 Configs = Annotated[Path | None, typer.Option(help="Judge a directory of configurations instead.")]
 Formatted = Annotated[Format, typer.Option("--format", help="How it is written.")]
 DifferenceFormatted = Annotated[DifferenceFormat, typer.Option("--format", help="How.")]
+SchemaOf = Annotated[Document, typer.Option("--of", help="Of a fabric.yaml or a demand.yaml.")]
 TableFormatted = Annotated[TableFormat, typer.Option("--format", help="How.")]
 TraceFormatted = Annotated[TraceFormat, typer.Option("--format", help="How.")]
 SIDE = "A fabric, a directory of configurations, or either at a git revision: HEAD~1:inventory/x."
@@ -124,6 +140,10 @@ Failures = Annotated[
         "single if quick, of Batfish single:8."
     ),
 ]
+SingleFailures = Annotated[
+    str | None,
+    typer.Option("--failures", help="none, single, single:N (a sample); unasked single if quick."),
+]
 Against = Annotated[str | None, typer.Option(help=f"What was before, to show what changes: {SIDE}")]
 Timings = Annotated[
     bool, typer.Option("--timings", help="With the time that Batfish took over each question.")
@@ -153,6 +173,16 @@ Running = Annotated[
 Rotate = Annotated[
     list[str] | None, typer.Option(help="Set this secret again: env:NAME or file:PATH.")
 ]
+AllowedSigners = Annotated[
+    Path | None,
+    typer.Option(
+        "--allowed-signers",
+        envvar="ROCEFORT_ALLOWED_SIGNERS",
+        help="Whose signature a plan must have, as ssh-keygen(1) says.",
+    ),
+]
+SealedPlan = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan that `plan` has sealed.")]
+ProgressShown = Annotated[Progress, typer.Option("--progress", help="How it is shown.")]
 Journal = Annotated[
     Path | None, typer.Option(help="Where every step is noted; PLAN.journal by default.")
 ]

@@ -24,6 +24,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     survived = sum(int(str(each.get("survived", 0))) for each in told)
     if kills:
         terminalreporter.write_line(f"controllers killed: {kills}, survived: {survived}")
+    for each in told:
+        if "killed" in each:
+            terminalreporter.write_line(f"  {each['kills']} of them {each['killed']}")
 
 
 @pytest.fixture

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity
+from rocefort.models.host import HostPlan, HostsSeen
 from rocefort.models.keyed import natural
 from rocefort.models.network import Network, Sources
 from rocefort.validators import (
@@ -21,6 +22,8 @@ from rocefort.validators import (
     deadlock,
     ecn,
     growth,
+    host_rules,
+    host_tuning,
     hosts,
     isolation,
     live_cabling,
@@ -39,6 +42,7 @@ from rocefort.validators.additive import TITLES as GROWTH_TITLES
 from rocefort.validators.batfish_verification import BATFISH_TITLES
 from rocefort.validators.change_verification import CHANGE_TITLES
 from rocefort.validators.failure_verification import FAILURE_TITLES
+from rocefort.validators.host_settings import HOST_REGISTRY, HostRule, HostSubject
 from rocefort.validators.live import (
     LIVE_REGISTRY,
     LiveRule,
@@ -47,7 +51,7 @@ from rocefort.validators.live import (
     intended_of,
     watched,
 )
-from rocefort.validators.rules import Rule, Verdict, ordered
+from rocefort.validators.rules import FAMILIES, Rule, Verdict, ordered
 from rocefort.validators.selection import selected
 from rocefort.validators.verification import TITLES
 from rocefort.validators.waivers import check_waivers, sort_out
@@ -79,6 +83,7 @@ AREAS = (
     text,
 )
 LIVE_AREAS = (live_system, live_routing, live_cabling, live_lossless)
+HOST_AREAS = (host_rules, host_tuning)
 
 
 def rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:
@@ -91,9 +96,16 @@ def live_rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[
     return selected(tuple(LIVE_REGISTRY[name] for name in sorted(LIVE_REGISTRY)), select, ignore)
 
 
+def host_rules_of(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[HostRule, ...]:
+    """Rules on what servers say, by number: all, or some as `selected` takes them."""
+    return selected(tuple(HOST_REGISTRY[name] for name in sorted(HOST_REGISTRY)), select, ignore)
+
+
 def every_rule() -> tuple[Rule, ...]:
-    """Rules on the network, then those on the state of its switches."""
-    return (*rules(), *live_rules())
+    """Rules on the network and on servers' own words by family, then on the state of switches."""
+    families = list(FAMILIES)
+    told = sorted((*rules(), *host_rules_of()), key=lambda r: (families.index(r.family), r.id))
+    return (*told, *live_rules())
 
 
 def titles() -> dict[str, str]:
@@ -140,6 +152,25 @@ def check_live(
         for rule in ran
         for verdict in watched(rule, LiveSubject(network, known, rule, readings, intended))
     ]
+    return _report(network, known, ran, verdicts, today)
+
+
+def check_hosts(
+    network: Network,
+    plans: Mapping[str, HostPlan],
+    seen: HostsSeen,
+    sources: Sources | None = None,
+    *,
+    today: date | None = None,
+) -> Report:
+    """Run the rules on servers against what they say; otherwise as `check`.
+
+    plans: what each server must have, by name; a server without a reading is not judged here.
+    """
+    known, ran = sources or Sources(), host_rules_of()
+    _check_waivers(network, known)
+    subjects = (HostSubject(network, known, rule, plans, seen) for rule in ran)
+    verdicts = [v for subject in subjects for v in subject.rule.judge(subject)]
     return _report(network, known, ran, verdicts, today)
 
 

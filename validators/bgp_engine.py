@@ -9,9 +9,9 @@ its best in the first round that offers it one.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from ipaddress import IPv4Address, IPv4Network
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from rocefort.models.device import Device
 from rocefort.models.network import Sources
 from rocefort.models.routing import SessionStatus
 from rocefort.validators.bgp_sessions import Session
+from rocefort.validators.near import near_to
 from rocefort.validators.path_vector import Edges, Graph, Table, Way
 from rocefort.validators.prefix_table import PrefixTable
 from rocefort.validators.underlay import Place, Underlay, refuse
@@ -56,7 +57,15 @@ class PrefixClass:
     selections: Mapping[str, Selection]
     origins: frozenset[str]
     denied: int  # bit set of policies that they do not pass
-    table: Table  # the same by number
+    solve: Callable[[], Table] = field(repr=False, compare=False)
+    lender: PrefixClass | None = field(
+        default=None, repr=False, compare=False
+    )  # of another version
+
+    @cached_property
+    def table(self) -> Table:
+        """The same by number."""
+        return self.solve()
 
 
 @dataclass(frozen=True)
@@ -118,8 +127,7 @@ def solve_bgp(
 ) -> Routing:
     """All BGP tables, by class of prefixes.
 
-    known: of another version. Where its sessions are the same, so are the routes to prefixes of
-    the same origins that pass the same policies, and they are taken from there.
+    known: of another version. Classes that it settles alike are taken from there, see `near`.
 
     A switch passes on the route that BGP chose even where it uses a connected or a static one in
     its place (V300R023C00, `active-route-advertise`: the default is to advertise all of BGP's).
@@ -133,15 +141,21 @@ def solve_bgp(
     hops = tuple(edge.next_hop for edge in edges)
     routing = Routing((), names, _graph(underlay, names, edges), hops, tuple(policies))
     memo: dict[Edges, tuple[IPv4Address, ...]] = {}
-    same = known is not None and replace(known, classes=()) == routing
-    solved = {(c.origins, c.denied): c for c in known.classes} if known and same else {}
-    classes = tuple(
-        replace(solved[origins, ~passed], prefixes=prefixes)
-        if (origins, ~passed) in solved
-        else _solved(routing, prefixes, origins, ~passed, memo)
-        for (origins, passed), prefixes in _classes(underlay, routing).items()
-    )
-    return replace(routing, classes=classes)
+    near = near_to(known, routing) if known else None
+    classes = []
+    for (origins, passed), prefixes in _classes(underlay, routing).items():
+        group = near.lent(prefixes, origins) if near else None
+        if group is None:
+            group = _solved(routing, prefixes, origins, ~passed, memo)
+        elif not (near and near.same):  # other numbers
+            solve = partial(_table, routing, origins, ~passed)
+            group = replace(group, denied=~passed, solve=solve)
+        classes.append(group)
+    return replace(routing, classes=tuple(classes))
+
+
+def _table(routing: Routing, origins: frozenset[str], denied: int) -> Table:
+    return routing.graph.spread(sorted(routing.numbers[name] for name in origins), denied)
 
 
 def _graph(underlay: Underlay, names: Sequence[str], edges: Sequence[_Edge]) -> Graph:
@@ -175,7 +189,7 @@ def _solved(
     memo: dict[Edges, tuple[IPv4Address, ...]],
 ) -> PrefixClass:
     """One class; `memo` lets the same next hops be one object, of which there are few."""
-    table = routing.graph.spread(sorted(routing.numbers[name] for name in origins), denied)
+    table = _table(routing, origins, denied)
 
     def hops(edges: Edges) -> tuple[IPv4Address, ...]:
         if edges not in memo:
@@ -183,13 +197,14 @@ def _solved(
         return memo[edges]
 
     selections = {}
+    made = tuple.__new__  # half the time of Selection(...), which would only call it
     rows = zip(routing.names, table.sent, table.used, table.tied, strict=True)
     for name, path, used, tied in rows:
         if path is not None:
             next_hops = hops(used)
             ties = next_hops if used is tied else hops(tied)
-            selections[name] = Selection(path[1:], next_hops, ties)
-    return PrefixClass(prefixes, selections, origins, denied, table)
+            selections[name] = made(Selection, (path[1:], next_hops, ties))
+    return PrefixClass(prefixes, selections, origins, denied, lambda: table)
 
 
 def _edges(

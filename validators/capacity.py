@@ -18,6 +18,7 @@ from rocefort.models.demand import GBPS_OF_TB_A_DAY, Demand
 from rocefort.models.network import End, Network, Role, Sources
 from rocefort.models.routing import Failure
 from rocefort.validators.bandwidth import bisection_gbps
+from rocefort.validators.capacity_scope import chosen_groups
 from rocefort.validators.demand_loads import Carried, Loads
 from rocefort.validators.demand_spread import Spread, spread
 from rocefort.validators.failures import single_failures
@@ -70,15 +71,15 @@ def capacity(
     demand: Demand | None = None,
     sources: Sources | None = None,
     solution: Solution | None = None,
-    file: str = "",
+    scope: str | None = None,
 ) -> Capacity:
     """Hold a demand against a fabric; without one, tell what there is.
 
-    file: where the demand was read. Raises Refused as `analyse` and `spread` do, and where the
-    speed of a cable is not known.
+    scope: of failures, as `chosen_groups` takes it. Raises Refused as `analyse` and `spread` do,
+    and where the speed of a cable is not known; BadInput for a scope that is none.
     """
     solved = solution or analyse(network, sources)
-    return _Judge(network, demand, Loads(solved, spread(demand, solved)), file).capacity()
+    return _Judge(network, demand, Loads(solved, spread(demand, solved)), scope).capacity()
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class _Judge:
     network: Network
     demand: Demand | None
     loads: Loads
-    file: str
+    scope: str | None
     worst: dict[Place, _Worst] = field(default_factory=dict)
 
     @property
@@ -125,10 +126,10 @@ class _Judge:
         asking = self._asking(whole, frozenset(), frozenset())
         twins = Twins(self.loads.base, self.spread)
         failures = single_failures(self.network, self.loads.solution)
-        groups = list(twins.alike(failures))
-        effects = tuple(self._after(group, asking) for group in groups)
+        chosen = chosen_groups(tuple(twins.alike(failures)), self.scope, len(self.cables))
+        effects = tuple(self._after(group, asking) for group in chosen.groups)
         self._share_worst(twins.classes)
-        by_first = {group[0]: _by_switch(group) for group in groups}
+        by_first = {group[0]: _by_switch(group) for group in chosen.groups}
         uses = [self._use(place, found, by_first) for place, found in asking.items()]
         uses += self._server_uses()
         fullest = _fullest(asking)
@@ -144,6 +145,8 @@ class _Judge:
             factor=_factor(fullest.utilisation),
             headroom_gbps=self._room(fullest.utilisation, 0),
             failures=effects,
+            failures_note=chosen.note,
+            seed=chosen.seed,
         )
         return fits.model_copy(update=self._needed(fits))
 
@@ -243,8 +246,8 @@ class _Judge:
             self.worst[kind, name] = best[kind, classes.get(name, -1)]
 
     def _use(self, place: Place, found: Asking, groups: Mapping[Failure, BySwitch]) -> Use:
-        worst = self.worst.get(place) or _Worst(found.utilisation, found.gbps)
-        named = _swapped(worst, place[1], groups) if worst.failure else None
+        worst = self.worst.get(place)
+        named = _swapped(worst, place[1], groups) if worst else None
         return _use(place, found, worst, str(named or ""))
 
     def _server_uses(self) -> Iterator[Use]:
@@ -276,7 +279,6 @@ class _Judge:
         daily, busiest = _day(demand.daily, demand.peak), _day(demand.busiest_day, demand.peak)
         return Asked(
             name=demand.demand,
-            file=self.file,
             source=demand.source or "",
             assumed=demand.assumed,
             peak_gbps=demand.peak,
@@ -345,7 +347,7 @@ def _fullest(asking: Mapping[Place, Asking]) -> Asking:
     return max(leaves, key=lambda found: _rounded(found.utilisation), default=none)
 
 
-def _use(place: Place, found: Asking, worst: _Worst, failure: str = "") -> Use:
+def _use(place: Place, found: Asking, worst: _Worst | None, failure: str = "") -> Use:
     load, share = max(found.out, found.into), found.utilisation
     return Use(
         kind=place[0],
@@ -357,8 +359,8 @@ def _use(place: Place, found: Asking, worst: _Worst, failure: str = "") -> Use:
         headroom_gbps=_rounded(load * (1 / share - 1)) if share else found.gbps,
         factor=_factor(share),
         fullest=found.fullest,
-        left_gbps=worst.left,
-        after=_rounded(worst.utilisation),
+        left_gbps=worst.left if worst else None,
+        after=_rounded(worst.utilisation) if worst else None,
         failure=failure,
     )
 

@@ -71,8 +71,13 @@ def _moved(
     """Routes with other next hops; one that only one version has goes to none in the other."""
     if before.routes is after.routes:
         return
+    # Nearly all are the same objects where one solution was lent to the other.
+    ids = [set(map(id, side.routes)) for side in (before, after)]
     prefixes, hops = _Numbers[IPv4Network](), _Numbers[tuple[IPv4Address, ...]]()
-    was, now = (_by_device(state.routes, prefixes, hops) for state in (before, after))
+    was, now = (
+        _by_device([r for r in side.routes if id(r) not in other], prefixes, hops)
+        for side, other in zip((before, after), reversed(ids), strict=True)
+    )
     for device in standing & (was.keys() | now.keys()):
         rows = set(was.get(device, ())), set(now.get(device, ()))
         old, new = (dict(divmod(row, MOST) for row in one - two) for one, two in permutations(rows))

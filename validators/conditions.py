@@ -15,7 +15,14 @@ from rocefort.models.wording import counted, listing
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
 # An idle port is asked for when a line is told, which a plan says; a text that stands has it.
-LASTING = frozenset({Requirement.SAVE, Requirement.REBOOT, Requirement.NO_ROLLBACK})
+LASTING = frozenset(
+    {
+        Requirement.SAVE,
+        Requirement.REBOOT,
+        Requirement.RESTART_FREES,
+        Requirement.NO_ROLLBACK,
+    }
+)
 
 
 @rule(

@@ -88,16 +88,26 @@ class Forwarder:
     ) -> list[tuple[Ends, list[str]]]:
         """Devices by where all branches from them to an address end."""
         matching = self.matching(destination)
-        memo = self._ends.setdefault(matching, {})
-        steps: list[Step] | None = None
+        memo, steps = self._ends.setdefault(matching, {}), self.steps(matching)
+        _, own, routes = steps[0] if steps else (None, _NOBODY, {})
         found: dict[int, tuple[Ends, list[str]]] = {}  # by identity: `memo` keeps them
         for device in devices:
             ends = memo.get(device)
-            if ends is None:
-                steps = steps or self.steps(matching)
+            if ends is None and device not in own and (hops := routes.get(device)):
+                ends = memo.get(self.senders(device, hops))  # as `_walk`, for nearly all
+                if ends:
+                    memo[device] = ends
+            if not ends:
                 ends = self._walk(device, steps, memo, ())
             found.setdefault(id(ends), (ends, []))[1].append(device)
         return list(found.values())
+
+    def take_over(self, other: Forwarder, alike: Set[IPv4Network]) -> None:
+        """Know where branches end in a version with all switches of this one; alike: to where."""
+        self._senders.update(other._senders)
+        for matching, memo in other._ends.items():
+            if alike >= {*matching}:
+                self._ends[matching] = memo
 
     def steps(self, matching: tuple[IPv4Network, ...]) -> list[Step]:
         """What every device looks at for an address that these prefixes hold, in this order."""

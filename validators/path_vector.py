@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 
 AsPath = tuple[int, ...]
 Edges = tuple[int, ...]  # numbers of edges, ascending
@@ -82,12 +83,8 @@ class Graph:
             sent[origin] = (self.asns[origin],)
         round_ = 1
         while frontier:
-            asked = {
-                receiver
-                for sender in frontier
-                for receiver, needed in self.outgoing[sender]
-                if sent[receiver] is None and not needed & denied
-            }
+            asked = set().union(*(self._receivers(sender, denied) for sender in frontier))
+            asked = {device for device in asked if sent[device] is None}
             frontier = []
             heard: dict[int, _Heard] = {}
             for device in asked:
@@ -113,6 +110,21 @@ class Graph:
                 break
             round_ += 1
         return table
+
+    def _receivers(self, sender: int, denied: int) -> frozenset[int]:
+        """Who hears of a class from a device that has a route."""
+        everybody, needed = self._told[sender]
+        if not needed & denied:
+            return everybody
+        return frozenset(device for device, own in self.outgoing[sender] if not own & denied)
+
+    @cached_property
+    def _told(self) -> Sequence[tuple[frozenset[int], int]]:
+        """Whom each device tells, and all policies on the way to any of them."""
+        return [
+            (frozenset(device for device, _ in own), reduce(or_, (needed for _, needed in own), 0))
+            for own in self.outgoing
+        ]
 
     @cached_property
     def _ears(self) -> Sequence[int]:

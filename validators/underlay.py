@@ -68,6 +68,12 @@ class Underlay:
         """The interface; a port without text is what the switch makes it by default."""
         return _interface(self.network, port)
 
+    def own_way(self, device: str, prefix: IPv4Network) -> object:
+        """Where a device takes what is its own: a port, or the owners of static next hops."""
+        port = self.connected[device].get(prefix)
+        hops = self.static[device].get(prefix, ())
+        return port, tuple((hop, self.owners.get(hop) if hop else None) for hop in hops)
+
     def why_down(self, port: Port) -> tuple[str, Place]:
         """Why the addresses of an interface are not in use, and where that stands."""
         interface = self.interface(port)

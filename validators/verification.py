@@ -15,6 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from ipaddress import IPv4Address, IPv4Network
+from itertools import repeat
 
 from rocefort.errors import Refused
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
@@ -163,9 +164,10 @@ def _widths(
     spines = _spines(network)
     if spines is None:
         return
-    width = _by_prefix(state.routes)
+    own = solution is not None and solution.state is state
+    width = solution.widths if solution and own else _by_prefix(state.routes)
     leaves = network.role(Role.LEAF)
-    served = {leaf.name: _prefixes(network, leaf) for leaf in leaves}
+    served = _served(network, leaves)
     silent = {} if solution is None else _silent(solution, served, width, spines, sources)
     cables = _links_per_pair(network)
     expected = {leaf.name: spines * cables.get(leaf.name, 1) for leaf in leaves}
@@ -194,9 +196,12 @@ def _missing(
     for leaf in leaves:
         for prefix in served[leaf.name] | _subnets(leaf):
             own[prefix].add(leaf.name)
+    most, everyone = max(expected.values(), default=0), expected.keys()
     for other, prefixes in served.items():
         for prefix in sorted(prefixes):
             found = width.get(prefix, {})
+            if min({*map(found.get, everyone - own[prefix], repeat(0))}, default=most) >= most:
+                continue  # as it is but for a fault
             for name, wanted in expected.items():
                 has = found.get(name, 0)
                 if has < wanted and name not in own[prefix]:
@@ -231,10 +236,7 @@ def _silent(
     sources: Sources,
 ) -> dict[tuple[IPv4Network, str], _Cause]:
     """Prefixes that their own leaf keeps to itself, and by which of its lines."""
-    reached = {
-        prefix: sum(found >= spines for found in widths.values())
-        for prefix, widths in width.items()
-    }
+    reached = {prefix: sum(map(spines.__le__, widths.values())) for prefix, widths in width.items()}
     return {
         (prefix, name): cause
         for name, prefixes in served.items()
@@ -275,14 +277,20 @@ def _hidden(
     return _error(WIDTH, cause[1], sources, message, f"correct it on {cause[1].device}")
 
 
-def _prefixes(network: Network, leaf: Node) -> set[IPv4Network]:
+def _served(network: Network, leaves: Iterable[Node]) -> dict[str, set[IPv4Network]]:
     """What other leaves should reach on a leaf: what it announces, and its segments.
 
     What a static route makes is announced outside alone, or is the default route: see BGP105.
     """
-    announced = set(leaf.device.bgp.networks) if leaf.device.bgp else set()
-    announced -= {route.prefix for route in leaf.device.static_routes}
-    return announced | {s.prefix for s in network.segments or () if s.leaf == leaf.name}
+    segments: defaultdict[str, set[IPv4Network]] = defaultdict(set)
+    for segment in network.segments or ():
+        segments[segment.leaf].add(segment.prefix)
+    found = {}
+    for leaf in leaves:
+        announced = set(leaf.device.bgp.networks) if leaf.device.bgp else set()
+        announced -= {route.prefix for route in leaf.device.static_routes}
+        found[leaf.name] = announced | segments[leaf.name]
+    return found
 
 
 def _subnets(leaf: Node) -> set[IPv4Network]:

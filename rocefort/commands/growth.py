@@ -79,13 +79,14 @@ def stages(
 def capacity(
     fabric: options.Fabric,
     demand: options.DemandFile = None,
+    failures: options.SingleFailures = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Hold a demand against a fabric, whole and after failures."""
     from rocefort.reports.capacity import capacity_text
     from rocefort.steps.capacity import judge_capacity
 
-    found = judge_capacity(fabric, demand)
+    found = judge_capacity(fabric, demand, failures)
     text = form is options.TraceFormat.TEXT
     typer.echo(capacity_text(found) if text else found.model_dump_json(indent=2), nl=not text)
     end(failed=not found.fits)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from rocefort import options
+from rocefort.commands.endings import end
 
 cli = typer.Typer(
     no_args_is_help=True,
@@ -18,10 +19,11 @@ cli = typer.Typer(
 
 
 class Trial(StrEnum):
-    """What a plain trial does when its session ends; which of the two a release does is unknown."""
+    """What a plain trial does when its session ends; which of them a release does is unknown."""
 
     SURVIVES = "survives"
     DIES = "dies-with-session"
+    SESSION_ONLY = "session-only"  # it goes on, and only its timer can end it then
 
 
 @cli.command("cli")
@@ -49,6 +51,9 @@ def lab_cli(
     power_loss: Annotated[
         bool, typer.Option("--power-loss", help="Switches come up with what they had saved.")
     ] = False,
+    log: Annotated[
+        Path | None, typer.Option(help="Add what each switch is told and does to this file.")
+    ] = None,
 ) -> None:
     """Run every switch of a fabric as an emulated CLI over SSH on loopback, until Ctrl-C."""
     from rocefort.steps.emulating import run_lab
@@ -56,11 +61,12 @@ def lab_cli(
 
     chosen = LabOptions(
         listen=read_listen(listen, others=open_to_others),
-        trial="survives" if trial is Trial.SURVIVES else "dies-with-session",
+        trial=trial.value,
         persist=persist,
         faults=tuple(fault or ()),
         power_loss=power_loss,
         keep=True,
+        log=log,
     )
     run_lab(fabric, state, chosen, typer.echo)
 
@@ -71,3 +77,120 @@ def lab_faults() -> None:
     from rocefort.steps.lab_options import fault_help
 
     fault_help(typer.echo)
+
+
+LabName = Annotated[
+    str | None, typer.Option("--name", help="Which lab; not needed while there is only one.")
+]
+
+
+@cli.command("up")
+def lab_up(
+    fabric: options.Fabric,
+    name: Annotated[str | None, typer.Option(help="Of the lab; the fabric's by default.")] = None,
+    bfd: Annotated[
+        bool | None, typer.Option("--bfd/--no-bfd", help="By default up to 64 BGP sessions.")
+    ] = None,
+    other_frr: Annotated[
+        bool, typer.Option("--other-frr", help="Try another FRR than the one it is made for.")
+    ] = False,
+) -> None:
+    """Bring up a twin: every switch a namespace with FRR, every cable a veth pair (root)."""
+    from rocefort.lab.twin.twin import Choice
+    from rocefort.reports.lab import status_text
+    from rocefort.steps.twin import bring_up, one_lab
+
+    twin = bring_up(fabric, name, Choice(bfd=bfd, other_frr=other_frr), typer.echo)
+    typer.echo(status_text(one_lab(twin.record.name)), nl=False)
+
+
+@cli.command("down")
+def lab_down(name: str) -> None:
+    """Remove a twin by its name, whole or left behind."""
+    from rocefort.steps.twin import end_lab
+
+    end_lab(name)
+    typer.echo(f"lab {name} is down")
+
+
+@cli.command("list")
+def lab_list() -> None:
+    """List the twins on this machine."""
+    from rocefort.reports.lab import labs_text
+    from rocefort.steps.twin import all_labs
+
+    typer.echo(labs_text(all_labs()), nl=False)
+
+
+@cli.command("status")
+def lab_status(name: Annotated[str | None, typer.Argument(help="Of the lab.")] = None) -> None:
+    """Tell what runs in a twin, and what does not."""
+    from rocefort.reports.lab import status_text
+    from rocefort.steps.twin import one_lab
+
+    found = one_lab(name)
+    typer.echo(status_text(found), nl=False)
+    end(failed=bool(found.wrong))
+
+
+@cli.command(
+    "exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
+)
+def lab_exec(node: str, command: list[str], name: LabName = None) -> None:
+    """Run a command inside a switch or server: lab exec leaf01 vtysh -c 'show bgp summary'."""
+    from rocefort.steps.twin import find_lab
+
+    raise typer.Exit(find_lab(name).execute(node, command))
+
+
+@cli.command("trace")
+def lab_trace(
+    source: str,
+    destination: str,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="UDP source port.")] = 49152,
+    name: LabName = None,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Follow a RoCEv2 flow through the kernels of a twin: servers, switches or addresses."""
+    from rocefort.lab.twin.tracing import trace
+    from rocefort.reports.lab import lab_trace_text
+    from rocefort.steps.twin import find_lab
+
+    found = trace(find_lab(name), source, destination, port)
+    text = form is options.TraceFormat.TEXT
+    typer.echo(lab_trace_text(found) if text else found.model_dump_json(indent=2), nl=not text)
+    end(failed=bool(found.stopped))
+
+
+@cli.command("snapshot")
+def lab_snapshot(name: LabName = None) -> None:
+    """Print the kernels' routes and the sessions of every switch, as JSON."""
+    from rocefort.lab.twin.telling import snapshot_of
+    from rocefort.steps.twin import find_lab
+
+    typer.echo(snapshot_of(find_lab(name)).model_dump_json(indent=2))
+
+
+@cli.command("break")
+def lab_break(
+    name: Annotated[str, typer.Argument(help="Of the lab.")],
+    fault: Annotated[str, typer.Argument(help="Without one, all are listed.")] = "",
+    where: Annotated[str, typer.Argument(help="leaf01, leaf01:100GE1/0/25, or with =N.")] = "",
+) -> None:
+    """Break something in a twin: a cable, a switch, an MTU, bgpd."""
+    from rocefort.lab.twin.breaking import faults_help
+    from rocefort.steps.twin import break_one
+
+    if not fault:
+        typer.echo("\n".join(faults_help()))
+        return
+    typer.echo(f"broken: {break_one(name, fault, where)}; `rocefort lab mend {name}` mends it")
+
+
+@cli.command("mend")
+def lab_mend(name: Annotated[str, typer.Argument(help="Of the lab.")]) -> None:
+    """Mend all that `lab break` has broken in a twin."""
+    from rocefort.steps.twin import mend
+
+    mended = mend(name)
+    typer.echo("\n".join(f"mended: {each}" for each in mended) or "nothing is broken on purpose")

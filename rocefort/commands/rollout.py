@@ -1,4 +1,4 @@
-"""`plan`, `apply`, `day0`, `replace`: what reaches the switches."""
+"""`plan`, `plan-console`, `day0`, `replace`: what is to reach the switches."""
 
 from __future__ import annotations
 
@@ -19,42 +19,53 @@ def plan(
     out: Annotated[Path, typer.Option(help="Where the sealed plan goes.")] = Path("plan.json"),
     running: options.Running = None,
     rotate: options.Rotate = None,
+    base: Annotated[
+        str, typer.Option(help="Intent that was rolled out last, to tell drift: HEAD~1:")
+    ] = "",
+    adopt: Annotated[
+        list[str] | None, typer.Option(help="Drift to overwrite: leaf01, or leaf01:PATH with *.")
+    ] = None,
+    sign: Annotated[
+        Path | None, typer.Option(help="SSH key that signs the plan, into PLAN.sig.")
+    ] = None,
 ) -> None:
     """Seal a plan that takes what runs to what is intended, in waves."""
     from rocefort.fleet.connections import load_connections
-    from rocefort.reports.changes import changes_text, plan_text
+    from rocefort.reports.changes import changes_text
+    from rocefort.reports.plan import plan_text, procedure_text
+    from rocefort.rollout.maintenance import NeedsMaintenance
     from rocefort.rollout.plan import write_plan
-    from rocefort.steps.changing import make_plan, running_of
+    from rocefort.steps.planning import Wishes, make_plan, running_of, signed
 
     access = load_connections(connections)
-    sealed = make_plan(fabric, access, running_of(fabric, access, running), rotate or ())
+    wishes = Wishes(rotate or (), base, adopt or ())
+    try:
+        sealed = make_plan(fabric, access, running_of(fabric, access, running), wishes)
+    except NeedsMaintenance as error:
+        for each in error.procedures:
+            typer.echo(procedure_text(each.device, each.why, each.steps))
+        raise
     write_plan(sealed, out)
     typer.echo(changes_text(sealed.changes))
-    typer.echo(plan_text(sealed) + f"sealed in {out}")
+    typer.echo(plan_text(sealed) + f"sealed in {out}{signed(out, sign)}")
 
 
-@cli.command()
-def apply(
+@cli.command("plan-console")
+def plan_console(
     sealed: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan that `plan` has sealed.")],
-    connections: options.ConnectionsFile,
-    journal: options.Journal = None,
+    device: Annotated[
+        list[str] | None, typer.Option(help="Of this switch; otherwise of all that change.")
+    ] = None,
 ) -> None:
-    """Carry out a sealed plan, wave by wave, or roll back."""
-    from rocefort.fleet.connections import load_connections
-    from rocefort.reports.changes import WaveLines, applied_text
+    """Print what to type at a console to undo a plan, to be kept on paper."""
+    from rocefort.reports.plan import console_text
+    from rocefort.rollout.device import persist_id
     from rocefort.rollout.plan import read_plan
-    from rocefort.steps.changing import apply_plan
+    from rocefort.steps.planning import devices_of
 
-    applied = apply_plan(
-        read_plan(sealed),
-        load_connections(connections),
-        journal or sealed.with_name(sealed.name + ".journal"),
-        [WaveLines(typer.echo)],
-    )
-    for line in applied_text(applied):
-        typer.echo(line)
-    if applied.exit_code:
-        raise typer.Exit(applied.exit_code)
+    approved = read_plan(sealed)
+    for name in devices_of(approved, device or ()):
+        typer.echo(console_text(approved, name, persist_id(approved.digest)))
 
 
 @cli.command()

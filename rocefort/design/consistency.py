@@ -43,6 +43,7 @@ def check_intent(context: Context) -> None:
         _access,
         _roles,
         policy_problems,
+        _rdma,
         _rollout,
         _waivers,
     )
@@ -374,6 +375,18 @@ def _roles(context: Context) -> Iterator[Problem]:
     wanted = enumerate(context.fabric.services.telemetry)
     subscriptions = [(("services", "telemetry", i), row.name) for i, row in wanted]
     yield from _repeated(context, subscriptions, "name", "subscription")
+
+
+def _rdma(context: Context) -> Iterator[Problem]:
+    """Servers that are kept for RDMA tests are servers, and their ports are lossless."""
+    known = {server.name: server for server in context.fabric.servers}
+    for index, name in enumerate(context.fabric.rdma.servers):
+        path = ("rdma", "servers", index)
+        if name not in known:
+            yield context.problem(path, f"no server {name!r}", nearest(name, known))
+        elif not known[name].roce:
+            how = "keep another one for tests"
+            yield context.problem(path, f"{name} does not speak RoCE", how)
 
 
 def _rollout(context: Context) -> Iterator[Problem]:

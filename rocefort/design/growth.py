@@ -177,7 +177,7 @@ class _Growth:
                     f"{leaf['hardware']} has {counted(len(ports), 'port')} for servers like "
                     f"{neighbour.name}'s; the others are kept for spines or of another speed",
                     where=f"{self.file}: {leaf['name']}",
-                    how=f"ask for at most {len(ports)}",
+                    how=f"ask for at most {len(ports)}" if ports else "leave --servers out",
                 )
             for port in ports[: self.wanted.servers]:
                 number += 1

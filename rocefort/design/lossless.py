@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rocefort.design import marking
 from rocefort.design.context import Context
-from rocefort.models.fabric_lossless import Deadlock, Lossless
+from rocefort.models.fabric_lossless import Deadlock, DeadlockTimers, Lossless
 from rocefort.models.fabric_nodes import Switch
 from rocefort.models.hardware import Family
 from rocefort.models.interface import (
@@ -67,7 +67,13 @@ def port(context: Context, switch: Switch, name: str) -> dict[str, object]:
     context.note_lossless(switch.name, f"{at}.thresholds", "xoff_kbytes")
     context.note_lossless(switch.name, f"{at}.pfc", "queue")
     context.note_lossless(switch.name, f"{at}.domain", "domain")
+    context.note_lossless(
+        switch.name, f"{at}.thresholds[{lossless.queue}].xon_kbytes", "xon_kbytes"
+    )
     context.note_lossless(switch.name, f"{at}.drr", "scheduling")
+    for index, row in enumerate(lossless.scheduling):
+        weight = f"{at}.drr[{row.queue}].weight"
+        context.note_lossless(switch.name, weight, "scheduling", index, "weight")
     key = family.name, marking.speed_of(context, switch, name)
     if key not in context.port_fields:
         rows = marking.rows(context, key[1])
@@ -93,6 +99,12 @@ def pfc(context: Context, switch: Switch) -> Pfc:
     place = ("deadlock", *(("by_family", family.name.value) if given else ()))
     for part in ("detect_ms", "recovery_ms", "interval_ms", "profiles[default].timers"):
         context.note_lossless(switch.name, f"pfc.{part}", *place)
+    timers = f"pfc.profiles[default].timers[{lossless.queue}]"
+    for part in ("detect", "recovery"):
+        own = _own_time(given, part)
+        at = (*place, own) if own else ("deadlock", f"{part}_ms")
+        for field in (f"pfc.{part}_ms", f"{timers}.{part}_time"):
+            context.note_lossless(switch.name, field, *at)
     context.note_lossless(switch.name, "pfc.profiles[default]", "queue")
     profile = PfcProfile(queues=(lossless.queue,))
     common = Pfc(
@@ -109,6 +121,12 @@ def pfc(context: Context, switch: Switch) -> Pfc:
     timer = PfcTimer(queue=lossless.queue, detect_time=found.detect, recovery_time=found.recovery)
     profiles = (profile.model_copy(update={"timers": (timer,)}),)
     return common.model_copy(update={"profiles": profiles, "interval_ms": found.interval_ms})
+
+
+def _own_time(given: DeadlockTimers | None, part: str) -> str:
+    """The key by which a family has its own time; empty: the common one holds."""
+    keys = (f"{part}_time", f"{part}_ms")
+    return next((key for key in keys if getattr(given, key, None) is not None), "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,8 @@ def _uses(context: Context) -> Iterator[_Use]:
     yield _Use("lossless", fabric.lossless, ("lossless",))
     if fabric.congestion_control is not None:
         yield _Use("congestion_control", fabric.congestion_control, ("congestion_control",))
+    if fabric.host is not None:
+        yield _Use("host", fabric.host, ("host",))
     for index, server in enumerate(fabric.servers):
         if server.nic is not None:
             yield _Use("nic", server.nic, ("servers", index, "nic"))

@@ -33,7 +33,7 @@ def bgp(context: Context, path: YamlPath, switch: Switch, joints: Sequence[Joint
     group = "SPINE" if leaf else "LEAF"
     context.note(switch.name, "bgp", *path, "id")
     context.note(switch.name, "bgp.maximum_paths", "routing", "maximum_paths")
-    context.note(switch.name, f"bgp.groups[{group}]", "routing")
+    _note_group(context, switch.name, f"bgp.groups[{group}]")
     if routing.authentication:
         context.note(switch.name, f"bgp.groups[{group}].password", "routing", "authentication")
     # Over border leaves the AS paths to the outside differ: spines share them, and leaves after.
@@ -67,6 +67,16 @@ def bgp(context: Context, path: YamlPath, switch: Switch, joints: Sequence[Joint
         maximum_paths=routing.maximum_paths,
         as_path_relax=relaxed,
     )
+
+
+def _note_group(context: Context, name: str, group: str) -> None:
+    """Timers of a group of peers, each from its own line."""
+    context.note(name, group, "routing")
+    for timer in ("keepalive_s", "hold_s", "bfd"):
+        context.note(name, f"{group}.{timer}", "routing", timer)
+    context.note(name, f"{group}.bfd_enabled", "routing", "bfd")
+    for part in ("min_tx_ms", "min_rx_ms", "multiplier"):
+        context.note(name, f"{group}.bfd.{part}", "routing", "bfd", part)
 
 
 def _peer(context: Context, switch: Switch, joint: Joint, group: str) -> BgpPeer:

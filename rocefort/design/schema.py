@@ -1,4 +1,4 @@
-"""The JSON Schema of a fabric, for editors that complete and check fabric.yaml as it is typed."""
+"""JSON Schemas of fabric.yaml and demand.yaml, for editors that complete and check as one types."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from rocefort.models.base import Frozen
+from rocefort.models.demand import Demand
 from rocefort.models.fabric import Fabric
 from rocefort.paths import INVENTORY
 
 SCHEMA_FILE = INVENTORY / "fabric.schema.json"
+DEMAND_SCHEMA_FILE = INVENTORY / "demand.schema.json"
 MODELINE = f"# yaml-language-server: $schema=../{SCHEMA_FILE.name}"
 _ADDRESS = r"\d{1,3}(\.\d{1,3}){3}"
 # Formats that JSON Schema does not know.
@@ -27,8 +30,17 @@ def fabric_schema() -> str:
     Addresses with a length are asked for in the usual form, 10.0.0.0/24; the loader also takes
     others.
     """
-    schema = Fabric.model_json_schema(schema_generator=_Schema)
-    head = {"$schema": _Schema.schema_dialect, "title": "Rocefort fabric"}
+    return _schema_of(Fabric, "Rocefort fabric")
+
+
+def demand_schema() -> str:
+    """The schema of a demand.yaml, in the same form."""
+    return _schema_of(Demand, "Rocefort demand")
+
+
+def _schema_of(model: type[Frozen], title: str) -> str:
+    schema = model.model_json_schema(schema_generator=_Schema)
+    head = {"$schema": _Schema.schema_dialect, "title": title}
     return json.dumps(_closed(head | {**schema, **head}), indent=2) + "\n"
 
 

@@ -15,7 +15,7 @@ from rocefort.documents.validate import validate
 from rocefort.fleet.credentials import Reference
 from rocefort.models.base import Frozen, Name
 
-HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.:_-]{0,252}")
+HOST = re.compile(r"[A-Za-z0-9:][A-Za-z0-9.:_-]{0,252}")
 
 
 def check_host(value: str) -> str:

@@ -1,19 +1,22 @@
-"""Secrets by reference: `env:NAME` or `file:PATH`, read when a session opens, never printed."""
+"""Secrets by reference: `env:NAME`, `file:PATH` or `keyring:SERVICE/USER`.
+
+They are read when a session opens, and never printed.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NoReturn
 
-from rocefort.errors import BadInput, Problem, Refused
+from rocefort.errors import BadInput, Problem, Refused, ServiceFailed
+from rocefort.fleet.masking import MASK, remember
 from rocefort.models.base import Reference, check_reference
 
 __all__ = ["Reference", "Secret", "check_reference", "resolve", "resolve_all"]
 
-MASK = "********"
 LARGEST_BYTES = 4096  # a password, not a key ring
 
 
@@ -45,10 +48,11 @@ class Secret:
 def resolve(reference: str) -> Secret:
     """Read the secret that a reference names.
 
-    Raises BadInput where there is none, Refused where a file is open to others than its owner.
+    Raises BadInput where there is none, Refused where a file is open to others than its owner,
+    ServiceFailed where the keyring does not answer.
     """
     scheme, _, rest = check_reference(reference).partition(":")
-    value = _from_environment(rest) if scheme == "env" else _from_file(Path(rest))
+    value = READERS[scheme](rest)
     value = value.removesuffix("\n")
     if not value or "\n" in value or "\x00" in value:
         raise BadInput(
@@ -56,6 +60,7 @@ def resolve(reference: str) -> Secret:
             where=reference,
             how="store the password alone, on one line",
         )
+    remember(value)
     return Secret(value)
 
 
@@ -86,7 +91,8 @@ def _from_environment(name: str) -> str:
         ) from None
 
 
-def _from_file(path: Path) -> str:
+def _from_file(name: str) -> str:
+    path = Path(name)
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode  # of the file that is read, not of a name
@@ -103,3 +109,39 @@ def _from_file(path: Path) -> str:
         ) from None
     except UnicodeDecodeError:
         raise BadInput("not UTF-8", where=f"file:{path}", how="store plain text") from None
+
+
+def _from_keyring(name: str) -> str:
+    """A password of the system's keyring, by its service and its user."""
+    service, _, user = name.rpartition("/")
+    try:
+        import keyring  # noqa: PLC0415 - an extra, and slow
+        from keyring.errors import KeyringError  # noqa: PLC0415
+    except ImportError:
+        raise BadInput(
+            "keyrings are read by an extra that is not installed",
+            where=f"keyring:{name}",
+            how="pip install 'rocefort[keyring]', or use env:NAME or file:PATH",
+        ) from None
+    try:
+        found = keyring.get_password(service, user)
+    except (KeyringError, OSError, RuntimeError) as error:
+        raise ServiceFailed(
+            f"the keyring does not answer: {str(error) or type(error).__name__}",
+            where=f"keyring:{name}",
+            how="unlock it, see `keyring diagnose`, or use env:NAME or file:PATH",
+        ) from None
+    if found is None:
+        raise BadInput(
+            f"the keyring has no password of {user!r} for {service!r}",
+            where=f"keyring:{name}",
+            how=f"store it: keyring set {service} {user}",
+        )
+    return str(found)
+
+
+READERS: Mapping[str, Callable[[str], str]] = {
+    "env": _from_environment,
+    "file": _from_file,
+    "keyring": _from_keyring,
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -24,12 +24,14 @@ from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Access, Connections, ServerAccess
 from rocefort.fleet.credentials import resolve
 from rocefort.fleet.failures import unreachable
+from rocefort.models.change import Wave
 from rocefort.models.network import Network, Node, Server
 
 PLATFORM = "cloudengine"
 SESSION = "napalm"
 NEW_SESSION = "napalm_new_session"  # beside the first: does the switch still let us in?
 SWITCHES, SERVERS = "switches", "servers"  # groups
+WAVE, WAVE_NUMBER = "wave", "wave_number"  # data of a host
 
 
 class FleetHost(Host):
@@ -67,16 +69,24 @@ class FleetHost(Host):
             raise unreachable(self.name, at, self.username or "", self.known_hosts, error) from None
 
 
-class FabricInventory:
-    """Nornir inventory plugin over a Network and a connections file.
+class NetworkInventory:
+    """Nornir inventory over a Network and a connections file.
 
-    Groups: `switches` or `servers`; a switch's role (`spine`, `leaf`), `rack:NAME` and
-    `hardware:MODEL`; a server's `at:LEAF`. Servers without an access are left out.
+    Groups: `switches` or `servers`; a switch's role (`spine`, `leaf`), `rack:NAME`,
+    `hardware:MODEL` and, given the waves of a plan, `wave:NAME`; a server's `at:LEAF`. Servers
+    without an access are left out. A host's data has `wave` and `wave_number`, from 1.
     """
 
-    def __init__(self, network: Network, connections: Connections) -> None:
+    def __init__(
+        self, network: Network, connections: Connections, waves: Sequence[Wave] = ()
+    ) -> None:
         self.network = network
         self.connections = connections
+        self._waves = {
+            device: (number, wave.name)
+            for number, wave in enumerate(waves, 1)
+            for device in wave.devices
+        }
 
     def load(self) -> Inventory:
         """Build the inventory; raises BadInput with every device that cannot be placed."""
@@ -97,6 +107,11 @@ class FabricInventory:
         names += [node.role.value] if node.role else []
         names += [f"rack:{node.rack}"] if node.rack else []
         names += [f"hardware:{node.hardware.model}"] if node.hardware else []
+        data: dict[str, object] = {"software": node.software, "id": node.id}
+        if found := self._waves.get(node.name):
+            number, wave = found
+            names.append(f"wave:{wave}")
+            data |= {WAVE: wave, WAVE_NUMBER: number}
         options = {
             "timeout": self.connections.command_timeout_s,
             # The driver checks host keys against this file alone and cannot be told not to.
@@ -111,7 +126,7 @@ class FabricInventory:
             platform=PLATFORM,
             groups=_parents(groups, names),
             defaults=defaults,
-            data={"software": node.software, "id": node.id},
+            data=data,
             connection_options={
                 name: ConnectionOptions(extras=options) for name in (SESSION, NEW_SESSION)
             },

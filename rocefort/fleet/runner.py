@@ -12,7 +12,7 @@ from nornir_napalm.plugins.connections import Napalm
 
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections
-from rocefort.fleet.inventory import NEW_SESSION, SESSION, FabricInventory
+from rocefort.fleet.inventory import NEW_SESSION, SESSION, NetworkInventory
 from rocefort.models.network import Network
 
 WORKERS = 20
@@ -33,5 +33,5 @@ def open_fleet(network: Network, connections: Connections, workers: int = WORKER
     ConnectionPluginRegister.register(ssh_exec.CONNECTION, ssh_exec.SshExec)
     # An empty ssh configuration: a user's ~/.ssh/config cannot redirect a session.
     config = Config(logging=LoggingConfig(enabled=False), ssh=SSHConfig(config_file="/dev/null"))
-    inventory = FabricInventory(network, connections).load()
+    inventory = NetworkInventory(network, connections).load()
     return Nornir(inventory=inventory, config=config, runner=ThreadedRunner(num_workers=workers))

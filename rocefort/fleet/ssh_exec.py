@@ -3,14 +3,18 @@
 A server's prompt can end a reply early, so nothing here reads a terminal: each command has its own
 channel and its own exit code. Every command runs under `timeout` on the server, so that it ends
 also when the controller is gone; its process id comes back first, so that it can be ended by id.
+What belongs to a run of RDMA tests is watched besides: it ends at once with its SSH channel, and
+carries the run in its environment, by which `rdma stop` finds it.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
 import socket
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,9 +32,18 @@ CONNECTION = "rocefort_ssh"  # the name of the Nornir connection
 TIMEOUT_EXIT = 124  # GNU timeout, when the command was still running at the deadline
 KILL_AFTER_S = 2  # from TERM to KILL
 GRACE_S = 5  # local patience beyond the remote deadline
+RUN_MARK = "ROCEFORT_RUN"  # in the environment of everything that a run starts on a server
 _PID_MARK = "rocefort-pid"
 _POLL_S = 0.01
 _READ_BYTES = 65536
+_GUARDED = re.compile(
+    rf"echo {_PID_MARK} \$\$ >&2; exec timeout -k \d+ (?P<limit>\d+) (?P<command>.+)", re.DOTALL
+)
+_WATCHED = re.compile(
+    rf"exec 3<&0; {RUN_MARK}=(?P<run>[\w.-]+) timeout -k \d+ (?P<limit>\d+) (?P<command>.+) "
+    r"</dev/null 3<&- & job=",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True)
@@ -52,15 +65,54 @@ def guarded(command: str, timeout_s: float) -> str:
     return f"exec sh -c {shlex.quote(script)}"
 
 
+def watched(command: str, timeout_s: float, run: str) -> str:
+    """Like `guarded`, for a command of a run; it ends also when its SSH channel does.
+
+    The channel is the watch's input: however the controller goes away, sshd closes it, and the
+    watch ends what it guards. `timeout` hands a signal on to all of its group, and kills what does
+    not heed it. A controller that is cut off without a word is noticed at the deadline.
+    """
+    limit_s = max(1, round(timeout_s))
+    script = (
+        f"exec 3<&0; {RUN_MARK}={shlex.quote(run)} timeout -k {KILL_AFTER_S} {limit_s} {command} "
+        f"</dev/null 3<&- & job=$!; echo {_PID_MARK} $job >&2; "
+        "{ read -r _ <&3; kill -TERM $job; } >/dev/null 2>&1 & watch=$!; exec 3<&-; "
+        "wait $job; code=$?; kill $watch 2>/dev/null; exit $code"
+    )
+    return f"exec sh -c {shlex.quote(script)}"
+
+
+def guarded_words(command: str) -> tuple[str, ...] | None:
+    """The words of the command within `guarded` or `watched`; None: it is not just that."""
+    try:
+        script = shlex.split(command)[3]
+        found = _WATCHED.match(script) or _GUARDED.match(script)
+        words = tuple(shlex.split(found["command"])) if found else ()
+    except (ValueError, IndexError):  # an open quote, too few words
+        return None
+    if found is None:
+        return None
+    inner, limit_s, run = shlex.join(words), float(found["limit"]), found.groupdict().get("run")
+    text = watched(inner, limit_s, run) if run else guarded(inner, limit_s)
+    return words if text == command else None
+
+
 class RemoteCommand:
     """A command that runs on a server; `wait` collects it, `kill` ends it by its process id."""
 
-    def __init__(self, session: SshExec, command: str, timeout_s: float) -> None:
+    def __init__(self, session: SshExec, command: str, timeout_s: float, run: str = "") -> None:
         self.timeout_s = timeout_s
         self._session = session
         self._channel = session.open_channel()
         self._out, self._err = bytearray(), bytearray()
-        _execute(self._channel, guarded(command, timeout_s))
+        text = watched(command, timeout_s, run) if run else guarded(command, timeout_s)
+        _execute(self._channel, text)
+
+    @property
+    def output(self) -> str:
+        """What it has printed so far."""
+        self._drain()
+        return bytes(self._out).decode(errors="replace")
 
     def running(self) -> bool:
         """Whether it has not ended."""
@@ -130,7 +182,8 @@ class SshExec:
 
     def __init__(self) -> None:
         self.name = ""
-        self._client: paramiko.SSHClient | None = None
+        self._clients: list[paramiko.SSHClient] = []
+        self._connect: Callable[[], paramiko.SSHClient] | None = None
 
     @property
     def connection(self) -> SshExec:
@@ -150,46 +203,39 @@ class SshExec:
         """Connect; raises paramiko's and the socket's exceptions, UnknownHostKeyError."""
         options = extras or {}
         self.name = str(options["name"])
-        client = paramiko.SSHClient()
-        _load_known_hosts(client, Path(options["known_hosts"]))
-        client.set_missing_host_key_policy(_RefuseUnknownKey())
-        patience_s = options["connect_timeout_s"]
-        try:
-            client.connect(
-                hostname or "",
+
+        def connect() -> paramiko.SSHClient:
+            return _connected(
+                Path(options["known_hosts"]),
+                hostname=hostname or "",
                 port=port or 22,
                 username=username,
                 password=password,
-                timeout=patience_s,
-                banner_timeout=patience_s,
-                auth_timeout=patience_s,
-                allow_agent=False,
-                look_for_keys=False,
+                patience_s=options["connect_timeout_s"],
             )
-        except BaseException:
-            client.close()
-            raise
-        transport = client.get_transport()
-        if transport is not None and isinstance(transport.sock, socket.socket):
-            # Several small packets start a command: Nagle's delay costs 40 ms each time.
-            transport.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._client = client
+
+        self._clients = [connect()]
+        self._connect = connect
 
     def close(self) -> None:
         """End the session."""
-        if self._client is not None:
-            self._client.close()
-            self._client = None
+        self._connect = None
+        for client in self._clients:
+            client.close()
+        self._clients = []
 
     def is_alive(self) -> bool:
         """Whether the session stands."""
-        transport = self._client.get_transport() if self._client else None
-        return transport is not None and transport.is_active()
+        transports = [client.get_transport() for client in self._clients]
+        return bool(transports) and all(t is not None and t.is_active() for t in transports)
 
-    def start(self, command: str, timeout_s: float) -> RemoteCommand:
-        """Start a command that the server ends after timeout_s; raises DeviceFailed."""
+    def start(self, command: str, timeout_s: float, run: str = "") -> RemoteCommand:
+        """Start a command that the server ends after timeout_s; raises DeviceFailed.
+
+        run: of RDMA tests, to which it belongs: then it ends with this session, too.
+        """
         try:
-            return RemoteCommand(self, command, timeout_s)
+            return RemoteCommand(self, command, timeout_s, run)
         except (paramiko.SSHException, EOFError, OSError) as error:
             raise DeviceFailed(
                 f"the SSH session takes no command: {str(error) or type(error).__name__}",
@@ -197,26 +243,79 @@ class SshExec:
                 how="check the server's SSH log",
             ) from None
 
-    def run(self, command: str, timeout_s: float) -> CommandResult:
+    def run(self, command: str, timeout_s: float, run: str = "") -> CommandResult:
         """Run a command to its end or its deadline; raises DeviceFailed."""
-        return self.start(command, timeout_s).wait()
+        return self.start(command, timeout_s, run).wait()
 
     def signal(self, pid: int, name: str) -> None:
-        """Send a signal to one process that this session started."""
+        """Send a signal to the group of one process that this session started.
+
+        The group is there once `timeout` has made it; before that there is the process alone.
+        """
         try:
             with self.open_channel() as channel:
                 channel.settimeout(KILL_AFTER_S)
-                _execute(channel, f"kill -{name} {pid:d}")
+                _execute(channel, f"kill -{name} -- -{pid:d} || kill -{name} {pid:d}")
                 channel.recv(_READ_BYTES)  # returns at the end of the command
         except (paramiko.SSHException, EOFError, OSError):
             return  # a lost session: the server's own deadline ends the process
 
     def open_channel(self) -> paramiko.Channel:
-        """A new exec channel; raises SSHException when the session is gone."""
-        transport = self._client.get_transport() if self._client else None
-        if transport is None or not transport.is_active():
-            raise paramiko.SSHException("the session is closed")
-        return transport.open_session(timeout=GRACE_S)
+        """A new exec channel; raises SSHException when the session is gone.
+
+        A server lets one connection have few channels at once (sshd's MaxSessions, 10 by default):
+        where it refuses one more, another connection is made.
+        """
+        for client in self._clients:
+            transport = client.get_transport()
+            if transport is None or not transport.is_active():
+                break
+            try:
+                return transport.open_session(timeout=GRACE_S)
+            except paramiko.ChannelException:
+                continue
+        else:
+            if self._connect is not None:
+                client = self._connect()
+                self._clients.append(client)
+                if (transport := client.get_transport()) is not None:
+                    return transport.open_session(timeout=GRACE_S)
+        raise paramiko.SSHException("the session is closed")
+
+
+def _connected(  # noqa: PLR0913 - what a connection takes
+    known_hosts: Path,
+    *,
+    hostname: str,
+    port: int,
+    username: str | None,
+    password: str | None,
+    patience_s: float,
+) -> paramiko.SSHClient:
+    """A new connection; raises paramiko's and the socket's exceptions, UnknownHostKeyError."""
+    client = paramiko.SSHClient()
+    _load_known_hosts(client, known_hosts)
+    client.set_missing_host_key_policy(_RefuseUnknownKey())
+    try:
+        client.connect(
+            hostname,
+            port=port,
+            username=username,
+            password=password,
+            timeout=patience_s,
+            banner_timeout=patience_s,
+            auth_timeout=patience_s,
+            allow_agent=False,
+            look_for_keys=False,
+        )
+    except BaseException:
+        client.close()
+        raise
+    transport = client.get_transport()
+    if transport is not None and isinstance(transport.sock, socket.socket):
+        # Several small packets start a command: Nagle's delay costs 40 ms each time.
+        transport.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return client
 
 
 def session(host: Host, configuration: Config) -> SshExec:

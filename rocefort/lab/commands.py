@@ -35,7 +35,7 @@ USER: Mapping[str, Act] = {
     "system-view immediately": views.immediate_view,
     "quit": views.log_out,
     "return": views.stay,
-    "save": committing.save,
+    "save [ <file> ]": committing.save,
     "screen-length <0-512> temporary": views.screen_length,
     "undo screen-length temporary": views.default_screen_length,
     "screen-width <60-512>": views.screen_width,  # FIELD: clients send it; its range is ours

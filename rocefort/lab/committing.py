@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING
 
 from rocefort.dialects.vrp.execute import WRONG
 from rocefort.dialects.vrp.interpret import Lines, VrpRefusal
+from rocefort.lab.flash import STARTUP_FILE, back_up
 from rocefort.lab.pending import point_of
 from rocefort.lab.replies import Reply, Typed
-from rocefort.lab.switch import SYSTEM_USER, TRIAL_SECONDS, CommitError, CommitOrder
+from rocefort.lab.switch import (
+    FOREIGN_TRIAL,
+    SYSTEM_USER,
+    TRIAL_SECONDS,
+    CommitError,
+    CommitOrder,
+)
 
 if TYPE_CHECKING:
     from rocefort.lab.session import Session
@@ -25,6 +32,9 @@ ABORT = "Warning: The trial configuration will be rolled back. Continue? [Y/N]:"
 ABORTED = "Info: The trial configuration rollback succeeded."
 SAVE = "Warning: all configuration will be written to the device.\nAre you sure to continue?[Y/N]"
 SAVED = "Now saving all configuration to the slot 1\nInfo: Save the configuration successfully."
+# The question is that of `save shareable-configuration`; of a backup no sample is shown.
+BACKUP = "Warning: Are you sure to save the configuration to flash:/{name}? [Y/N]:"
+BINARY = "Error: The emulator writes no .dat files; use .cfg or .zip."  # ours
 ROLLBACK = (
     "Warning: This operation will revert configuration changes to the previous status. During "
     "the rollback configuration process, some configurations involving differences may be "
@@ -83,6 +93,8 @@ def abort(session: Session, typed: Typed) -> Reply:
     number = params.get("0-65535")
     if trial is None or (number and int(number) != trial.session):
         return Reply(NO_TRIAL)
+    if session.switch.keeps_out(session.number):
+        return Reply(FOREIGN_TRIAL.format(trial.session))
     if trial.persist != params.get("persist") and not number:
         return Reply(WRONG_PERSIST)
 
@@ -95,8 +107,11 @@ def abort(session: Session, typed: Typed) -> Reply:
     return session.ask(ABORT, back)
 
 
-def save(session: Session, _typed: Typed) -> Reply:
-    """`save`, after a question."""
+def save(session: Session, typed: Typed) -> Reply:
+    """`save [ FILE ]`, after a question; a file that is not the next startup's is a backup."""
+    name = typed.params.get("file", STARTUP_FILE)
+    if name.casefold() != STARTUP_FILE:
+        return _back_up(session, name)
 
     def write() -> Reply:
         if session.switch.fault("full-flash"):
@@ -105,6 +120,20 @@ def save(session: Session, _typed: Typed) -> Reply:
         return Reply(SAVED)
 
     return session.ask(SAVE, write)
+
+
+def _back_up(session: Session, name: str) -> Reply:
+    if name.casefold().endswith(".dat"):
+        return Reply(BINARY)
+
+    def write() -> Reply:
+        switch = session.switch
+        if switch.flash is None or switch.fault("full-flash"):
+            return Reply(FULL)
+        back_up(switch, name)
+        return Reply(SAVED.splitlines()[-1])
+
+    return session.ask(BACKUP.format(name=name), write)
 
 
 def rollback(session: Session, typed: Typed) -> Reply:

@@ -98,6 +98,8 @@ def _changed(before: Lines, after: Lines, depth: int) -> Iterator[str]:
     for tag, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
             for line, other in zip(before[i:j], after[k:m], strict=True):
+                if line.children == other.children:
+                    continue  # nearly all of them
                 inner = list(_changed(line.children, other.children, depth + 1))
                 if inner:
                     yield f"  {' ' * depth}{line.text}"

@@ -12,6 +12,7 @@ import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
+from rocefort.dialects.vrp.interpret import Lines
 from rocefort.dialects.vrp.tree import tree_text
 from rocefort.lab.switch import EmulatedSwitch
 
@@ -24,15 +25,34 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the same bytes for the same configuration
 
 def saved_zip(switch: EmulatedSwitch) -> bytes:
     """The saved configuration as the switch keeps it."""
+    return _zipped(INSIDE, saved_text(switch))
+
+
+def _zipped(inside: str, text: str) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(zipfile.ZipInfo(INSIDE, EPOCH), saved_text(switch))
+        archive.writestr(zipfile.ZipInfo(inside, EPOCH), text)
     return packed.getvalue()
 
 
 def saved_text(switch: EmulatedSwitch) -> str:
     """The saved configuration as text, with its header."""
-    return f"!Software Version {switch.software}\n{tree_text(switch.saved)}"
+    return _with_header(switch, switch.saved)
+
+
+def _with_header(switch: EmulatedSwitch, config: Lines) -> str:
+    return f"!Software Version {switch.software}\n{tree_text(config)}"
+
+
+def back_up(switch: EmulatedSwitch, name: str) -> None:
+    """Write what is running to a file of the flash, `.cfg` as text, `.zip` as its compression.
+
+    Raises ValueError for a switch without a folder.
+    """
+    text = _with_header(switch, switch.running)
+    zipped = name.casefold().endswith(".zip")
+    content = _zipped(f"{name[:-4]}.cfg", text) if zipped else text.encode()
+    write_whole_bytes(_folder(switch) / name, content)
 
 
 def files_of(switch: EmulatedSwitch) -> list[tuple[str, int, datetime]]:
@@ -47,10 +67,15 @@ def files_of(switch: EmulatedSwitch) -> list[tuple[str, int, datetime]]:
 
 def unpack_flash(switch: EmulatedSwitch) -> Path:
     """Bring the folder of a switch up to date; raises ValueError for one without a folder."""
+    folder = _folder(switch)
+    write_whole_bytes(folder / STARTUP_FILE, saved_zip(switch))
+    return folder
+
+
+def _folder(switch: EmulatedSwitch) -> Path:
     if switch.flash is None:
         raise ValueError(f"{switch.name} has no folder")
     switch.flash.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_whole_bytes(switch.flash / STARTUP_FILE, saved_zip(switch))
     return switch.flash
 
 

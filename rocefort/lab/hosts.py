@@ -11,13 +11,13 @@ import asyncio
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count, pairwise
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from rocefort.errors import BadInput
 from rocefort.lab.server import Door, open_listeners, run_in_thread
@@ -32,10 +32,25 @@ TOOLS = frozenset(
 )
 VALUED = frozenset(("-d", "-x", "-D", "-n", "-p", "-u", "-q", "-s", "-m", "-S", "-T", "--tclass"))
 GUARD = re.compile(r"echo (?P<mark>\S+) \$\$ >&2; exec timeout -k \d+ (?P<limit>\d+) (?P<rest>.+)")
+WATCHED = re.compile(  # a guard that ends its command with the SSH channel as well
+    r"exec 3<&0; \S+ timeout -k \d+ (?P<limit>\d+) (?P<rest>.+) </dev/null 3<&- & job=\$!; "
+    r"echo (?P<mark>\S+) \$job >&2; .+"
+)
+KILL = re.compile(r"kill -(?P<signal>TERM|KILL) -- -(?P<pid>\d+) \|\| kill -(?P=signal) (?P=pid)")
 NO_COMMAND, TIMED_OUT = 127, 124  # exit codes of a shell and of GNU timeout
 SIGNALLED = {137: "KILL", 143: "TERM"}
 # The recorded runs ended a hung client by signal (255) and a server without client by TERM (143).
 HUNG = {"client": 255, "server": 143}
+
+
+class Behind(Protocol):
+    """What a host runs for real, such as its settings or its RDMA programs."""
+
+    def knows(self, command: str | None) -> bool:
+        """Whether a command over SSH may be run."""
+
+    async def serve(self, command: str, process: asyncssh.SSHServerProcess[bytes]) -> None:
+        """Run a command that it knows, and answer with what it leaves behind."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +101,7 @@ class Running:
     host: str
     words: tuple[str, ...]
     limit_s: float | None = None
+    watched: bool = False  # it ends with its SSH channel
     signal: asyncio.Future[str] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
@@ -116,6 +132,7 @@ class RdmaHosts:
     listen: tuple[str, int] = ("127.0.0.1", 0)
     user: str = "rdma"
     password: str = "emulated-only"  # noqa: S105 - opens nothing but an emulator
+    settings: Mapping[str, Behind] = field(default_factory=dict)  # what else a host answers
     ports: dict[str, int] = field(default_factory=dict)
     known_hosts_text: str = ""
     _chosen: dict[tuple[str, str], Sample] = field(default_factory=dict)
@@ -161,23 +178,27 @@ class RdmaHosts:
         await asyncio.sleep(0)  # the loop closes the sockets in its next turn
 
     async def _serve(self, host: str, process: asyncssh.SSHServerProcess[bytes]) -> None:
-        mark, limit_s, words = _unwrap(process.command or "")
-        if words[:1] == ("kill",):
-            process.exit(self._kill(host, words))
-        elif words and words[0] in TOOLS:
-            await self._measure(Running(host, words, limit_s), mark, process)
+        own = self.settings.get(host)
+        if own is not None and own.knows(process.command):
+            await own.serve(process.command or "", process)
+            return
+        if kill := KILL.fullmatch(process.command or ""):
+            process.exit(self._kill(host, int(kill["pid"]), kill["signal"]))
+            return
+        mark, limit_s, words, watched = _unwrap(process.command or "")
+        if words and words[0] in TOOLS:
+            await self._measure(Running(host, words, limit_s, watched), mark, process)
         else:
             process.stderr.write(f"{words[0] if words else 'sh'}: command not found\n".encode())
             process.exit(NO_COMMAND)
 
-    def _kill(self, host: str, words: tuple[str, ...]) -> int:
-        """`kill -TERM PID`, of this host's own commands only."""
-        if len(words) == 3 and words[1] in ("-TERM", "-KILL") and words[2].isdecimal():
-            one = self._running.get(int(words[2]))
-            if one is not None and one.host == host:
-                one.end(words[1][1:])
-                return 0
-        return 1
+    def _kill(self, host: str, pid: int, signal: str) -> int:
+        """Signal one of this host's own commands; the exit code of `kill`."""
+        one = self._running.get(pid)
+        if one is None or one.host != host:
+            return 1
+        one.end(signal)
+        return 0
 
     async def _measure(
         self, one: Running, mark: str, process: asyncssh.SSHServerProcess[bytes]
@@ -186,9 +207,11 @@ class RdmaHosts:
         self._running[pid] = one
         if mark:
             process.stderr.write(f"{mark} {pid}\n".encode())
+        watch = asyncio.ensure_future(_watch(one, process))
         try:
             end = await self._outcome(one)
         finally:
+            watch.cancel()
             del self._running[pid]
         process.stdout.write(end.stdout)
         process.stderr.write(end.stderr)
@@ -241,22 +264,35 @@ class RdmaHosts:
         return None
 
 
+async def _watch(one: Running, process: asyncssh.SSHServerProcess[bytes]) -> None:
+    """End a watched command with its SSH channel, whose end is that of its input."""
+    import asyncssh  # noqa: PLC0415 - belongs to an extra
+
+    if one.watched:
+        with suppress(OSError, EOFError, asyncssh.Error):
+            await process.stdin.read()
+        one.end("TERM")
+
+
 async def _ended(end: End) -> End:
     if end.exit_code is None:
         await asyncio.Event().wait()  # until a signal or the limit
     return end
 
 
-def _unwrap(command: str) -> tuple[str, float | None, tuple[str, ...]]:
-    """Take the guard off: its mark, its limit in seconds, the words of the command."""
+def _unwrap(command: str) -> tuple[str, float | None, tuple[str, ...], bool]:
+    """Take the guard off: its mark, its limit in seconds, the words, whether it is watched."""
     try:
         words = shlex.split(command)
-        guard = GUARD.fullmatch(words[3]) if words[:3] == ["exec", "sh", "-c"] else None
+        script = words[3] if words[:3] == ["exec", "sh", "-c"] else ""
+        watched = WATCHED.fullmatch(script)
+        guard = watched or GUARD.fullmatch(script)
         if guard is None:
-            return "", None, tuple(words)
-        return guard["mark"], float(guard["limit"]), tuple(shlex.split(guard["rest"]))
+            return "", None, tuple(words), False
+        inner = tuple(shlex.split(guard["rest"]))
+        return guard["mark"], float(guard["limit"]), inner, watched is not None
     except (ValueError, IndexError):  # an open quote, `sh -c` without a script
-        return "", None, ()
+        return "", None, (), False
 
 
 def _address(words: Sequence[str]) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocefort.dialects.vrp.edit import identify
+from rocefort.dialects.vrp.identity import identify
 from rocefort.dialects.vrp.interpret import Lines, View, view_kind
 from rocefort.models.hardware import SyntaxFamily
 

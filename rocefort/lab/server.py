@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from rocefort.dialects.vrp.interpret import Lines
 from rocefort.errors import BadInput, ServiceFailed
 from rocefort.lab.behind import Behind
+from rocefort.lab.deeds import GONE, POWER_LOST, Deeds
 from rocefort.lab.model import Model, Routed
 from rocefort.lab.replies import Reply
 from rocefort.lab.session import Session
@@ -38,26 +39,49 @@ L = TypeVar("L", bound=AbstractAsyncContextManager[Any, Any])
 class Kept(Session):
     """A session whose every deed is on disk before it is answered."""
 
-    def __init__(self, switch: EmulatedSwitch, user: str, peers: Peering, store: Store) -> None:
+    def __init__(
+        self,
+        switch: EmulatedSwitch,
+        user: str,
+        peers: Peering,
+        store: Store | None,
+        deeds: Deeds | None = None,
+    ) -> None:
         super().__init__(switch, user, peers)
         self.store = store
+        self.deeds = deeds
 
     def handle(self, line: str) -> Reply:
         """Answer one line, and keep what it did."""
+        self._before()
         reply = super().handle(line)
-        self.store.keep(self.switch)
+        self._keep(line)
         return reply
 
     def escape(self) -> Reply:
         """Ctrl-Z, and keep what it did."""
+        self._before()
         reply = super().escape()
-        self.store.keep(self.switch)
+        self._keep("^Z")
         return reply
 
     def close(self) -> None:
         """End, and keep what that did: a trial may end with its session."""
+        self._before()
         super().close()
-        self.store.keep(self.switch)
+        self._keep(GONE)
+
+    def _before(self) -> None:
+        """Keep what the switch did by itself: a trial that ended is not the next line's doing."""
+        if self.deeds:
+            self.switch.tick()
+            self.deeds.unasked(self.switch)
+
+    def _keep(self, line: str) -> None:
+        if self.store:
+            self.store.keep(self.switch)
+        if self.deeds:
+            self.deeds.note(self.switch, self.number, self.user, line)
 
 
 @dataclass
@@ -71,7 +95,8 @@ class LabServer:
     `behind` has the state that display commands show; without it a model without cabling, whose
     BGP peers are those that `peers` makes of the running configurations of all switches: by
     default every peer is Idle. `store` keeps the switches on disk; without it they are as they are
-    given each time. Raises what `open_listeners` raises.
+    given each time. `deeds` is told what they were told and did. Raises what `open_listeners`
+    raises.
     """
 
     switches: Mapping[str, EmulatedSwitch]
@@ -82,6 +107,7 @@ class LabServer:
     peers: Peers = idle_peers
     behind: Behind | None = None
     store: Store | None = None
+    deeds: Deeds | None = None
     ports: dict[str, int] = field(default_factory=dict)
     _open: AsyncExitStack = field(default_factory=AsyncExitStack)
     _listeners: Mapping[str, Listener] = field(default_factory=dict)
@@ -114,6 +140,8 @@ class LabServer:
             switch.behind, switch.flash = behind, self.state_dir / "flash" / switch.name
             if self.store:
                 self.store.keep(switch)
+            if self.deeds:
+                self.deeds.begin(switch)
 
     def _route(self, running: Mapping[str, Lines], dead: frozenset[Port]) -> Routed:  # noqa: ARG002
         return Routed(self.peers(running))
@@ -136,6 +164,11 @@ class LabServer:
             raise BadInput(f"no switch is called {name!r}", where="lab", how=f"use one of: {known}")
         asyncio.run_coroutine_threadsafe(self._power_cycle(name), self._loop).result()
 
+    def call(self, work: Callable[[], None]) -> None:
+        """Do something between two commands; from any thread but the lab's own."""
+        if self._loop is not None:
+            asyncio.run_coroutine_threadsafe(_called(work), self._loop).result()
+
     async def _power_cycle(self, name: str) -> None:
         switch = self.switches[name]
         lose_power(switch)  # at once, so that a session's end finds no trial
@@ -143,6 +176,8 @@ class LabServer:
             connection.abort()
         if self.store:
             self.store.keep(switch)
+        if self.deeds:
+            self.deeds.note(switch, 0, "", POWER_LOST)
 
     def _door(self, switch: EmulatedSwitch) -> Door:
         from rocefort.lab import sftp, transport  # noqa: PLC0415 - asyncssh belongs to an extra
@@ -160,9 +195,13 @@ class LabServer:
         def states() -> list[PeerState]:
             return list(switch.behind.peers(switch.name)) if switch.behind else []
 
-        return (
-            Kept(switch, user, states, self.store) if self.store else Session(switch, user, states)
-        )
+        if self.store or self.deeds:
+            return Kept(switch, user, states, self.store, self.deeds)
+        return Session(switch, user, states)
+
+
+async def _called(work: Callable[[], None]) -> None:
+    work()
 
 
 @dataclass(frozen=True)

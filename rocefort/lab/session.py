@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from rocefort.dialects.vrp.command import Tokens
 from rocefort.dialects.vrp.execute import UNRECOGNIZED
-from rocefort.dialects.vrp.interpret import View, VrpRefusal, prompt_name
+from rocefort.dialects.vrp.interpret import Lines, View, VrpRefusal, prompt_name
 from rocefort.lab.commands import Command, Stage, commands
 from rocefort.lab.replies import Question, Reply, Typed
 from rocefort.lab.rows import config_commands, outer_commands
@@ -51,6 +51,7 @@ class Session:
         self.question: Question | None = None
         self.screen_length = SCREEN_LENGTH
         self.last_input = switch.clock()
+        self._idle_limit: tuple[Lines, int] = (), 0
 
     @property
     def in_system(self) -> bool:
@@ -77,13 +78,10 @@ class Session:
         Only what the running configuration says (`idle-timeout M S` of the VTYs): the 10 minutes
         of a switch without that line are not applied.
         """
-        for line in self.switch.running:
-            if line.text.startswith("user-interface vty "):
-                for child in line.children:
-                    if child.text.startswith("idle-timeout "):
-                        minutes, seconds = (*map(int, child.text.split()[1:]), 0)[:2]
-                        return minutes * 60 + seconds
-        return 0
+        running, limit = self._idle_limit
+        if running is not self.switch.running:  # looked up once for what runs, not for each line
+            self._idle_limit = running, limit = self.switch.running, idle_seconds(self.switch)
+        return limit
 
     def idle(self) -> bool:
         """Whether the session was quiet for too long."""
@@ -142,11 +140,22 @@ class Session:
         return Reply()
 
     def escape(self) -> Reply:
-        """Ctrl-Z: to the user view from any other."""
+        """Ctrl-Z: to the user view from any other; it answers no question."""
         self.switch.tick()
-        if not self.in_system or self.question:
+        if self.question:
+            return Reply(self.question.again(), asks=True)
+        if not self.in_system:
             return Reply()
         return leave_all(self, Typed("return", {}))
+
+    def interrupt(self) -> None:
+        """Ctrl-C: nothing is done of what an open question asks."""
+        self.question = None
+
+    @property
+    def waits_with(self) -> str:
+        """What stands before the cursor: the prompt, or the open question."""
+        return self.question.again() if self.question else self.prompt
 
     # --- what a line means -----------------------------------------------------------------
 
@@ -278,6 +287,17 @@ class Session:
             own = [(None, nodes) for nodes in config_commands(config, self.view, switch.family)]
             place = Place([*known, *own])
         return place.following(tokens, beginning)
+
+
+def idle_seconds(switch: EmulatedSwitch) -> int:
+    """What `idle-timeout M S` of the VTYs says; 0 without it."""
+    for line in switch.running:
+        if line.text.startswith("user-interface vty "):
+            for child in line.children:
+                if child.text.startswith("idle-timeout "):
+                    minutes, seconds = (*map(int, child.text.split()[1:]), 0)[:2]
+                    return minutes * 60 + seconds
+    return 0
 
 
 def _without_pipe(tokens: Tokens) -> Tokens:

@@ -65,8 +65,10 @@ class Flash(asyncssh.SFTPServer):
     @staticmethod
     def _check_own(path: bytes) -> None:
         name = PurePosixPath(os.fsdecode(path)).name
-        if name == STARTUP_FILE:
+        if name.casefold() == STARTUP_FILE:
             raise asyncssh.SFTPPermissionDenied(f"{STARTUP_FILE} is written by the save command")
+        if name.startswith("."):
+            raise asyncssh.SFTPPermissionDenied("names that begin with a dot are the emulator's")
 
     @staticmethod
     def _refuse() -> NoReturn:

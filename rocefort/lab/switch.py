@@ -43,6 +43,7 @@ __all__ = [
     "PeerState",
     "Peers",
     "Trial",
+    "TrialMode",
     "commit_problems",
     "configured_peers",
     "idle_peers",
@@ -56,6 +57,7 @@ SHARED = 0  # the owner of the one candidate where all sessions share it
 SYSTEM_USER = "SYSTEM"  # who rolls a trial back that nobody confirmed
 MAX_PFC_PROFILES = 2  # V300R023C00, `display dcb pfc-profile`
 MAX_AI_QUEUES = 2  # V300R023C00, AI ECN
+FOREIGN_TRIAL = "Error: Session {} has a trial in progress."  # ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ class PeerState:
     prefixes: int = 0
 
 
+# session-only: it goes on without its session, and no other session may confirm or abort it.
+TrialMode = Literal["survives", "dies-with-session", "session-only"]
 Peers = Callable[[Mapping[str, Lines]], Mapping[str, Sequence[PeerState]]]
 
 
@@ -145,13 +149,14 @@ class EmulatedSwitch:
     serial: str = ""
     clock: Callable[[], float] = time.monotonic
     now: Callable[[], datetime] = utc_now
-    trial_mode: Literal["survives", "dies-with-session"] = "survives"
+    trial_mode: TrialMode = "survives"  # what a plain trial does when its session ends
     persist: Literal["present", "absent"] = "present"
     candidate_mode: Literal["own", "shared"] = "own"  # a candidate a session, or one for all
-    on_conflict: Literal["refuse", "merge"] = "refuse"  # a commit after somebody else's
+    on_conflict: Literal["merge", "refuse"] = "merge"  # a commit after somebody else's
     most_sessions: int = MOST_SESSIONS
     faults: tuple[Fault, ...] = ()
     behind: Behind | None = None  # the state that display commands show
+    greeting: str = ""  # what a login is told instead of the emulator's own banner
     flash: Path | None = None  # folder of the files that users put there
     running: Lines = ()
     saved: Lines = ()
@@ -352,8 +357,15 @@ class EmulatedSwitch:
                 raise CommitError("Error: The system is in the trial of another persist ID.")
         elif confirms and order.persist:
             raise CommitError("Error: The persist ID of the trial configuration is incorrect.")
-        elif trial.session != session and trial.session in self.sessions:
-            raise CommitError(f"Error: Session {trial.session} has a trial in progress.")
+        elif self.keeps_out(session) or (
+            trial.session != session and trial.session in self.sessions
+        ):
+            raise CommitError(FOREIGN_TRIAL.format(trial.session))
+
+    def keeps_out(self, session: int) -> bool:
+        """Whether a plain trial runs that this session may neither confirm nor abort."""
+        trial = self.trial if self.trial_mode == "session-only" else None
+        return trial is not None and trial.persist is None and trial.session != session
 
     def _to_commit(self, session: int) -> Lines:
         """What the commit makes running. Raises CommitError."""

@@ -21,7 +21,8 @@ class Terminal:
     """One channel: reads lines, echoes them, writes replies with CR LF.
 
     Blank, Enter, q and Ctrl-C work the pager, `?` asks for help, Ctrl-Z leaves for the user view,
-    Ctrl-C drops the line. Other control characters and cursor keys mean nothing, NUL less.
+    Ctrl-C drops the line and an open question. Other control characters and cursor keys mean
+    nothing, NUL less.
     """
 
     def __init__(self, process: asyncssh.SSHServerProcess[bytes], session: Session) -> None:
@@ -51,7 +52,7 @@ class Terminal:
             self.write(reply.text + "\n")
             self.process.exit(0)
             return
-        self.write("\n" + BANNER + self.session.prompt)
+        self.write("\n" + (self.session.switch.greeting or BANNER) + self.session.prompt)
         while (line := await self.read_line()) is not None:
             if not await self.answer(self.session.handle(line)):
                 return
@@ -126,6 +127,7 @@ class Terminal:
             del self.typed[-1:]
         elif byte == CTRL_C:
             self.typed.clear()
+            self.session.interrupt()
             self.write("\n" + self.session.prompt)
         elif byte >= ord(" ") and len(self.typed) < LINE_LIMIT:
             self.typed.append(byte)
@@ -141,7 +143,7 @@ class Terminal:
         line = self.typed.decode("utf-8", "replace")
         self.write("?\n")
         await self.page(self.session.help(line).text)
-        self.write(self.session.prompt + line)
+        self.write(self.session.waits_with + line)
 
     async def _next(self) -> int | None:
         """The next character that means something; None when the client has gone."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 
@@ -12,20 +11,18 @@ from nornir.core.task import Result, Task
 
 from rocefort.errors import Refused, RocefortError
 from rocefort.fleet import ssh_exec
-from rocefort.fleet.ssh_exec import RemoteCommand, SshExec
 from rocefort.models.base import Frozen
 from rocefort.models.change import Gate, GatePair
-from rocefort.models.fabric import Rdma
+from rocefort.models.fabric_rdma import Rdma
 from rocefort.models.network import Network, Role, Server
+from rocefort.rdma.ends import Commands, run_ends
 from rocefort.rdma.outcome import MEANING, Outcome
 from rocefort.rdma.perftest import Judgement, Tool, judge
 
 TOOLS = (Tool.WRITE_BW, Tool.WRITE_LAT)
 DEADLINE_S = 30.0
 ECT0 = 0b10  # ECN-capable transport, RFC 3168: without it a switch drops where it would mark
-LISTEN_S = 5.0  # how long a server may take until it listens
-RETRY_S = 0.05
-LAST_WORDS_S = 1.0  # for a server whose client has failed to say why
+RUN = "gate"  # what `rdma stop` finds on a server
 
 
 class Verdict(StrEnum):
@@ -312,34 +309,10 @@ def _measure(
     try:
         there = ssh_exec.session(server_host, nornir.config)
         here = ssh_exec.session(client_host, nornir.config)
-        # The server waits longer than its client may run, so that the client's end is seen first.
-        server = there.start(server_command, deadline_s + LISTEN_S)
-        try:
-            return _judge_run(tool, here, client_command, server, deadline_s)
-        finally:
-            if server.running():
-                server.kill()
+        both = run_ends(Commands(client_command, server_command), here, there, deadline_s, RUN)
+        return judge(tool, both.client, both.server)
     except RocefortError as error:
         return _not_run(str(error))
-
-
-def _judge_run(
-    tool: Tool, here: SshExec, command: str, server: RemoteCommand, deadline_s: float
-) -> Judgement:
-    """Run the client, again while the server does not listen yet, and collect both ends."""
-    listening_until = time.monotonic() + LISTEN_S
-    while True:
-        client = here.run(command, deadline_s)
-        judgement = judge(tool, client, None)
-        if judgement.outcome is not Outcome.NO_SERVER or time.monotonic() > listening_until:
-            break
-        if not server.running():
-            break
-        time.sleep(RETRY_S)
-    succeeded = client.exit_code == 0
-    end = server.wait(deadline_s if succeeded else LAST_WORDS_S)
-    # A server that is ended because its client failed says nothing about itself.
-    return judge(tool, client, None if end.timed_out and not succeeded else end)
 
 
 def _not_run(why: str) -> Judgement:

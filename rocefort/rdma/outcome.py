@@ -26,6 +26,13 @@ class Outcome(StrEnum):
     COMPLETION_ERROR = "completion-error"
     PEER_LOST = "peer-lost"
     NO_CLOCK = "no-clock"
+    # before or beside it
+    UNREACHABLE = "unreachable"
+    NO_PROGRAM = "no-program"
+    OLD_PERFTEST = "old-perftest"
+    VERSIONS_DIFFER = "versions-differ"
+    DISK_FULL = "disk-full"
+    TOOL_ERROR = "tool-error"
     # how it ended
     TIMED_OUT = "timed-out"
     KILLED = "killed"
@@ -33,6 +40,7 @@ class Outcome(StrEnum):
     NOT_RUN = "not-run"
     # what its output is like
     NO_TABLE = "no-table"
+    NOT_JSON = "not-json"
     UNTERMINATED_TABLE = "unterminated-table"
     MISSING_ROW = "missing-row"
     UNKNOWN_LINE = "unknown-line"
@@ -40,6 +48,7 @@ class Outcome(StrEnum):
     ZERO_ITERATIONS = "zero-iterations"
     ZERO_BANDWIDTH = "zero-bandwidth"
     ZERO_LATENCY = "zero-latency"
+    INVALID_DATA = "invalid-data"
     SUMS = "sums-do-not-add-up"
 
 
@@ -62,11 +71,18 @@ MEANING: dict[Outcome, str] = {
     Outcome.COMPLETION_ERROR: "the NIC completed a request with an error",
     Outcome.PEER_LOST: "the other end went away during the test",
     Outcome.NO_CLOCK: "perftest could not calibrate its clock, so its numbers are void",
+    Outcome.UNREACHABLE: "the server cannot be logged in to",
+    Outcome.NO_PROGRAM: "the program is not installed there",
+    Outcome.OLD_PERFTEST: "perftest there is older than any whose options are known",
+    Outcome.VERSIONS_DIFFER: "the two ends have different versions of perftest",
+    Outcome.DISK_FULL: "no space is left on the server",
+    Outcome.TOOL_ERROR: "the program reports an error of its own",
     Outcome.TIMED_OUT: "not finished at its deadline: it hung, or no packet came through",
     Outcome.KILLED: "ended by a signal, or with its session, before it finished",
     Outcome.EXIT_CODE: "did not end well",
     Outcome.NOT_RUN: "not run",
     Outcome.NO_TABLE: "printed no table of results",
+    Outcome.NOT_JSON: "the report is neither JSON nor the form of older versions of perftest",
     Outcome.UNTERMINATED_TABLE: "the table of results breaks off",
     Outcome.MISSING_ROW: "a row of the table is missing",
     Outcome.UNKNOWN_LINE: "printed a line that no known version of perftest prints",
@@ -75,5 +91,6 @@ MEANING: dict[Outcome, str] = {
     "smaller than the RoCE MTU",
     Outcome.ZERO_BANDWIDTH: "the bandwidth is zero",
     Outcome.ZERO_LATENCY: "the latency is zero",
+    Outcome.INVALID_DATA: "what arrived is not what was sent",
     Outcome.SUMS: "the figures of one row contradict each other",
 }

@@ -14,15 +14,8 @@ from typing import Literal
 
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.rdma.outcome import MEANING, Outcome
-from rocefort.rdma.table import (
-    BandwidthRow,
-    FlawError,
-    LatencyRow,
-    Row,
-    Table,
-    has_table,
-    read_table,
-)
+from rocefort.rdma.rows import BandwidthRow, FlawError, LatencyRow, Row
+from rocefort.rdma.table import Table, has_table, read_table
 
 Side = Literal["client", "server"]
 
@@ -69,6 +62,7 @@ CAUSES: tuple[tuple[str, Outcome], ...] = (
     (r"Couldn't read remote address|Unable to (read|write) (to|from) socket", Outcome.PEER_LOST),
     (r"Correlation coefficient", Outcome.NO_CLOCK),
     (r"(timeout: failed to run command|command not found|: not found)", Outcome.NO_PERFTEST),
+    (r"No space left on device", Outcome.DISK_FULL),
     (r"^(Killed|Terminated)$", Outcome.KILLED),
 )
 HARMLESS = re.compile(
@@ -141,13 +135,20 @@ def judge(tool: Tool, client: CommandResult, server: CommandResult | None) -> Ju
     return Judgement(Outcome.MEASURED, rows=table.rows)
 
 
+def cause_of(stderr: str) -> tuple[Outcome, str] | None:
+    """The first line of an error output that says why, and what it means; None: none does."""
+    for line in stderr.splitlines():
+        for pattern, outcome in CAUSES:
+            if re.search(pattern, line):
+                return outcome, line.strip()
+    return None
+
+
 def _diagnose(result: CommandResult, side: Side) -> Judgement | None:
     """What one end says went wrong, by its error output and its exit code."""
     lines = result.stderr.splitlines()
-    for line in lines:
-        for pattern, outcome in CAUSES:
-            if re.search(pattern, line):
-                return Judgement(outcome, side, line.strip())
+    if cause := cause_of(result.stderr):
+        return Judgement(cause[0], side, cause[1])
     if result.timed_out:
         return Judgement(Outcome.TIMED_OUT, side)
     code = result.exit_code

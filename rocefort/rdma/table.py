@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import pairwise
 
 from rocefort.rdma.outcome import Outcome
+from rocefort.rdma.rows import BandwidthRow, Cell, FlawError, Row, bandwidth_row, latency_row
 
 RULE = re.compile(r"-{20,}\s*")
 HEADER = re.compile(r"\s*#bytes\b.*")
@@ -45,45 +45,6 @@ LATENCY = (
     "99.9% percentile",
 )
 LATENCY_DURATION = ("#bytes", "#iterations", "t_avg", "tps average")
-GBPS = {"Gb/sec": 1.0, "MB/sec": 8 * 2**20 / 1e9, "MiB/sec": 8 * 2**20 / 1e9}
-SLACK = 0.001  # beyond rounding: versions differ in what they round first
-
-
-class FlawError(Exception):
-    """The text is not a table that can be trusted: which outcome, and the line that decides."""
-
-    def __init__(self, outcome: Outcome, line: str) -> None:
-        self.outcome, self.line = outcome, " ".join(line.split())
-        super().__init__(f"{outcome}: {self.line}")
-
-
-@dataclass(frozen=True)
-class BandwidthRow:
-    """One message size; peak is None where perftest did not measure it (`-D`, `-N`)."""
-
-    size_bytes: int
-    iterations: int
-    peak_gbps: float | None
-    average_gbps: float
-    rate_mpps: float
-
-
-@dataclass(frozen=True)
-class LatencyRow:
-    """One message size, microseconds; only the average is there for a run over a duration."""
-
-    size_bytes: int
-    iterations: int
-    average_us: float
-    min_us: float | None = None
-    max_us: float | None = None
-    typical_us: float | None = None
-    stdev_us: float | None = None
-    p99_us: float | None = None
-    p999_us: float | None = None
-
-
-Row = BandwidthRow | LatencyRow
 
 
 @dataclass(frozen=True)
@@ -111,6 +72,29 @@ def read_table(text: str) -> Table:
     rows = tuple(_row(line, columns) for line in _body(lines[at], lines[at + 1 :]))
     _check_sizes(rows, lines[at])
     return Table(title, rows)
+
+
+def read_growing(text: str) -> tuple[Row, ...]:
+    """Rows of a run that prints as it goes, until it is ended; raises FlawError.
+
+    No rule ends them. A row of zeros is a row here; the last line may be cut off, and is left out.
+    """
+    lines = text.splitlines(keepends=True)
+    at = next((n for n, line in enumerate(lines) if HEADER.fullmatch(line.rstrip("\n"))), None)
+    if at is None:
+        return ()
+    _title([line.rstrip("\n") for line in lines[:at]])
+    columns = _columns(lines[at].rstrip("\n"))
+    whole = [line for line in lines[at + 1 :] if line.endswith("\n") and line.strip()]
+    return tuple(_growing_row(line, columns) for line in whole if not RULE.fullmatch(line))
+
+
+def _growing_row(line: str, columns: tuple[str, ...]) -> Row:
+    cells = line.split()
+    nothing = all(re.fullmatch(r"0+(\.0+)?", cell) for cell in cells[1:])
+    if len(cells) == len(columns) and cells[0].isdecimal() and nothing:
+        return BandwidthRow(int(cells[0]), 0, None, 0.0, 0.0)
+    return _row(line, columns)
 
 
 def _is_known(line: str) -> bool:
@@ -158,105 +142,18 @@ def _row(line: str, columns: tuple[str, ...]) -> Row:
     cells = line.split()
     if any(re.fullmatch(r"[-+]?(nan|inf|infinity)", cell, re.IGNORECASE) for cell in cells):
         raise FlawError(Outcome.NOT_A_NUMBER, line)
-    whole = all(re.fullmatch(r"\d+", cell) for cell in cells[:2])
-    if len(cells) != len(columns) or not whole or not all(map(_is_number, cells)):
+    whole = all(re.fullmatch(r"[0-9]+", cell) for cell in cells[:2])
+    if len(cells) != len(columns) or not whole or not all(map(_is_figure, cells[2:])):
         raise FlawError(Outcome.UNKNOWN_LINE, line)
-    values = {n.partition("[")[0]: _Cell.read(n, c) for n, c in zip(columns, cells, strict=True)}
+    values = {n.partition("[")[0]: Cell.read(n, c) for n, c in zip(columns, cells, strict=True)}
     if values["#iterations"].value == 0:
         raise FlawError(Outcome.ZERO_ITERATIONS, line)
-    return _bandwidth(line, values) if "BW average" in values else _latency(line, values)
+    return bandwidth_row(line, values) if "BW average" in values else latency_row(line, values)
 
 
-def _is_number(cell: str) -> bool:
-    return bool(re.fullmatch(r"\d+(\.\d+)?", cell))
-
-
-@dataclass(frozen=True)
-class _Cell:
-    """A value in Gb/s, Mpps, us or as it stands, and how far rounding may have moved it."""
-
-    value: float
-    rounding: float
-
-    @classmethod
-    def read(cls, column: str, text: str) -> _Cell:
-        factor = GBPS.get(column.partition("[")[2].removesuffix("]"), 1.0)
-        exponent = Decimal(text).as_tuple().exponent
-        last_digit = 10.0**exponent if isinstance(exponent, int) else 0.0
-        return cls(float(text) * factor, last_digit / 2 * factor)
-
-
-def _bandwidth(line: str, values: dict[str, _Cell]) -> BandwidthRow:
-    average, peak, rate = values["BW average"], values["BW peak"], values["MsgRate"]
-    if average.value == 0:
-        raise FlawError(Outcome.ZERO_BANDWIDTH, line)
-    size = values["#bytes"].value
-    gbps_per_mpps = size * 8 / 1000
-    rounding = average.rounding + rate.rounding * gbps_per_mpps
-    _require(_near(average.value, rate.value * gbps_per_mpps, rounding), line)
-    _require(peak.value == 0 or _ordered(average, peak), line)
-    lowest = values.get("BW min")
-    _require(lowest is None or _ordered(lowest, average), line)
-    return BandwidthRow(
-        size_bytes=int(size),
-        iterations=int(values["#iterations"].value),
-        peak_gbps=peak.value or None,
-        average_gbps=average.value,
-        rate_mpps=rate.value,
-    )
-
-
-def _latency(line: str, values: dict[str, _Cell]) -> LatencyRow:
-    average = values["t_avg"]
-    if average.value == 0:
-        raise FlawError(Outcome.ZERO_LATENCY, line)
-    if "tps average" in values:
-        _require(_is_round_trip(average, values["tps average"]), line)
-    else:
-        for low, high in (
-            ("t_min", "t_typical"),
-            ("t_typical", "t_max"),
-            ("t_min", "t_avg"),
-            ("t_avg", "t_max"),
-            ("99% percentile", "99.9% percentile"),
-            ("99.9% percentile", "t_max"),
-        ):
-            _require(_ordered(values[low], values[high]), line)
-
-    def of(name: str) -> float | None:
-        return values[name].value if name in values else None
-
-    return LatencyRow(
-        size_bytes=int(values["#bytes"].value),
-        iterations=int(values["#iterations"].value),
-        average_us=average.value,
-        min_us=of("t_min"),
-        max_us=of("t_max"),
-        typical_us=of("t_typical"),
-        stdev_us=of("t_stdev"),
-        p99_us=of("99% percentile"),
-        p999_us=of("99.9% percentile"),
-    )
-
-
-def _is_round_trip(average: _Cell, per_second: _Cell) -> bool:
-    """Latency is half a transaction for write and send, a whole one for read."""
-    product = average.value * per_second.value
-    rounding = average.rounding * per_second.value + per_second.rounding * average.value
-    return _near(product, 0.5e6, rounding) or _near(product, 1e6, rounding)
-
-
-def _near(a: float, b: float, rounding: float) -> bool:
-    return abs(a - b) <= rounding * 1.0001 + SLACK * max(a, b)
-
-
-def _ordered(low: _Cell, high: _Cell) -> bool:
-    return low.value <= high.value + low.rounding + high.rounding
-
-
-def _require(holds: bool, line: str) -> None:
-    if not holds:
-        raise FlawError(Outcome.SUMS, line)
+def _is_figure(cell: str) -> bool:
+    """Every version prints two decimals or six: with fewer, rounding would hide a wrong figure."""
+    return bool(re.fullmatch(r"[0-9]+\.[0-9]{2,6}", cell))
 
 
 def _check_sizes(rows: Sequence[Row], header: str) -> None:

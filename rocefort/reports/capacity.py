@@ -35,6 +35,7 @@ def capacity_text(capacity: Capacity) -> str:
         [*_asked(capacity.asked)] if capacity.asked else [],
         [*_uses(capacity)],
         [*_failures(capacity)] if capacity.asked else [],
+        wrapped(capacity.failures_note) if capacity.failures_note else [],
         [line for sentence in verdicts(capacity) for line in wrapped(sentence)],
     )
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
@@ -119,11 +120,11 @@ def alike(uses: Sequence[Use]) -> Iterator[list[Use]]:
     """Parts with the same numbers; where there are too many to show, the fullest first."""
     groups = list(grouped(uses, _numbers).values())
     if len(groups) > MOST_ROWS:
-        groups.sort(key=lambda group: (-group[0].utilisation, -group[0].after))
+        groups.sort(key=lambda group: (-group[0].utilisation, -(group[0].after or 0)))
     yield from groups
 
 
-def _numbers(use: Use) -> tuple[float, ...]:
+def _numbers(use: Use) -> tuple[float | None, ...]:
     sizes = use.capacity_gbps, use.left_gbps
     return (use.out_gbps, use.in_gbps, *sizes, use.utilisation, use.after)
 
@@ -140,11 +141,12 @@ def _use_rows(title: str, row: Sequence[Use], capacity: Capacity) -> Iterator[st
             number(use.in_gbps),
             number(use.capacity_gbps),
             percent(use.utilisation),
-            percent(use.after) if use.kind != "servers" else "-",
+            "-" if use.after is None or use.kind == "servers" else percent(use.after),
             number(use.headroom_gbps),
         )
     else:
-        left = number(use.left_gbps) if use.kind != "servers" else "-"
+        is_told = use.left_gbps is not None and use.kind != "servers"
+        left = number(use.left_gbps or 0) if is_told else "-"
         yield _row(label, number(use.capacity_gbps), left)
     yield from (f"  {part}" for part in rest)
 
@@ -236,11 +238,12 @@ def _worst(capacity: Capacity, asked: Asked) -> Iterator[str]:
         return
     bad = sum(len(one.failures) for one in capacity.failures if not one.fits)
     total = sum(len(one.failures) for one in capacity.failures)
+    some = " of those studied" if capacity.failures_note else ""
     if not bad:
         yield (
-            f"fits after each of {counted(total, 'single failure')}: after the worst, the loss of "
-            f"{failure_words(worst)}, the fullest cable is used to {percent(worst.utilisation)}; "
-            f"headroom {_headroom(worst.factor, worst.headroom_gbps)}"
+            f"fits after each of {counted(total, 'single failure')}{some}: after the worst, the "
+            f"loss of {failure_words(worst)}, the fullest cable is used to "
+            f"{percent(worst.utilisation)}; headroom {_headroom(worst.factor, worst.headroom_gbps)}"
         )
         return
     cut = f", and {number(worst.cut_gbps)} Gb/s have no path" if worst.cut_gbps else ""
@@ -253,8 +256,8 @@ def _worst(capacity: Capacity, asked: Asked) -> Iterator[str]:
     )
     start = "warning: it" if capacity.fits else "it"
     yield (
-        f"{start} does not fit after {bad} of {counted(total, 'single failure')}; the worst, the "
-        f"loss of {failure_words(worst)}, {full}"
+        f"{start} does not fit after {bad} of {counted(total, 'single failure')}{some}; the worst, "
+        f"the loss of {failure_words(worst)}, {full}"
     )
 
 

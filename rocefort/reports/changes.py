@@ -1,14 +1,13 @@
-"""Changes, plans and rollouts as text for a terminal of 80 columns."""
+"""Changes and rollouts as text for a terminal of 80 columns."""
 
 from __future__ import annotations
 
 import re
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from rocefort.models.change import Change, Edit, Gate, Plan
-from rocefort.models.rollout import Applied, Event, Phase
+from rocefort.models.change import Change, Edit
 from rocefort.models.wording import counted
 from rocefort.reports.terminal import WIDTH
 from rocefort.reports.wording import port_ranges
@@ -99,115 +98,3 @@ def _arrow(before: str | None, after: str | None) -> str:
     if before is None:
         return f"new {after}"
     return f"{before} -> {after}" if after is not None else f"{before} removed"
-
-
-def plan_text(plan: Plan) -> str:
-    """A plan as a table that a person can approve."""
-    lines = [
-        f"plan {plan.digest[:12]}  fabric {plan.fabric}  commit trial {plan.trial_s} s",
-        f"{'wave':<14} {'switches':<18} gate",
-    ]
-    for wave in plan.waves:
-        gate = textwrap.wrap(_gate(wave.gate), WIDTH - 34) or [""]
-        lines.append(f"{wave.name:<14} {', '.join(wave.devices):<18} {gate[0]}")
-        lines += [" " * 34 + line for line in gate[1:]]
-    unchanged = sum(change.empty for change in plan.changes)
-    lines.append(f"{len(plan.changes) - unchanged} of {len(plan.changes)} switches change")
-    return "\n".join(line.rstrip() for line in lines) + "\n"
-
-
-def _gate(gate: Gate) -> str:
-    pairs = [f"{pair.client} > {pair.server}" for pair in gate.pairs]
-    return ", ".join([*pairs, *(f"not measured: {reason}" for reason in gate.unmeasured)])
-
-
-class WaveLines:
-    """Listener of a rollout that says one line for each act of a wave when it has ended."""
-
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
-        self._open: dict[tuple[str, str], set[str]] = defaultdict(set)
-        self._failed: set[tuple[str, str]] = set()
-
-    def __call__(self, event: Event, /) -> None:
-        """Take one event; a failure is said at once, success when the wave's last device has it."""
-        key = (event.wave, event.act)
-        if event.phase is Phase.INTENT:
-            self._open[key].add(event.device)
-            return
-        self._open[key].discard(event.device)
-        if event.phase is Phase.FAILED:
-            self._failed.add(key)
-            self._tell(event, f"FAILED {event.detail}")
-        elif not self._open[key] and key not in self._failed:
-            self._tell(event, event.detail or "ok")
-
-    def _tell(self, event: Event, text: str) -> None:
-        head = f"{event.wave:<14} {event.act:<8} "
-        for line in textwrap.wrap(text, WIDTH - len(head), break_long_words=False) or [""]:
-            self._say((head + line).rstrip())
-            head = " " * len(head)
-
-
-class WaveSummary:
-    """Listener of a rollout that says one thing for each wave when it has ended.
-
-    `say` takes the kind of wave (canary, leaves, spine) and the sentence.
-    """
-
-    def __init__(self, say: Callable[[str, str], None]) -> None:
-        self._say = say
-        self._open: dict[str, set[str]] = defaultdict(set)
-        self._ended: dict[str, list[str]] = defaultdict(list)  # by what became of them
-        self._gate = ""
-        self._failures: list[str] = []
-
-    def __call__(self, event: Event, /) -> None:
-        """Take one event; speaks when the last switch of a wave is confirmed or rolled back."""
-        if event.phase is Phase.FAILED:
-            self._failures.append(f"{event.act}: {event.detail}")
-        if event.act == "gate" and event.phase is Phase.DONE:
-            self._gate = event.detail
-        if event.act not in ("confirm", "abort"):
-            return
-        if event.phase is Phase.INTENT:
-            self._open[event.act].add(event.device)
-            if event.act == "abort":  # it asks every switch of the wave where it stands
-                self._ended.clear()
-            return
-        self._open[event.act].discard(event.device)
-        self._ended[_end_of(event)].append(event.device)
-        if not self._open[event.act] and (event.act == "abort" or not self._failures):
-            self._tell(event)
-
-    def _tell(self, event: Event) -> None:
-        kind = event.wave.split()[0]
-        if event.act == "confirm":
-            names = ", ".join(self._ended["confirmed"])
-            self._say(kind, f"{names}: trial, read back, {self._gate}, confirmed")
-        else:
-            parts = [f"{', '.join(names)} {end}" for end, names in self._ended.items()]
-            self._say(kind, "; ".join([*parts, *self._failures]))
-        self._ended.clear()
-
-
-def _end_of(event: Event) -> str:
-    """What became of a switch: the detail of an abort says that it had taken its confirmation."""
-    if event.phase is Phase.FAILED:
-        return "in an unknown state"
-    return "rolled back" if event.act == "abort" and not event.detail else "confirmed"
-
-
-def applied_text(applied: Applied) -> Iterator[str]:
-    """How a rollout ended, in sentences."""
-    if applied.failure:
-        yield from textwrap.wrap(f"stopped: {applied.failure}", WIDTH, subsequent_indent="  ")
-    for devices, words in (
-        (applied.confirmed, "confirmed, read back and saved"),
-        (applied.already, "ran as intended before"),
-        (applied.rolled_back, "rolled back to what ran before"),
-        (applied.unknown, "IN AN UNKNOWN STATE, look at them"),
-    ):
-        if devices:
-            text = f"{counted(len(devices), 'switch')} {words}"
-            yield from textwrap.wrap(f"{text}: {', '.join(devices)}", WIDTH, subsequent_indent="  ")

@@ -57,13 +57,13 @@ def picture(capacity: Capacity | None) -> CapacityPicture | None:
     if capacity is None or capacity.asked is None:
         return None
     rows = [row for kind in LABELS for row in _rows(capacity, kind)]
-    scale = max([1.0, *(max(row[0].utilisation, row[0].after) for row in rows)])
+    scale = max([1.0, *(max(row[0].utilisation, row[0].after or 0) for row in rows)])
     shown = [row for kind in LABELS for row in _rows(capacity, kind)[:MOST_ROWS]]
     return CapacityPicture(
         bars=tuple(_bar(row, scale) for row in shown),
         end=100 / scale,
         demand=demand_words(capacity.asked),
-        verdicts=tuple(verdicts(capacity)),
+        verdicts=(*verdicts(capacity), *filter(None, [capacity.failures_note])),
         fits=capacity.fits,
         more=len(rows) - len(shown),
     )
@@ -81,13 +81,16 @@ def _bar(row: Sequence[Use], scale: float) -> CapacityBar:
         kind=LABELS[use.kind],
         whole=100 * use.utilisation / scale,
         whole_level=level(use.utilisation),
-        after=100 * use.after / scale,
-        after_level=level(use.after),
+        after=100 * (use.after or 0) / scale,
+        after_level=level(use.after or 0),
         words=f"{number(load)} of {number(use.capacity_gbps)} Gb/s, {percent(use.utilisation)}",
         after_words=" ".join(_after(use)),
     )
 
 
 def _after(use: Use) -> Iterator[str]:
+    if use.after is None or use.left_gbps is None:
+        yield "no failure studied"
+        return
     yield f"{percent(use.after)} after the loss of {use.failure};" if use.failure else "no fuller;"
     yield f"at least {number(use.left_gbps)} Gb/s left"

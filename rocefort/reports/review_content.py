@@ -375,11 +375,12 @@ def _failures(review: Review) -> Section:
         why = found.note if found and found.note else "Not studied."
         return Section("failures", title, why[:1].upper() + why[1:])
     lead = (
-        f"{found.studied_after} failures studied, {found.losing_after} of them lose a pair that "
-        "cabling still joins"
+        f"{found.studied_after} failures studied: {found.parting_after} lose pairs of standing "
+        f"leaves or cut one off, {found.losing_after} of them where cabling still joins the pair"
     )
     if found.studied_before:
-        lead += f"; at the base {found.studied_before} and {found.losing_before}"
+        parting, losing = found.parting_before, found.losing_before
+        lead += f"; at the base {found.studied_before}: {parting}, {losing} of them"
     alike = grouped(
         found.changes,
         lambda c: (

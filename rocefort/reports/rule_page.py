@@ -14,7 +14,8 @@ Written from the code by `make golden`; the rules themselves are in `validators/
 `rocefort explain ID` prints one, `rocefort check --select PFC,BUF001` runs some, and a waiver in
 the fabric accepts what one finds at a place until a day. What a rule needs and a text alone does
 not tell makes it *not judged* where it is missing, never passed. The rules LIV are those of
-`rocefort health`: they judge what the switches say of themselves.
+`rocefort health`: they judge what the switches say of themselves. HST101 and on are those of
+`rocefort host check`: they judge what the servers say.
 """
 
 

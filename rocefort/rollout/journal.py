@@ -1,18 +1,40 @@
-"""The journal of a rollout: what is about to be done is on disk before it is done."""
+"""The journal of a rollout: what is about to be done is on disk before it is done.
+
+An SQLite file (write-ahead log, synchronous=FULL) with one writer. Each row carries the SHA-256 of
+itself and of the row before; the newest of these, the head, also stands in a file beside it, so
+that lost rows show. Requests of other processes are a table of their own, outside the chain: the
+controller takes each up as a row of the chain, in one transaction.
+"""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
-from rocefort.errors import ServiceFailed
-from rocefort.models.rollout import Event, Phase
+from rocefort.errors import Refused, ServiceFailed
+from rocefort.models.rollout import Event, Phase, Request
+from rocefort.rollout.chain import COLUMNS, FIRST, Head, Row, damage, linked
 from rocefort.rollout.lock import locked
+
+FORMAT: Final = 2
+SCHEMA = """
+create table entry (id integer primary key, at text not null, plan text not null,
+  wave text not null, device text not null, act text not null, phase text not null,
+  detail text not null, code integer not null, data text not null, hash text not null);
+create view event as select id, at, plan, wave, device, act, phase, detail from entry
+  where act <> 'run';
+create table request (id integer primary key, at text not null, plan text not null,
+  kind text not null, by text not null, wave text not null, data text not null, taken integer);
+"""
+DAMAGED = (
+    "nothing is done by a journal that cannot be trusted; `rocefort status` shows what it says, "
+    "look at the switches themselves"
+)
 
 
 class JournalFailed(ServiceFailed):
@@ -20,69 +42,140 @@ class JournalFailed(ServiceFailed):
 
 
 class Listener(Protocol):
-    """Who hears of each event: progress, journal, audit."""
+    """Who hears of each event: progress, audit."""
 
     def __call__(self, event: Event, /) -> None:
-        """Take one event; an exception stops the rollout before the act."""
+        """Take one event; an exception rolls the wave under way back."""
 
 
-SCHEMA = """create table if not exists event (
-  id integer primary key, at text not null, plan text not null, wave text not null,
-  device text not null, act text not null, phase text not null, detail text not null)"""
+class Journal(Protocol):
+    """Events of one plan. Kept so small that another database could stand behind it."""
+
+    def append(self, event: Event, request: Request | None) -> None:
+        """Make one event durable, and with it that a request is taken; raises JournalFailed."""
+
+    def events(self) -> Sequence[Event]:
+        """All events of this plan, oldest first."""
+
+    def requests(self) -> Sequence[Request]:
+        """What was asked of this plan's controller and is not taken up yet."""
 
 
-class Journal:
+class SqliteJournal:
     """Events of one plan in an SQLite file, each durable before the call returns."""
 
-    def __init__(self, connection: sqlite3.Connection, plan_digest: str) -> None:
+    def __init__(self, connection: sqlite3.Connection, plan_digest: str, head: Head) -> None:
         self._connection = connection
         self._plan = plan_digest
+        self._head = head
 
-    def __call__(self, event: Event, /) -> None:
+    @property
+    def head(self) -> str:
+        """The newest link of the chain: kept elsewhere, too, it seals the journal."""
+        return self._head.link
+
+    def append(self, event: Event, request: Request | None = None) -> None:
         """Write one event through to the disk."""
-        row = (
-            datetime.now(UTC).isoformat(timespec="milliseconds"),
-            self._plan,
-            event.wave,
-            event.device,
-            event.act,
-            event.phase.value,
-            event.detail,
-        )
         try:
-            with self._connection:
-                self._connection.execute(
-                    "insert into event (at, plan, wave, device, act, phase, detail)"
-                    " values (?, ?, ?, ?, ?, ?, ?)",
-                    row,
-                )
-        except sqlite3.Error as error:
+            with transaction(self._connection):
+                number, link = self._insert(event)
+                if request is not None:
+                    taken = "update request set taken = ? where id = ?"
+                    self._connection.execute(taken, (number, request.number))
+            self._head.move(number, link)
+        except (sqlite3.Error, OSError) as error:
             raise JournalFailed(
                 f"the journal cannot be written: {error}", how="nothing is done without it"
             ) from None
 
+    def _insert(self, event: Event) -> tuple[int, str]:
+        # Asked each time: after a commit whose outcome is not known, only the file knows the last.
+        newest = "select id, hash from entry order by id desc limit 1"
+        last, before = self._connection.execute(newest).fetchone() or FIRST
+        row = _row(last + 1, self._plan, event)
+        link = linked(before, row)
+        marks = ", ".join("?" * (len(row) + 1))
+        self._connection.execute(f"insert into entry values ({marks})", (*row, link))  # noqa: S608
+        return last + 1, link
+
     def events(self) -> list[Event]:
         """All events of this plan, oldest first."""
         rows = self._connection.execute(
-            "select wave, device, act, phase, detail from event where plan = ? order by id",
+            "select wave, device, act, phase, detail, code, data from entry where plan = ?"
+            " order by id",
             (self._plan,),
         )
-        return [Event(w, d, a, Phase(p), t) for w, d, a, p, t in rows]
+        return [event_of(row) for row in rows]
+
+    def requests(self) -> list[Request]:
+        """What was asked of this plan's controller and is not taken up yet."""
+        try:
+            rows = self._connection.execute(
+                "select id, kind, by, plan, wave, data from request"
+                " where plan = ? and taken is null order by id",
+                (self._plan,),
+            ).fetchall()
+        except sqlite3.Error as error:
+            raise JournalFailed(f"the journal cannot be read: {error}") from None
+        return [Request(*row) for row in rows]
+
+
+def event_of(row: Sequence[object]) -> Event:
+    """An Event of wave, device, act, phase, detail, code and data."""
+    wave, device, act, phase, detail, code, data = row
+    return Event(
+        str(wave), str(device), str(act), Phase(str(phase)), str(detail), int(str(code)), str(data)
+    )
+
+
+def _row(number: int, plan: str, event: Event) -> Row:
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")  # for people: no decision reads it
+    phase = event.phase.value
+    told = (event.wave, event.device, str(event.act), phase, event.detail)
+    return (number, at, plan, *told, event.code, event.data)
 
 
 @contextmanager
-def open_journal(path: Path, plan_digest: str) -> Iterator[Journal]:
-    """Open a journal for its owner alone; raises ServiceFailed, Refused where another has it."""
-    with locked(path.with_name(path.name + ".lock")), closing(_opened(path)) as connection:
-        yield Journal(connection, plan_digest)
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """One short write, all or nothing."""
+    connection.execute("begin immediate")
+    try:
+        yield
+        connection.execute("commit")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("rollback")
+        raise
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+@contextmanager
+def open_journal(path: Path, plan_digest: str) -> Iterator[SqliteJournal]:
+    """Open a journal for its owner alone; makes it where there is none.
+
+    Raises ServiceFailed where it is none, Refused where another controller has it, where it is of
+    another format, and where it is damaged.
+    """
+    with locked(path.with_name(path.name + ".lock")), closing(connected(path)) as connection:
+        head = Head(head_file(path))
+        with closing(head):
+            _prepared(connection, path, head)
+            yield SqliteJournal(connection, plan_digest, head)
+
+
+def head_file(path: Path) -> Path:
+    """Where the head of a journal's chain stands."""
+    return path.with_name(path.name + ".head")
+
+
+def connected(path: Path, *, create: bool = True) -> sqlite3.Connection:
+    """A connection that writes durably; raises ServiceFailed."""
     try:
         # before SQLite writes to it, because its side files take over the mode
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+        flags = os.O_RDWR | os.O_NOFOLLOW | (os.O_CREAT if create else 0)
+        os.close(os.open(path, flags, 0o600))
         path.chmod(0o600)
-        connection = sqlite3.connect(path)
+        # Nornir's threads may write, one at a time: see processors.py
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     except OSError as error:
         raise ServiceFailed(f"cannot be opened: {error.strerror}", where=str(path)) from None
     except sqlite3.Error as error:
@@ -90,8 +183,41 @@ def _opened(path: Path) -> sqlite3.Connection:
     try:
         connection.execute("pragma journal_mode=wal")
         connection.execute("pragma synchronous=full")
-        connection.execute(SCHEMA)
+        # so that the file itself stays as it is while a copy is read: see status.py
+        connection.execute("pragma wal_autocheckpoint=0")
     except sqlite3.Error as error:
         connection.close()
         raise ServiceFailed(f"is not a journal: {error}", where=str(path)) from None
     return connection
+
+
+def _prepared(connection: sqlite3.Connection, path: Path, head: Head) -> None:
+    """Make the tables of a new journal; check those of an old one."""
+    try:
+        (found,) = connection.execute("pragma user_version").fetchone()
+        (tables,) = connection.execute("select count(*) from sqlite_master").fetchone()
+        if not tables and head.fresh:
+            with transaction(connection):
+                for statement in (*SCHEMA.split(";\n"), f"pragma user_version = {FORMAT}"):
+                    connection.execute(statement)
+            return
+        if found != FORMAT:
+            raise _of_another_format(path, found)
+        rows = connection.execute(f"select {COLUMNS}, hash from entry order by id").fetchall()  # noqa: S608
+        sound = [str(row[0]) for row in connection.execute("pragma integrity_check(1)")]
+    except sqlite3.Error as error:
+        raise Refused(f"is damaged: {error}", where=str(path), how=DAMAGED) from None
+    wrong = damage(rows, head.read()) or ("" if sound == ["ok"] else sound[0])
+    if wrong:
+        raise Refused(f"is damaged: {wrong}", where=str(path), how=DAMAGED)
+    if rows:
+        head.move(rows[-1][0], rows[-1][-1])
+
+
+def _of_another_format(path: Path, found: int) -> Refused:
+    age = "a newer" if found > FORMAT else "an older"
+    return Refused(
+        f"was written by {age} Rocefort (format {found}, this one writes {FORMAT})",
+        where=str(path),
+        how="go on with that version, or begin a new journal once the switches are at rest",
+    )

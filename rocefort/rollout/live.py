@@ -20,7 +20,7 @@ from rocefort.models.wording import counted
 from rocefort.validators import check_live, live_rules
 from rocefort.validators.live import Limits, Readings
 
-Observe = Callable[[Sequence[str]], Observed]
+Observe = Callable[[Sequence[str], Sequence[str]], Observed]  # all devices; those beside a change
 NOT_DURING = ("LIV020",)  # a trial that runs is not saved, and must not be
 
 
@@ -66,24 +66,36 @@ class LiveChecks:
     monotonic: Callable[[], float] = time.monotonic
 
     def __call__(
-        self, network: Network, devices: Sequence[str], before: Live | None = None
+        self,
+        network: Network,
+        devices: Sequence[str],
+        before: Live | None = None,
+        *,
+        on_trial: bool = False,
     ) -> Live:
-        """Read the devices and their neighbours, and judge them."""
-        asked = with_neighbours(network, devices)
-        deadline = self.monotonic() + (self.settle_s if before else 0.0)
+        """Read the devices and their neighbours, and judge them.
+
+        on_trial: during or after the wave, also where no baseline was read: a controller that goes
+        on has none, and then every error counts.
+        """
+        late = on_trial or before is not None
+        deadline = self.monotonic() + (self.settle_s if late else 0.0)
         while True:
-            found = self._once(network, asked, before)
+            found = self._once(network, devices, before, late=late)
             if not found.new or self.monotonic() >= deadline:
                 return found
             self.sleep(self.pause_s)
 
-    def _once(self, network: Network, asked: Sequence[str], before: Live | None) -> Live:
-        observed = self.observe(asked)
-        run = live_rules(ignore=NOT_DURING if before else ())
+    def _once(
+        self, network: Network, devices: Sequence[str], before: Live | None, *, late: bool
+    ) -> Live:
+        asked = with_neighbours(network, devices)
+        observed = self.observe(asked, [name for name in asked if name not in devices])
+        run = live_rules(ignore=NOT_DURING if late else ())
         readings = Readings(observed, before.observed if before else None, self.limits)
         report = check_live(network, readings, self.sources, run=run)
         if before is None:
-            return Live(observed, report, new=errors_of(report))
+            return Live(observed, report, new=errors_of(report), first=not late)
         new, old = new_errors(report, before.report)
         return Live(observed, report, new, old, first=False)
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
 from rocefort.errors import Refused, ServiceFailed
 from rocefort.models.change import digest_of
+from rocefort.rollout import who
+
+HOLDER = re.compile(r"process (?P<process>\d+) on (?P<host>\S+), since ")
 
 
 @contextmanager
@@ -40,19 +45,43 @@ def locked(path: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise Refused(
-                f"another controller (process {handle.read().strip()}) applies a plan",
+                f"another controller ({handle.read().strip()}) applies a plan",
                 where=str(path),
                 how="wait for it to end",
             ) from None
         if not _is_at(handle, path):  # its holder removed it after we had opened it
             raise Refused("another controller has just ended", where=str(path), how="try again")
         handle.truncate(0)
-        handle.write(str(os.getpid()))
+        handle.write(f"process {os.getpid()} on {who.host()}, since {_now()}")
         handle.flush()
         try:
             yield
         finally:
             path.unlink(missing_ok=True)  # before the lock goes
+
+
+def holder(path: Path) -> str:
+    """Who has a lock: `process N on HOST, since TIME`; empty: nobody. Takes none, writes nothing.
+
+    A lock that was left by a controller that died is told apart by its process.
+    """
+    try:
+        said = path.read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+    found = HOLDER.match(said)
+    if found and found["host"] == who.host():
+        try:
+            os.kill(int(found["process"]), 0)
+        except ProcessLookupError:
+            return ""
+        except PermissionError:  # it lives, and is another user's
+            return said
+    return said
+
+
+def _now() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _is_at(handle: IO[str], path: Path) -> bool:

@@ -137,7 +137,7 @@ class Judge:
             )
 
     def _demand(self, spine: str) -> Iterator[str]:
-        """A warning where the demand fits nowhere; raises Refused where only the rest is too small.
+        """A warning where the demand fits nowhere; raises Refused where it fits but for the spine.
 
         Shares are of the fullest cable at `peak_share` of the demand's peak.
         """
@@ -146,8 +146,9 @@ class Judge:
             return
         share = self.policy.peak_share
         whole, rest = self.capacity.utilisation * share, after * share
-        asked = f"{self.capacity.asked.peak_gbps * share:,.0f} Gb/s of demand {self.capacity.asked.name}"
-        told = f"{asked} fill the fullest cable to {whole:.0%}, without {spine} to {rest:.0%}"
+        asked = self.capacity.asked
+        gbps = f"{asked.peak_gbps * share:,.0f} Gb/s of demand {asked.name}"
+        told = f"{gbps} fill the fullest cable to {whole:.0%}, without {spine} to {rest:.0%}"
         if rest <= 1:
             return
         if whole <= 1:
@@ -160,11 +161,11 @@ class Judge:
 
     def _busy(self, wave: Wave, spines: Collection[str]) -> Iterator[str]:
         """Lines that a switch may refuse on a port in use: tried, and taken back where it does."""
-        for name in wave.devices:
-            lines = self.sides[name].whole.conditions
-            if lines and not (name in spines and self.policy.drain):
-                commands = listing(f"`{c}`" for c in dict.fromkeys(line.command for line in lines))
-                yield f"{name} may refuse {commands} while a port is congested; then the wave goes back"
+        names = [n for n in wave.devices if not (n in spines and self.policy.drain)]
+        lines = [line for name in names for line in self.sides[name].whole.conditions]
+        if lines:
+            commands = listing(f"`{c}`" for c in dict.fromkeys(line.command for line in lines))
+            yield f"{commands} may be refused while a port is congested; then the wave goes back"
 
 
 def _after(capacity: Capacity | None, spine: str) -> float | None:
@@ -174,7 +175,7 @@ def _after(capacity: Capacity | None, spine: str) -> float | None:
 
 
 def away_with(network: Network, devices: Collection[str]) -> Iterator[str]:
-    """Who feels it when leaves change, in sentences; a leaf of single-homed servers stays in use."""
+    """Who feels it when leaves change, in sentences."""
     gone = set(devices)
     for server_leaf, names in _alone(network, gone).items():
         yield f"servers of {server_leaf}: {named(names)} (single-homed, so it is not drained)"

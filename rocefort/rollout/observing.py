@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -30,6 +30,9 @@ from rocefort.models.observed import (
 )
 
 UNREADABLE = "what the switch shows could not be read (LIV001)"
+# Of a switch beside a change: what the change may do to it, and nothing that takes long to read.
+BESIDE = (Topic.FACTS, Topic.PEERS, Topic.ROUTES, Topic.NEIGHBOURS, Topic.PORTS)
+NOT_BESIDE = "it is read only of switches that change"
 GETTERS = {  # the commands behind NAPALM's getters
     Topic.FACTS: "display version",
     Topic.PEERS: "display bgp peer",
@@ -57,18 +60,21 @@ def observe(
     network: Network,
     devices: Sequence[str],
     now: Callable[[], datetime] = utc_now,
+    beside: Collection[str] = (),
 ) -> Observed:
     """Read switches at once; what fails on one is in its DeviceSeen, never raised.
 
-    In a session of its own: `dir` is a command of the user view, and that of a rollout may hold a
-    candidate.
+    beside: those of which only the topics BESIDE are read. In a session of its own: `dir` is a
+    command of the user view, and that of a rollout may hold a candidate.
     """
     began = now()
 
     def task(task: Task) -> Result:
         driver: Driver = task.host.get_connection(NEW_SESSION, task.nornir.config)
         try:
-            return Result(host=task.host, result=_read(driver, network, task.host.name, now))
+            topics = BESIDE if task.host.name in beside else tuple(Topic)
+            reading = _Reading(driver, network, task.host.name, now)
+            return Result(host=task.host, result=_read(reading, topics))
         finally:
             task.host.close_connection(NEW_SESSION)
 
@@ -96,13 +102,16 @@ def _said(name: str, error: BaseException | None) -> str:
     return " ".join(str(error).split()).removeprefix(f"{name}: ")
 
 
-def _read(driver: Driver, network: Network, name: str, now: Callable[[], datetime]) -> DeviceSeen:
-    """All topics of one switch. A lost session ends it; what else fails is noted, and goes on."""
-    reading = _Reading(driver, network, name, now)
-    found: dict[str, Any] = {"name": name, "at": now()}
+def _read(reading: _Reading, topics: Collection[Topic]) -> DeviceSeen:
+    """Topics of one switch. A lost session ends it; what else fails is noted, and goes on."""
+    name = reading.name
+    found: dict[str, Any] = {"name": name, "at": reading.now()}
     failed: list[str] = []
     missing: dict[Topic, str] = {}
     for topic, read in reading.topics():
+        if topic not in topics:
+            missing[topic] = NOT_BESIDE
+            continue
         try:
             found[topic.value] = read()
         except ConnectionException:

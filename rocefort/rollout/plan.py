@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -13,15 +15,13 @@ from rocefort.dialects.vrp.conditions import conditions_of
 from rocefort.dialects.vrp.parse import Parsed, parse
 from rocefort.dialects.vrp.render import render
 from rocefort.errors import BadInput, Problem, Refused
-from rocefort.models.change import Change, Gate, Plan, Wave, digest_of
+from rocefort.models.change import Change, Plan, digest_of
 from rocefort.models.device import Device
 from rocefort.models.hardware import Family
-from rocefort.models.network import Network, Node, Role
+from rocefort.models.network import Network, Node
 from rocefort.models.saved_form import saved_form
 from rocefort.rollout.acl_use import with_used
 from rocefort.rollout.secrets import as_read_back, with_known_secrets
-
-GateFor = Callable[[Sequence[str]], Gate]  # devices of a wave -> the gate that covers them
 
 
 def device_digest(device: Device) -> str:
@@ -52,6 +52,49 @@ def make_changes(
     A secret that a switch has is taken for the one that is meant, which nobody can see; those of
     the references `rotate` are set again.
     """
+    return tuple(sides.whole for sides in sides_of(network, running, rotate))
+
+
+@dataclass(frozen=True)
+class Sides:
+    """A switch before and after its change, in the form in which it saves both.
+
+    `kept`: its lines that nobody owns; they stay.
+    """
+
+    node: Node
+    family: Family
+    running: Device
+    intended: Device
+    kept: tuple[str, ...]
+
+    @cached_property
+    def whole(self) -> Change:
+        """The change that is asked for."""
+        change = self.change(self.running, self.intended)
+        return change.model_copy(update={"conditions": conditions_of(change.patch, self.family)})
+
+    def change(self, old: Device, new: Device) -> Change:
+        """What takes this switch from one Device to another."""
+        texts = self._text(old), self._text(new)
+        change = change_of(texts[0], old, texts[1], new, self.family.name, self.kept)
+        return change.model_copy(
+            update={"running_digest": self.digest(old), "intended_digest": self.digest(new)}
+        )
+
+    def digest(self, device: Device) -> str:
+        """Digest of a running configuration that means this Device, with the lines that stay."""
+        return digest_of([device_digest(device), *self.kept])
+
+    def _text(self, device: Device) -> str:
+        template = self.node.hardware.template if self.node.hardware else ""
+        return render(device, self.family.name, template)
+
+
+def sides_of(
+    network: Network, running: Mapping[str, str], rotate: Collection[str] = ()
+) -> tuple[Sides, ...]:
+    """Both sides of every switch, in the network's order; raises as `make_changes` does."""
     missing = [node.name for node in network.nodes if node.name not in running]
     if missing:
         raise BadInput(
@@ -60,10 +103,10 @@ def make_changes(
                 for name in missing
             ]
         )
-    return tuple(_change(node, running[node.name], rotate) for node in network.nodes)
+    return tuple(_sides(node, running[node.name], rotate) for node in network.nodes)
 
 
-def _change(node: Node, running_text: str, rotate: Collection[str]) -> Change:
+def _sides(node: Node, running_text: str, rotate: Collection[str]) -> Sides:
     parsed = parse(running_text, f"{node.name} (running)")
     if parsed.device.name != node.name:
         raise Refused(
@@ -74,25 +117,9 @@ def _change(node: Node, running_text: str, rotate: Collection[str]) -> Change:
     if node.family is None or node.hardware is None:
         raise Refused("its syntax family is not known", where=node.name, how="name its hardware")
     _refuse_as_change(node, parsed.device)
-    syntax, template = node.family.name, node.hardware.template
-    running, kept = running_device(parsed, node.family), kept_lines(parsed)
-    running = with_known_secrets(running, node.device, rotate)
+    running = with_known_secrets(running_device(parsed, node.family), node.device, rotate)
     intended = with_used(node.device, running, parsed.unmodelled)
-    change = change_of(
-        render(running, syntax, template),
-        running,
-        render(intended, syntax, template),
-        intended,
-        syntax,
-        kept,
-    )
-    return change.model_copy(
-        update={
-            "conditions": conditions_of(change.patch, node.family),
-            "running_digest": running_digest(parsed, node.family),
-            "intended_digest": digest_of([device_digest(intended), *kept]),
-        }
-    )
+    return Sides(node, node.family, running, intended, kept_lines(parsed))
 
 
 def _refuse_as_change(node: Node, running: Device) -> None:
@@ -104,27 +131,6 @@ def _refuse_as_change(node: Node, running: Device) -> None:
             where=node.name,
             how="not supported by a trial rollout: delete the BGP process by hand, then plan again",
         )
-
-
-def make_waves(
-    network: Network, changed: Iterable[str], canary: str, max_unavailable: int, gate_for: GateFor
-) -> tuple[Wave, ...]:
-    """One leaf, the other leaves in batches, one spine at a time; only what changes.
-
-    canary: the leaf that goes first; where it does not change, the first one that does.
-    """
-    names = set(changed)
-    leaves = [n.name for n in network.role(Role.LEAF) if n.name in names]
-    spines = [n.name for n in network.role(Role.SPINE) if n.name in names]
-    first = [canary] if canary in leaves else leaves[:1]
-    leaves = [name for name in leaves if name not in first]
-    groups = [("canary", first)] if first else []
-    batches = [leaves[i : i + max_unavailable] for i in range(0, len(leaves), max_unavailable)]
-    groups += [(f"leaves {i} of {len(batches)}", batch) for i, batch in enumerate(batches, 1)]
-    groups += [(f"spine {i} of {len(spines)}", [name]) for i, name in enumerate(spines, 1)]
-    return tuple(
-        Wave(name=name, devices=tuple(devices), gate=gate_for(devices)) for name, devices in groups
-    )
 
 
 def write_plan(plan: Plan, path: Path) -> None:

@@ -30,12 +30,20 @@ def demand_of(fabric: Path | None, named: Path | None, network: Network) -> Give
     return Given(load_demand(path, network).demand, str(path))
 
 
-def judge_capacity(fabric: Path, named: Path | None) -> Capacity:
-    """Hold a demand against a fabric; what is judged is what ships."""
+def judge_capacity(fabric: Path, named: Path | None, scope: str | None = None) -> Capacity:
+    """Hold a demand against a fabric; what is judged is what ships. scope: of failures."""
     subject = subject_of(fabric, None)
-    return capacity_of(subject, demand_of(fabric, named, subject.network))
+    return capacity_of(subject, demand_of(fabric, named, subject.network), scope=scope)
 
 
-def capacity_of(subject: Subject, given: Given, solution: Solution | None = None) -> Capacity:
+def capacity_of(
+    subject: Subject,
+    given: Given,
+    solution: Solution | None = None,
+    scope: str | None = None,
+) -> Capacity:
     """Hold a demand against what was read; solution: of the routing engine, if it is there."""
-    return capacity(subject.network, given.demand, subject.sources, solution, given.file)
+    found = capacity(subject.network, given.demand, subject.sources, solution, scope)
+    if found.asked is None:
+        return found
+    return found.model_copy(update={"asked": found.asked.model_copy(update={"file": given.file})})

@@ -1,118 +1,87 @@
-"""Steps of a change: collect what runs, plan, apply, and run a lab to do it on."""
+"""Steps of a change: apply a plan, and go on with one."""
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable, Collection, Mapping, Sequence
+import time
+from collections.abc import Sequence
 from contextlib import suppress
-from importlib.metadata import version
+from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.design.derive import Derived, derive
-from rocefort.design.load import find_fabric
-from rocefort.errors import Refused
+from nornir.core import Nornir
+
+from rocefort.design.derive import Derived
+from rocefort.errors import BadInput, DeviceFailed, Refused
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.runner import open_fleet
-from rocefort.models.change import Plan, digest_of
-from rocefort.models.finding import Severity
-from rocefort.models.rollout import Applied
-from rocefort.rdma.gate import plan_gate, run_gate
-from rocefort.rollout.apply import Rollout
-from rocefort.rollout.journal import Listener, open_journal
+from rocefort.models.change import Plan
+from rocefort.models.rollout import Applied, Rules
+from rocefort.rdma.gate import run_gate
+from rocefort.rollout.engine import Rollout
+from rocefort.rollout.history import history_of
+from rocefort.rollout.journal import Listener, SqliteJournal, open_journal
+from rocefort.rollout.live import LiveChecks
 from rocefort.rollout.lock import one_controller
-from rocefort.rollout.plan import make_changes, make_waves
-from rocefort.rollout.secrets import check_rotation, references_of
+from rocefort.rollout.observing import observe
+from rocefort.rollout.secrets import references_of
 from rocefort.rollout.switches import NapalmSwitches, collect_running
-from rocefort.steps.judging import (
-    Subject,
-    read_secrets,
-    running_texts,
-    subject_of,
-    subject_of_derived,
-)
-from rocefort.steps.rehearsal import rehearse
+from rocefort.rollout.texts import kept_beside
+from rocefort.rollout.watching import WaveChecks
+from rocefort.steps.judging import read_secrets
+from rocefort.steps.planning import sealed_fabric
 from rocefort.steps.stopping import stop_on_signals
-from rocefort.validators import check
-from rocefort.validators.routing import analyse
-from rocefort.validators.verification import verify
 
 
-def intent_digest(derived: Derived) -> str:
-    """Digest of all that a fabric means; comments and order of its file do not count."""
-    network = derived.network.model_dump(mode="json", exclude={"nodes": {"__all__": {"hardware"}}})
-    return digest_of(
-        [network, derived.fabric.rdma.model_dump(), derived.fabric.rollout.model_dump()]
-    )
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How this life of a controller works: how long it waits for an approval, or why without."""
+
+    patience_s: float = 0.0
+    break_glass: str = ""
 
 
-def running_of(fabric: Path, access: Connections, directory: Path | None) -> dict[str, str]:
-    """What runs: text by switch, of a directory or asked of the switches now."""
-    if directory is not None:
-        return running_texts(directory)
-    network = derive(fabric).network
-    with open_fleet(network, access) as nornir:
-        return collect_running(nornir, [node.name for node in network.nodes])
-
-
-def make_plan(
-    fabric: Path,
+def apply_plan(  # noqa: PLR0913, PLR0917 - how, beside what and where
+    plan: Plan,
     access: Connections,
-    running: Mapping[str, str],
-    rotate: Collection[str] = (),
-) -> Plan:
-    """Check, verify, then seal a plan; a fabric with errors is refused.
-
-    rotate: references whose secrets are set again on every switch that has them.
-    """
-    derived = derive(fabric)
-    check_rotation(derived.network, rotate)
-    subject = subject_of_derived(derived)
-    _refuse_errors(subject)
-    changes = make_changes(subject.network, running, rotate)
-    rdma, rollout = derived.fabric.rdma, derived.fabric.rollout
-    servers = [server.name for server in access.servers]
-    waves = make_waves(
-        subject.network,
-        [change.device for change in changes if not change.empty],
-        rollout.canary,
-        rollout.max_unavailable,
-        lambda devices: plan_gate(subject.network, rdma, devices, access.speed_note, servers),
-    )
-    return Plan(
-        fabric=derived.fabric.fabric,
-        source=str(find_fabric(fabric).resolve()),
-        tool=f"rocefort {version('rocefort')}",
-        intent_digest=intent_digest(derived),
-        trial_s=rollout.trial_s,
-        changes=changes,
-        waves=waves,
-    ).seal()
-
-
-def _refuse_errors(subject: Subject) -> None:
-    report = check(subject.network, subject.sources)
-    solution = analyse(subject.network, subject.sources)
-    verified = verify(subject.network, solution.state, subject.sources, solution)
-    errors = [f for f in (*report.findings, *verified.findings) if f.severity is Severity.ERROR]
-    if errors:
-        raise Refused(
-            f"{len(errors)} findings of severity error, the first: {errors[0].message}",
-            where=str(errors[0].where),
-            how="mend the fabric; `rocefort check` and `rocefort verify` list them all",
-        )
-
-
-def apply_plan(
-    plan: Plan, access: Connections, journal: Path, listeners: Sequence[Listener]
+    journal: Path,
+    listeners: Sequence[Listener],
+    rules: Rules | None = None,
+    manner: Manner | None = None,
 ) -> Applied:
     """Carry a plan out; Ctrl-C rolls the wave under way back.
 
-    Raises Refused where the fabric is no longer the one that was planned, or another controller is
-    at work on these switches.
+    rules: what holds beside the plan; without them a wave may be as large as the largest. Raises
+    Refused where the fabric is no longer the one that was planned, another controller is at work
+    on these switches, or the journal has a run of this plan that did not end.
     """
-    derived = derive(Path(plan.source))
-    if intent_digest(derived) != plan.intent_digest:
-        raise Refused("the fabric has changed since the plan", where=plan.source, how="plan again")
+    return _carry_out(plan, access, journal, listeners, rules=rules, manner=manner)
+
+
+def resume_plan(
+    plan: Plan,
+    access: Connections,
+    journal: Path,
+    listeners: Sequence[Listener],
+    manner: Manner | None = None,
+) -> Applied:
+    """Go on with a run that was paused, or whose controller died; raises as apply_plan."""
+    if not journal.is_file():
+        raise BadInput("no such journal", where=str(journal), how="begin by `rocefort apply`")
+    return _carry_out(plan, access, journal, listeners, manner=manner, resume=True)
+
+
+def _carry_out(  # noqa: PLR0913 - how, beside what and where
+    plan: Plan,
+    access: Connections,
+    journal: Path,
+    listeners: Sequence[Listener],
+    *,
+    rules: Rules | None = None,
+    manner: Manner | None = None,
+    resume: bool = False,
+) -> Applied:
+    manner = manner or Manner()
+    derived = sealed_fabric(plan)
     secrets = read_secrets(references_of(plan))  # before anything is touched
     with (
         one_controller(f"{device.host}:{device.port}" for device in access.devices),
@@ -120,25 +89,61 @@ def apply_plan(
         open_fleet(derived.network, access) as nornir,
         stop_on_signals() as stop,
     ):
+        _check_run(notes, journal, resume=resume)
+        switches = NapalmSwitches(nornir, derived.network, plan.digest, secrets=secrets)
         rollout = Rollout(
             plan=plan,
-            switches=NapalmSwitches(nornir, derived.network, plan.digest, secrets=secrets),
+            switches=switches,
             run_gate=lambda gate: run_gate(nornir, gate),
             journal=notes,
+            texts=kept_beside(journal),
             listeners=listeners,
             stop=stop,
+            rules=rules,
+            resume=resume,
+            sleep=time.sleep,
+            patience_s=manner.patience_s,
+            break_glass=manner.break_glass,
+            live=_live(nornir, derived, switches),
         )
         return rollout.run()
 
 
-def run_lab(fabric: Path, state: Path, say: Callable[[str], None]) -> None:
-    """Run a lab until it is interrupted."""
-    subject = subject_of(fabric, None)
-    with rehearse(subject.network, subject.texts, state) as rehearsal:
-        for access in (*rehearsal.connections.devices, *rehearsal.connections.servers):
-            say(f"{access.name:<12} ssh -p {access.port} {access.user}@{access.host}")
-        say(f"connections: {rehearsal.file}; passwords in {state}/*.secret; Ctrl-C ends the lab")
-        # A shell's background job ignores Ctrl-C's signal, so `kill` has to end the lab as well.
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        with suppress(KeyboardInterrupt):
-            signal.pause()
+def _live(nornir: Nornir, derived: Derived, switches: NapalmSwitches) -> WaveChecks:
+    """The live checks, over sessions of their own."""
+    network = derived.network
+    checks = LiveChecks(
+        lambda names, beside: observe(nornir, network, names, beside=beside), derived.sources
+    )
+    return WaveChecks(
+        network, checks, lambda: switches.running, lambda names: _texts(nornir, names)
+    )
+
+
+def _texts(nornir: Nornir, names: Sequence[str]) -> dict[str, str]:
+    """What switches run, of those that can be asked: the others are not what is rolled out."""
+    try:
+        return collect_running(nornir, names)
+    except DeviceFailed:
+        found: dict[str, str] = {}
+        for name in names:
+            with suppress(DeviceFailed):
+                found |= collect_running(nornir, [name])
+        return found
+
+
+def _check_run(notes: SqliteJournal, journal: Path, *, resume: bool) -> None:
+    """Refuse to begin anew over a run that did not end, and to go on with one that did."""
+    unfinished = history_of(notes.events()).running
+    if unfinished and not resume:
+        raise Refused(
+            "its run of this plan did not end",
+            where=str(journal),
+            how="`rocefort resume` goes on with it",
+        )
+    if resume and not unfinished:
+        raise Refused(
+            "has no unfinished run of this plan",
+            where=str(journal),
+            how="`rocefort apply` begins one",
+        )

@@ -24,9 +24,10 @@ from rocefort.models.finding import Report, Severity
 from rocefort.models.network import Role
 from rocefort.models.rollout import Applied
 from rocefort.models.wording import counted
-from rocefort.reports.changes import WaveSummary
-from rocefort.steps.changing import apply_plan, make_plan, running_of
+from rocefort.reports.rollout_lines import WaveSummary
+from rocefort.steps.changing import apply_plan
 from rocefort.steps.judging import Subject, subject_of_derived
+from rocefort.steps.planning import make_plan, running_of
 from rocefort.steps.rehearsal import BANDWIDTH, GOOD, Rehearsal, rehearse
 from rocefort.validators import check, engines
 
@@ -56,12 +57,12 @@ def run_demo(fabric: Path, engine: engines.Engine, service: tuple[str, int], say
     started = time.monotonic()
     tell = Teller(say)
     derived = derive(fabric)
-    _own_profile(derived)
+    own_profile(derived)
     subject = _design(derived, tell)
     _verify(subject, engine, service, tell)
     with tempfile.TemporaryDirectory(prefix="rocefort-demo-") as directory:
         state = Path(directory)
-        changed = _raise_thresholds(derived, state / "fabric.yaml", tell)
+        changed = raise_thresholds(derived, state / "fabric.yaml", tell)
         with rehearse(subject.network, subject.texts, state / "lab") as lab:
             good = _roll_out(changed, lab, state, tell)
             bad = _broken_gate(derived, lab, state, tell)
@@ -117,7 +118,7 @@ def _verify(
     )
 
 
-def _own_profile(derived: Derived) -> YamlPath:
+def own_profile(derived: Derived) -> YamlPath:
     """Where the fabric's file has its lossless profile; BadInput where it names a shipped one."""
     own = ("profiles", "lossless", derived.fabric.lossless)
     if own not in derived.document.keys:
@@ -129,10 +130,10 @@ def _own_profile(derived: Derived) -> YamlPath:
     return own
 
 
-def _raise_thresholds(derived: Derived, path: Path, tell: Teller) -> Path:
+def raise_thresholds(derived: Derived, path: Path, tell: Teller) -> Path:
     """A copy of the fabric with higher thresholds, edited where they stand in the YAML."""
     lossless, document = derived.lossless, derived.document
-    own = _own_profile(derived)
+    own = own_profile(derived)
     lines = Path(document.file).read_text(encoding="utf-8").splitlines(keepends=True)
     told = []
     for field in ("xoff_kbytes", "xon_kbytes"):

@@ -13,6 +13,7 @@ from rocefort.documents.edit import replace_file
 from rocefort.documents.read import document_of, read_text
 from rocefort.documents.validate import validate
 from rocefort.errors import BadInput, Problem, Refused
+from rocefort.models.base import check_name
 from rocefort.models.fabric import Fabric
 from rocefort.models.finding import Finding, Report, Severity
 from rocefort.models.growth import Cable, Growth, NewSwitch, Staged
@@ -54,7 +55,7 @@ def wanted_of(
         raise BadInput("--servers without --add-leaves", how="servers go on new leaves")
     new = {SPINES: spines, LEAVES: leaves}
     models = {group: _model(text) for group, text in _by_group("--hardware", hardware, new)}
-    places = {group: text.split(",") for group, text in _by_group("--racks", racks, new)}
+    places = {group: _racks(text, new[group]) for group, text in _by_group("--racks", racks, new)}
     return Wanted(spines, leaves, servers, models, places)
 
 
@@ -62,6 +63,7 @@ def _by_group(
     option: str, given: Sequence[str], new: Mapping[str, int]
 ) -> Iterator[tuple[str, str]]:
     groups = [group for group in GROUPS if new[group]]
+    seen: set[str] = set()
     for text in given:
         head, is_named, rest = text.partition("=")
         if is_named and head not in groups:
@@ -70,7 +72,25 @@ def _by_group(
         if not is_named and len(groups) > 1:
             how = f"write spines={text} or leaves={text}"
             raise BadInput(f"{text!r} may be of new spines or of new leaves", where=option, how=how)
-        yield (head, rest) if is_named else (groups[0], text)
+        group, value = (head, rest) if is_named else (groups[0], text)
+        if group in seen:
+            raise BadInput(f"given twice for {group}", where=option, how="give it once")
+        seen.add(group)
+        yield group, value
+
+
+def _racks(text: str, number: int) -> list[str]:
+    """Racks, of which each takes a switch at least."""
+    racks = text.split(",")
+    if len(racks) > number:
+        what = f"{len(racks)} racks for {counted(number, 'new switch')}"
+        raise BadInput(what, where="--racks", how=f"name at most {number}")
+    for rack in racks:
+        try:
+            check_name(rack)
+        except ValueError as error:
+            raise BadInput(str(error), where="--racks", how="write RACK,RACK") from None
+    return racks
 
 
 def _model(text: str) -> Model:

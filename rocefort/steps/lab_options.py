@@ -6,15 +6,17 @@ import ipaddress
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from pathlib import Path
 
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.lab.faults import FAULTS, Fault, read_fault
 from rocefort.lab.model import Model
 from rocefort.lab.state_faults import STATE_FAULTS, StateFault, read_state_fault
-from rocefort.lab.switch import EmulatedSwitch
+from rocefort.lab.switch import EmulatedSwitch, TrialMode
 
-LISTEN = re.compile(r"\[?(?P<host>[0-9A-Fa-f.:]+?)\]?:(?P<port>\d{1,5})", re.ASCII)
+LISTEN = re.compile(
+    r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<four>[0-9.]+)):(?P<port>\d{1,5})", re.ASCII
+)
 FAULT = re.compile(r"(?P<switch>[^:@]+):(?P<name>[a-z-]+)(?:@(?P<what>.+))?", re.DOTALL)
 FIRST_PORT, LAST_PORT = 1024, 65535
 
@@ -24,11 +26,12 @@ class LabOptions:
     """The options of `lab cli`; listen: address and first port, 0 for free ones."""
 
     listen: tuple[str, int] = ("127.0.0.1", 0)
-    trial: Literal["survives", "dies-with-session"] = "survives"
+    trial: TrialMode = "survives"
     persist: bool = True
     faults: tuple[str, ...] = ()  # SWITCH:NAME@WHAT
     power_loss: bool = False  # of every switch, before the start
     keep: bool = False  # whether switches go on from where they were
+    log: Path | None = None  # what the switches were told and did: rocefort.lab.deeds
 
 
 def read_listen(text: str, *, others: bool) -> tuple[str, int]:
@@ -39,11 +42,11 @@ def read_listen(text: str, *, others: bool) -> tuple[str, int]:
     found = LISTEN.fullmatch(text)
     port = int(found["port"]) if found else -1
     try:
-        address = ipaddress.ip_address(found["host"]) if found else None
+        address = ipaddress.ip_address(found["six"] or found["four"]) if found else None
     except ValueError:
         address = None
     if found is None or address is None or not (port == 0 or FIRST_PORT <= port <= LAST_PORT):
-        how = f"write 127.0.0.1:PORT, the first port from {FIRST_PORT} to {LAST_PORT}"
+        how = f"write 127.0.0.1:PORT or [::1]:PORT, the first port from {FIRST_PORT} to {LAST_PORT}"
         raise BadInput(f"{text!r} is no address and port", where="--listen", how=how)
     if not address.is_loopback and not others:
         what = (

@@ -6,30 +6,37 @@ Joins the lab to the state behind it (`lab_model.py`) and to the fleet (a connec
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.dialects.vrp.command import words_of
+from rocefort.dialects.vrp.interpret import forget_lines
 from rocefort.dialects.vrp.secrets import as_saved
 from rocefort.errors import Refused
 from rocefort.fleet.connections import Access, Connections, ServerAccess, save_connections
+from rocefort.fleet.ssh_exec import guarded_words
+from rocefort.lab.deeds import Deeds
 from rocefort.lab.hosts import RdmaHosts, Sample, read_sample
 from rocefort.lab.model import Model
+from rocefort.lab.rdma_root import RdmaRoot, write_servers
 from rocefort.lab.server import LabServer, run_in_thread
 from rocefort.lab.sharing import Pool
 from rocefort.lab.store import Store, lose_power
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.network import Network
 from rocefort.paths import ROOT
+from rocefort.rdma.scripts import EVERY
 from rocefort.steps.lab_model import model_of
 from rocefort.steps.lab_options import LabOptions, inject, read_faults
 
 SAMPLES = ROOT / "tests" / "samples" / "perftest"
 BANDWIDTH, LATENCY = "ib_write_bw", "ib_write_lat"
 GOOD = {BANDWIDTH: "ib_write_bw.gbits", LATENCY: "ib_write_lat.iters"}
+# What takes the place of the model, and the deeds that carry on what the switches do.
+Couple = Callable[[Mapping[str, EmulatedSwitch], Model], tuple[Model, Deeds]]
 SPEED_NOTE = "replayed Soft-RoCE runs: correctness is judged, speed is not"
+EMULATED_NOTE = "emulated servers, figures of a model: correctness is judged, speed is not"
 STATE_FILE = "switches.db"
 
 
@@ -52,12 +59,16 @@ class Rehearsal:
 
 @contextmanager
 def rehearse(
-    network: Network, texts: Mapping[str, str], state: Path, options: LabOptions | None = None
+    network: Network,
+    texts: Mapping[str, str],
+    state: Path,
+    options: LabOptions | None = None,
+    couple: Couple | None = None,
 ) -> Iterator[Rehearsal]:
     """Run a lab until the block ends; by default nothing but loopback is listened on.
 
     texts: what each switch runs and has saved at the start. state: keys, known hosts, connections,
-    and what the switches keep where the options say so.
+    and what the switches keep where the options say so. couple: puts something real behind them.
     """
     chosen = options or LabOptions()
     faults = read_faults(chosen.faults, [node.name for node in network.nodes])
@@ -65,13 +76,25 @@ def rehearse(
         store = opened.enter_context(Store(state / STATE_FILE)) if chosen.keep else None
         switches, restored = _switches(network, texts, chosen, store)
         model = model_of(network, switches)
+        deeds = Deeds(chosen.log) if chosen.log else None
+        if couple is not None:
+            model, deeds = couple(switches, model)
         inject(faults, switches, model)
-        server = LabServer(switches, state, chosen.listen, behind=model, store=store)
+        if deeds is not None:
+            opened.enter_context(deeds)
+        server = LabServer(switches, state, chosen.listen, behind=model, store=store, deeds=deeds)
         hosts = _hosts(network, state, chosen.listen, len(switches))
+        if chosen.keep:  # a lab that a person drives: its servers take whole RDMA tests
+            roots = _rdma_roots(network, state / "rdma")
+            hosts.settings = roots
+            for root in roots.values():
+                opened.callback(root.kill_all)
         del network, texts  # much memory, and no more needed: the switches run on
         opened.enter_context(run_in_thread(server))
         opened.enter_context(hosts.in_thread())
         connections = _connections(server, hosts, state)
+        if chosen.keep:
+            connections = connections.model_copy(update={"speed_note": EMULATED_NOTE})
         file = state / "connections.yaml"
         save_connections(connections, file)
         yield Rehearsal(switches, hosts, connections, file, model, server, restored)
@@ -84,6 +107,26 @@ def _hosts(network: Network, state: Path, listen: tuple[str, int], switches: int
     host, port = listen
     first = port + switches if port else 0
     return RdmaHosts(addresses, samples, state_dir=state / "hosts", listen=(host, first))
+
+
+def _rdma_roots(network: Network, state: Path) -> dict[str, RdmaRoot]:
+    """Servers that run emulated programs for real, under the guard that a run has."""
+    roots = {
+        server.name: RdmaRoot(
+            name=server.name,
+            root=(state / server.name).resolve(),
+            wire=(state / "wire").resolve(),
+            address=str(server.address.ip),
+            leaf=server.port.device,
+            gbps=server.flow_gbps,
+            unwrap=guarded_words,
+            texts=EVERY,
+        ).make()
+        for server in network.servers or ()
+        if server.roce
+    }
+    write_servers(state / "wire", roots)
+    return roots
 
 
 def _switches(
@@ -100,7 +143,7 @@ def _switches(
         if options.power_loss:
             lose_power(switch)
         switches[node.name] = switch
-    words_of.cache_clear()  # the lines of all start-up texts
+    forget_lines()  # those of all start-up texts
     return switches, tuple(restored)
 
 

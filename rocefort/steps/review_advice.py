@@ -100,6 +100,7 @@ def _spine_goes(sight: Sight, node: Node, gone: Sequence[str]) -> Advice:
             *drain_steps(node),
             apply_steps(sight, f"Apply the change: {neighbours} lose their ports and peers to it."),
             _off(sight, node),
+            *_keep_id(sight, node),
         ),
         unconfirmed=drain_unconfirmed(node),
     )
@@ -126,6 +127,7 @@ def _leaf_goes(sight: Sight, node: Node) -> Advice:
             *drain_steps(node),
             apply_steps(sight, f"Apply the change: {spines} lose their ports and peers to it."),
             _off(sight, node),
+            *_keep_id(sight, node),
         ),
         unconfirmed=drain_unconfirmed(node)[:1],
     )
@@ -169,6 +171,18 @@ def _off(sight: Sight, node: Node) -> AdviceStep:
     return AdviceStep(
         text=f"Switch {node.name} off and unplug {counted(len(cables), 'cable')}: "
         f"{', '.join(cables[:PORTS_NAMED])}{rest}. What it ran stays on it until it is erased."
+    )
+
+
+def _keep_id(sight: Sight, node: Node) -> Iterator[AdviceStep]:
+    """What an author forgets: only the fabric can tell `expand` that an id had an owner."""
+    if node.role is None or node.id is None or (node.role, node.id) in sight.retired:
+        return
+    group = "spines" if node.role is Role.SPINE else "leaves"
+    yield AdviceStep(
+        text=f"Add id {node.id} to `capacity.retired_{group}` in this change, so that no other "
+        f"{node.role.value} gets what was {node.name}'s: its addresses, its ports"
+        f"{' and its AS number' if node.role is Role.LEAF else ''}."
     )
 
 

@@ -40,6 +40,8 @@ class Sight:
     renames: Mapping[str, str]
     file: str
     canary: str = ""
+    solved: Solution | None = None  # the base, where it was verified
+    retired: Collection[tuple[Role, int]] = ()  # ids that no other switch gets
     _judged: list[str] = field(default_factory=list)
 
     @cached_property
@@ -50,7 +52,7 @@ class Sight:
     @cached_property
     def start(self) -> Reachability:
         """Who reaches whom at the base; raises Refused where the routing engine does."""
-        return reachability_of(analyse(self.before).trips)
+        return (self.solved or analyse(self.before)).state.reachability
 
     def drained(self, names: Collection[str]) -> Solution | None:
         """Routing with some switches drained; None where enough of them were solved."""

@@ -48,11 +48,6 @@ def with_old_sysnames(side: Side, names: Renames) -> Side:
     return replace(side, switches=switches)
 
 
-def nodes_as_they_were(network: Network, names: Renames) -> Mapping[str, Node]:
-    """Switches by the names of the head, each with the Device of the base."""
-    return {node.name: _named(node, names.get(node.name, node.name)) for node in network.nodes}
-
-
 def _renamed_side(side: ReviewSide, names: Renames) -> ReviewSide:
     derived = side.derived
     if derived is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path
@@ -120,7 +120,20 @@ def read_sides(fabric: Path | None, base: str, head: str) -> Sides:
         with checked_out(Revision(top, head, head_commit, path)) as files:
             root = _root_of(files.source, path)
             newer = _read(root, path, f"{head} ({head_commit[:7]})", "", may_fail=False)
-    return Sides(top, side, title, newer, tuple(notes))
+    return Sides(top, side, title, _sharing(newer, side), tuple(notes))
+
+
+def _sharing(side: ReviewSide, other: ReviewSide | None) -> ReviewSide:
+    """A side with the very Nodes of the other where they are equal, so that it is found out once.
+
+    What is worked out of a Device stays with it, and what is the same object need not be compared.
+    """
+    if side.derived is None or other is None or other.derived is None:
+        return side
+    known, network = other.derived.network.by_name, side.derived.network
+    nodes = tuple(known[n.name] if known.get(n.name) == n else n for n in network.nodes)
+    derived = replace(side.derived, network=network.model_copy(update={"nodes": nodes}))
+    return replace(side, derived=derived)
 
 
 def _root_of(source: Path, path: str) -> Path:

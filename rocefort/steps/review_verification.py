@@ -48,6 +48,7 @@ class Outcome:
     told: Verification
     head: Report
     base: Report | None
+    start: Solution | None = None  # of the base, by the embedded engine
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def verify_both(
         if failing.study and not quiet:  # buffers differ, and whom they can make wait
             earlier = _study(base, asking, analyse(base.network, base.sources, done.solution))
         told = _told(done, failing, earlier, done.state)
-        return Outcome(told.model_copy(update={"same": True}), report, report)
+        return Outcome(told.model_copy(update={"same": True}), report, report, done.solution)
     solved = analyse(base.network, base.sources, done.solution)
     was = verify(base.network, solved.state, base.sources, solved)
     changes = done.changes
@@ -95,7 +96,7 @@ def verify_both(
     earlier = _study(base, asking, solved) if failing.study else Failing()
     was = was.joined(earlier.report) if earlier.report else was
     told = _told(done, failing, earlier, solved.state)
-    return Outcome(told.model_copy(update={"changes": changes}), report, was)
+    return Outcome(told.model_copy(update={"changes": changes}), report, was, solved)
 
 
 def _told(
@@ -169,9 +170,16 @@ def _failures(was: FailureStudy | None, now: FailureStudy | None, note: str) -> 
         studied_after=len(new),
         losing_before=sum(map(_loses, old.values())),
         losing_after=sum(map(_loses, new.values())),
+        parting_before=sum(map(_parts, old.values())),
+        parting_after=sum(map(_parts, new.values())),
         changes=tuple(changes) if old is not new else (),
         note=note,
     )
+
+
+def _parts(effect: Effect) -> bool:
+    """Whether a failure takes pairs of switches that stand, joined by a cable or not."""
+    return bool(effect.lost or effect.cut_off)
 
 
 def _loses(effect: Effect) -> bool:

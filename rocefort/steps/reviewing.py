@@ -14,11 +14,11 @@ from rocefort.documents.read import Document
 from rocefort.errors import BadInput, Problem
 from rocefort.models.advice import Advice
 from rocefort.models.difference import Difference
+from rocefort.models.fabric_routing import Capacity
 from rocefort.models.finding import Report
-from rocefort.models.network import Network, Node, Sources
+from rocefort.models.network import Network, Node, Role, Sources
 from rocefort.models.review import (
     Blast,
-    ChangedLine,
     FindingsChange,
     IntentChange,
     ManagementPath,
@@ -38,6 +38,7 @@ from rocefort.steps.reporting import rule_texts
 from rocefort.steps.review_advice import advice_on, without_live_patches
 from rocefort.steps.review_drain import Sight
 from rocefort.steps.review_findings import findings_change
+from rocefort.steps.review_lines import origins, switch_lines
 from rocefort.steps.review_renames import (
     Renames,
     under_new_names,
@@ -101,9 +102,21 @@ def make_review(asked: ReviewRequest) -> Review:
         intents = {s.name: s for fabric in (before.fabric, after.fabric) for s in fabric.servers}
         blast = blast_radius(before.network, network, changed, intents)
         management = management_path(before.network, network, changed)
-        lines = tuple(_lines(touched, was, texts, will.sources))
+        old = origins(was.sources, before.network, intent, head=False)
+        new = origins(will.sources, network, intent, head=True)
+        lines = tuple(
+            switch_lines(
+                name,
+                changed_lines(was.switches[name].rendered, texts[name].text, texts[name].parsed),
+                old,
+                new,
+            )
+            for name in touched
+        )
         canary = after.fabric.rollout.canary
-        sight = Sight(before.network, network, changed, intents, names, head.path, canary)
+        told = before.network, network, changed, intents, names, head.path, canary
+        retired = tuple(_retired(after.fabric.capacity))
+        sight = Sight(*told, solved=verified.start, retired=retired)
         advice = advice_on(sight, intent)
     return Review(
         fabric=after.fabric.fabric,
@@ -144,6 +157,11 @@ def write_review(review: Review, directory: Path, page_url: str = PAGE) -> list[
     except OSError as error:
         raise BadInput(f"cannot be written: {error.strerror}", where=str(directory)) from None
     return [directory / name for name in files]
+
+
+def _retired(capacity: Capacity) -> Iterator[tuple[Role, int]]:
+    yield from ((Role.SPINE, id_) for id_ in capacity.retired_spines)
+    yield from ((Role.LEAF, id_) for id_ in capacity.retired_leaves)
 
 
 def _switches(sides: Sides, names: Renames) -> tuple[Side, Side]:
@@ -205,34 +223,6 @@ def _findings(
     was = report if same else check(base.network, base.sources)
     before = was.joined(verified.base) if verified.base else was
     return findings_change(before.findings, now)
-
-
-def _lines(
-    names: list[str],
-    before: Side,
-    texts: Mapping[str, _Text],
-    new: Sources,
-) -> Iterator[SwitchLines]:
-    """Changed lines of every changed switch, each with its line of YAML."""
-    for name in names:
-        will, old = texts[name], before.sources
-        yield SwitchLines(
-            device=name,
-            lines=tuple(
-                ChangedLine(
-                    added=line.added,
-                    view=" / ".join(line.views),
-                    text=line.text,
-                    place=_place(new if line.added else old, name, line.path),
-                )
-                for line in changed_lines(before.switches[name].rendered, will.text, will.parsed)
-            ),
-        )
-
-
-def _place(sources: Sources, device: str, path: str) -> str:
-    found = sources.find(device, path)
-    return f"{found.file}:{found.line}" if found else ""
 
 
 def _intent(sides: Sides) -> Iterator[IntentChange]:

@@ -7,6 +7,7 @@ unasked, a review studies no fabric of this size.
 
 from __future__ import annotations
 
+import compileall
 import os
 import resource
 import runpy
@@ -87,6 +88,7 @@ def found(site: Path) -> None:
     (site / FABRIC).parent.mkdir()
     (site / FABRIC).write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
     (site / ".gitignore").write_text("__pycache__/\nreview/\n", encoding="utf-8")
+    compileall.compile_dir(site, quiet=1)  # as an installed application is
     _git(site, "init", "--quiet", "--initial-branch=main")
     _commit(site)
 

@@ -40,6 +40,7 @@ FAILURE_BARS = (
     ("8 120 per-spine failures", 5.0, 500.0),
     ("16 512 shared rib", 10.0, 1000.0),
 )
+DEVICES, MOST_DEVICES, DEVICES_PER_S, CLIENT_MS = 200, 1000, 25.0, 20.0
 STEPS = ("start and imports", "load and validate", "derive", "check, all rules", "render")
 
 
@@ -57,6 +58,7 @@ def main() -> None:
     failures()
     sys.stdout.flush()
     subprocess.run([sys.executable, HERE / "reviews.py"], check=True)
+    devices()
 
 
 def starts() -> None:
@@ -161,6 +163,24 @@ def failures() -> None:
         print(f"{words:<34} {costs['seconds']:6.2f} s {costs['peak MB']:6.0f} MB   (bars {bar:g} s, "
               f"{mb_bar:g} MB: {verdict(costs['seconds'], bar)}, "
               f"{verdict(costs['peak MB'], mb_bar)})")  # fmt: skip
+
+
+def devices() -> None:
+    """Change, try and confirm on many emulated switches: client and emulator share the cores."""
+    print("\nload 10 lines, diff, trial and confirm: devices/s by the wall, CPU ms a device, MB")
+    for count in (DEVICES, MOST_DEVICES):
+        costs = _answer([sys.executable, HERE / "devices.py", "run", str(count)])
+        slow = costs["slowness"]
+        told = f"{count:5} devices {costs['devices/s']:8.1f}/s in {costs['wall']:.1f} s; "
+        for side, mb in (("client", costs["MB"]), ("emulator", costs["emulator MB"])):
+            ms = costs[f"{side} ms"]
+            told += f"{side} {ms:.1f} ms ({ms / slow:.1f} calibrated), {mb:.0f} MB; "
+        print(f"{told}this machine is {slow:.2f} times slower than a quiet one")
+        if count == DEVICES:
+            ms = costs["client ms"] / slow
+            print(f"{'':14} bars: at least {DEVICES_PER_S:g}/s, "
+                  f"{verdict(DEVICES_PER_S, costs['devices/s'] * slow)}; client at most "
+                  f"{CLIENT_MS:g} ms, {verdict(ms, CLIENT_MS)} (both calibrated)")  # fmt: skip
 
 
 def cpu(work: Callable[[], T]) -> tuple[float, T]:

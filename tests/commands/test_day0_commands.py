@@ -192,7 +192,8 @@ def test_what_a_person_reads_fits_80_columns(run: Run) -> None:
         ),
         (
             ("leaf08", "--password", f"netops={PASSWORD}"),
-            "--password netops: a credential that is not a reference; write env:NAME or file:PATH",
+            "--password netops: a credential that is not a reference; write env:NAME or file:PATH, "
+            "or keyring:SERVICE/USER",
         ),
         (
             ("leaf08", "--password", "netop=env:X"),

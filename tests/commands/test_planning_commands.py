@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from rocefort import options
-from rocefort.design.schema import SCHEMA_FILE
+from rocefort.design.schema import DEMAND_SCHEMA_FILE, SCHEMA_FILE
 from rocefort.reports.show import Form, Kind
 
 COMMAND = Path(sys.executable).with_name("rocefort")
@@ -49,6 +49,8 @@ def test_show_lists_the_same_rows_in_every_form() -> None:
 
 def test_schema_is_the_shipped_file() -> None:
     assert rocefort("schema").stdout == SCHEMA_FILE.read_text(encoding="utf-8")
+    demand = DEMAND_SCHEMA_FILE.read_text(encoding="utf-8")
+    assert rocefort("schema", "--of", "demand").stdout == demand
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [(options.Table, Kind), (options.TableFormat, Form)])

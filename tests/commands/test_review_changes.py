@@ -69,6 +69,8 @@ CASES = {
             "peer`, PrefRcv 0), and its ports idle.",
             "Apply the change: leaf01 to leaf08 lose their ports and peers to it.",
             "Switch spine02 off and unplug 8 cables: spine02 100GE1/0/1 - leaf01 100GE1/0/58,",
+            "Add id 2 to `capacity.retired_spines` in this change, so that no other spine gets "
+            "what was spine02's: its addresses, its ports.",
         ),
         unconfirmed=(
             "That V200R022C00 withdraws routes as soon as a route-policy changes: an older command",
@@ -90,6 +92,9 @@ CASES = {
             "beamline 4, maintenance Tuesdays).",
             "Drain leaf05: it announces nothing",
             "Apply the change: spine01 and spine02 lose their ports and peers to it.",
+            "Switch leaf05 off and unplug 2 cables",
+            "Add id 5 to `capacity.retired_leaves` in this change, so that no other leaf gets what "
+            "was leaf05's: its addresses, its ports and its AS number.",
         ),
     ),
     "a leaf goes, and its server moves": Case(
@@ -380,7 +385,10 @@ def test_a_rename_touches_nothing(clone: Clone, review: Review) -> None:
     assert "switches: 3 modifying; none affects service; 7 unchanged." in done.words
     assert "Traffic feels nothing of this change." in done.words
     assert "servers that lose service: None." in done.words
-    assert "26 failures studied, 0 of them lose a pair" in done.words
+    assert (
+        "26 failures studied: 0 lose pairs of standing leaves or cut one off, 0 of them where "
+        "cabling still joins the pair; at the base 26: 0, 0 of them."
+    ) in done.words
     assert "sysname: <code>name: leaf05 -&#62; leaf55</code>" in done.markdown
     told = done.json
     assert told["verification"]["failures"]["changes"] == []

@@ -251,7 +251,7 @@ CASES = [
         [("privacy: env:SNMP_PRIVACY", "privacy: Hunter2Hunter2")],
         [
             "fabric.yaml:<privacy: H>:16: services.snmp[0].privacy: a credential that is not a "
-            "reference; write env:NAME or file:PATH",
+            "reference; write env:NAME or file:PATH, or keyring:SERVICE/USER",
         ],
         id="a secret where its reference belongs",
     ),
@@ -373,7 +373,15 @@ CASES = [
         ["fabric.yaml:<canary>:11: rollout.canary: no leaf 'leaf80'; did you mean 'leaf08'?"],
         id="canary that is not there",
     ),
-]
+    pytest.param(
+        [
+            ("latency_us: 3.72          # published: across the spines\n",
+             "latency_us: 3.72\n  servers: [k8sgn8]\n"),
+        ],
+        ["fabric.yaml:<servers: [k8sgn8]>:13: rdma.servers[0]: no server 'k8sgn8'; did you mean 'k8sgn08'?"],
+        id="server kept for tests that is not there",
+    ),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("replacements", "sentences"), CASES)

@@ -178,7 +178,7 @@ def test_links_are_31_bits_or_30_by_option(
         ("leaf03", "interfaces[100GE1/0/25].mtu", "mtu: 9000"),
         ("leaf03", "interfaces[100GE1/0/25].thresholds[4].xoff_kbytes", "xoff_kbytes: 600"),
         ("leaf03", "interfaces[100GE1/0/1].description", "name: k8sgn12"),
-        ("leaf03", "pfc.detect_ms", "v300-g1:"),
+        ("leaf03", "pfc.detect_ms", "detect_ms: 100"),
         ("spine01", "bgp.maximum_paths", "maximum_paths: 32"),
         ("spine01", "sysname", "name: spine01"),
     ],

@@ -87,7 +87,7 @@ def test_a_network_keeps_its_rule_when_others_come_and_go(edit_heps: Edit) -> No
         ("syslog.hosts[10.255.0.251]", "syslog:"),
         ("netconf.port_830", "netconf:"),
         ("snmp.users[monitor].group", "- name: monitor"),
-        ("interfaces[100GE1/0/25].drr[4].weight", "scheduling:"),
+        ("interfaces[100GE1/0/25].drr[4].weight", "- {queue: 4, weight: 65}"),
     ],
 )
 def test_a_value_leads_to_its_line(heps: Derived, field: str, text: str) -> None:

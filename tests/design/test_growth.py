@@ -291,6 +291,15 @@ ASKED: list[tuple[tuple[int, int, int], list[str], list[str], str]] = [
         ["r1"],
         "--racks: 'r1' may be of new spines or of new leaves; write spines=r1 or leaves=r1",
     ),
+    ((0, 1, 0), [], ["r1,r2"], "--racks: 2 racks for 1 new switch; name at most 1"),
+    ((0, 2, 0), [], ["r1", "leaves=r2"], "--racks: given twice for leaves; give it once"),
+    (
+        (0, 1, 0),
+        [],
+        ["row 3"],
+        "--racks: 'row 3' is not a name; use 1 to 63 letters, digits, '.', '_' or '-', beginning "
+        "with a letter or digit; write RACK,RACK",
+    ),
     (
         (0, 1, 0),
         ["CE8850-64CQ"],

@@ -227,7 +227,8 @@ def test_an_error_in_a_shipped_value_points_at_its_file(
     directory = tmp_path / "profiles"
     directory.mkdir()
     (directory / "ours.yaml").write_text(ours, encoding="utf-8")
-    shutil.copy(PROFILES / "ecn.yaml", directory)
+    for other in ("ecn.yaml", "host.yaml"):
+        shutil.copy(PROFILES / other, directory)
     loaded = load_fabric(edit_heps_without_nics((LOSSLESS, "lossless: ours\n")))
     with pytest.raises(BadInput) as caught:
         check_intent(Context(loaded, load_catalogue(), shipped=shipped_profiles(directory)))

@@ -9,14 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from rocefort.design.load import load_catalogue
 from rocefort.design.new import Size, new_fabric, write_new
-from rocefort.design.schema import MODELINE, SCHEMA_FILE, fabric_schema
+from rocefort.design.schema import (
+    DEMAND_SCHEMA_FILE,
+    MODELINE,
+    SCHEMA_FILE,
+    demand_schema,
+    fabric_schema,
+)
 from rocefort.documents.read import read_document
+from rocefort.models.demand import Demand
 from rocefort.paths import INVENTORY
 
 SCHEMA: dict[str, Any] = json.loads(fabric_schema())
+DEMAND: dict[str, Any] = json.loads(demand_schema())
+DEFINED = {**SCHEMA["$defs"], **DEMAND["$defs"]}  # no name is in both: a test says so
 FABRICS = sorted(INVENTORY.glob("*/fabric.yaml"))
 # What says nothing about whether data is right.
 NOTES = {"$defs", "$schema", "title", "description", "default", "examples", "format"}
@@ -54,7 +64,7 @@ KEYWORDS: dict[str, Callable[[Any, Any], bool]] = {
 def refused(schema: Any, data: Any, at: str = "") -> Iterator[str]:
     """Paths of what the schema refuses; a word that is not known here raises ValueError."""
     if "$ref" in schema:
-        yield from refused(SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[1]], data, at)
+        yield from refused(DEFINED[schema["$ref"].rsplit("/", 1)[1]], data, at)
     if "anyOf" in schema and all(list(refused(one, data)) for one in schema["anyOf"]):
         yield f"{at} anyOf"
     structure = {"$ref", "anyOf", "items", "properties", "patternProperties"} | {
@@ -115,9 +125,9 @@ def test_a_shipped_fabric_fits_and_names_the_schema(path: Path) -> None:
 
 def test_every_key_is_explained() -> None:
     silent = []
-    for model in objects(SCHEMA):
+    for model in objects([SCHEMA, DEMAND]):
         for name, part in model.get("properties", {}).items():
-            target = SCHEMA["$defs"].get(part.get("$ref", "").rpartition("/")[2], {})
+            target = DEFINED.get(part.get("$ref", "").rpartition("/")[2], {})
             if not (part.get("description") or target.get("description")):
                 silent.append(f"{model.get('title')}.{name}")
     assert silent == []
@@ -134,7 +144,7 @@ def test_units_are_in_the_explanation() -> None:
 
 
 def test_no_object_takes_unknown_keys() -> None:
-    for model in objects(SCHEMA):
+    for model in objects([SCHEMA, DEMAND]):
         named = "propertyNames" in model and isinstance(model["additionalProperties"], dict)
         assert named or model["additionalProperties"] is False, model.get("title")
 
@@ -177,3 +187,40 @@ def test_what_is_wrong_is_refused(path: tuple[str | int, ...], value: object, sa
 def test_a_new_fabric_fits(model: str, tmp_path: Path) -> None:
     path = write_new("12", new_fabric("12", Size(1, 1, 0), model, model), tmp_path)
     assert list(refused(SCHEMA, read_document(path).data)) == []
+
+
+def test_a_shipped_demand_fits_and_names_the_schema() -> None:
+    assert not SCHEMA["$defs"].keys() & DEMAND["$defs"].keys()
+    path = INVENTORY / "heps" / "demand.yaml"
+    assert list(refused(DEMAND, read_document(path).data)) == []
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    assert (path.parent / first.partition("$schema=")[2]).resolve() == DEMAND_SCHEMA_FILE
+
+
+@pytest.mark.parametrize("rate", ["3.2 Tb/s", "3200Gb/s", "+1 Gb/s", " 0.5 Gb/s "])
+def test_a_rate_that_is_read_fits(rate: str) -> None:
+    assert list(refused(DEMAND, {"demand": "x", "peak": rate})) == []
+    assert Demand.model_validate({"demand": "x", "peak": rate}).peak > 0
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("peak", "3.2", "peak pattern"),
+        ("peak", "3.2 TB", "peak pattern"),
+        ("peak", "-1 Gb/s", "peak pattern"),
+        ("daily", "800 Tb/s", "daily anyOf"),
+        ("weekly", "800 TB", "weekly enum"),
+        ("flows", [{"shares": 1}], "flows[0].shares enum"),
+        ("flows", [{"share": 0}], "flows[0].share anyOf"),
+        ("flows", [{"senders": {"leafs": ["leaf01"]}}], "flows[0].senders anyOf"),
+        ("assumed", ["unknown"], "assumed[0] enum"),
+    ],
+)
+def test_a_wrong_demand_is_refused_by_the_schema_and_the_loader(
+    key: str, value: object, said: str
+) -> None:
+    data = {"demand": "x", "peak": "1 Gb/s"} | {key: value}
+    assert list(refused(DEMAND, data)) == [said]
+    with pytest.raises(ValidationError):
+        Demand.model_validate(data)

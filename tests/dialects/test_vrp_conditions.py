@@ -15,9 +15,10 @@ from rocefort.rollout.plan import make_changes
 
 FAMILIES = load_catalogue().families
 V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2
-SAVE, REBOOT, IDLE, STAYS = (
+SAVE, REBOOT, FREES, IDLE, STAYS = (
     Requirement.SAVE,
     Requirement.REBOOT,
+    Requirement.RESTART_FREES,
     Requirement.IDLE_PORT,
     Requirement.NO_ROLLBACK,
 )
@@ -31,7 +32,7 @@ SAVE, REBOOT, IDLE, STAYS = (
         (G1, ["low-latency fabric"], []),  # V200 only
         (V200, ["low-latency fabrics"], []),
         (G1, ["interface 100GE1/0/1", " dcb pfc enable mode manual"], [(IDLE,)]),
-        (G1, ["interface 100GE1/0/1", " undo dcb pfc enable"], [(REBOOT,)]),
+        (G1, ["interface 100GE1/0/1", " undo dcb pfc enable"], [(FREES,)]),
         (G2, ["interface 100GE1/0/1", " undo dcb pfc enable"], []),
         (G2, [" dcb pfc buffer 4 hdrm 64 kbytes", " undo dcb pfc buffer 4"], [(IDLE,), (IDLE,)]),
         (G1, ["port split dimension interface 100GE1/0/1 split-type 4*25GE"], [(IDLE, STAYS)]),

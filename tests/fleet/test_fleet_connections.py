@@ -9,7 +9,7 @@ import pytest
 from rocefort.design.derive import Derived
 from rocefort.errors import BadInput
 from rocefort.fleet.connections import Access, Connections, load_connections, save_connections
-from rocefort.fleet.inventory import FabricInventory
+from rocefort.fleet.inventory import NetworkInventory
 
 TEXT = """\
 known_hosts: keys/known_hosts
@@ -87,7 +87,7 @@ def heps_connections(heps: Derived, tmp_path: Path, *names: str) -> Connections:
 
 def test_groups_and_options(heps: Derived, tmp_path: Path) -> None:
     names = tuple(node.name for node in heps.network.nodes)
-    inventory = FabricInventory(heps.network, heps_connections(heps, tmp_path, *names)).load()
+    inventory = NetworkInventory(heps.network, heps_connections(heps, tmp_path, *names)).load()
     assert set(inventory.hosts) == set(names)
     leaf = inventory.hosts["leaf03"]
     assert [group.name for group in leaf.groups] == [
@@ -109,7 +109,7 @@ def test_all_that_does_not_fit_the_fabric_is_said_together(heps: Derived, tmp_pa
     connections = heps_connections(heps, tmp_path, *names, "leaf99")
     gone = connections.model_copy(update={"known_hosts": tmp_path / "none"})
     with pytest.raises(BadInput) as caught:
-        FabricInventory(heps.network, gone).load()
+        NetworkInventory(heps.network, gone).load()
     assert [str(problem) for problem in caught.value.problems] == [
         "connections: no entry for leaf05; add it under devices",
         "connections: heps has no device leaf99; did you mean 'leaf08'?",

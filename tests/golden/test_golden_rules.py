@@ -8,6 +8,7 @@ from rocefort.paths import ROOT
 from rocefort.reports.rule_page import rule_page
 from rocefort.steps.reporting import rule_texts
 from rocefort.validators import every_rule
+from rocefort.validators.host_settings import HostRule
 from rocefort.validators.live import LIVE_FAMILIES, LiveRule
 from rocefort.validators.rules import FAMILIES, Rule
 
@@ -17,6 +18,8 @@ PAGE = ROOT / "docs" / "rules.md"
 def _needs(rule: Rule) -> tuple[str, ...]:
     """What a rule needs to know, and of a live one how often the switches are read."""
     known = tuple(map(str, (*rule.needs, *rule.wants)))
+    if isinstance(rule, HostRule):
+        return (*known, "a reading of the servers")
     if not isinstance(rule, LiveRule):
         return known
     return (*known, f"{'two readings' if rule.reads.twice else 'a reading'} of the switches")

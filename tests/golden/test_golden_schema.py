@@ -1,11 +1,26 @@
-"""The schema that editors read is the one of the models (`make golden` writes it anew)."""
+"""The schemas that editors read are those of the models (`make golden` writes them anew)."""
 
 from __future__ import annotations
 
-from rocefort.design.schema import SCHEMA_FILE, fabric_schema
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocefort.design.schema import (
+    DEMAND_SCHEMA_FILE,
+    SCHEMA_FILE,
+    demand_schema,
+    fabric_schema,
+)
 
 
-def test_the_shipped_schema_is_the_generated_one(golden_update: bool) -> None:
+@pytest.mark.parametrize(
+    ("file", "schema"), [(SCHEMA_FILE, fabric_schema), (DEMAND_SCHEMA_FILE, demand_schema)]
+)
+def test_the_shipped_schema_is_the_generated_one(
+    golden_update: bool, file: Path, schema: Callable[[], str]
+) -> None:
     if golden_update:
-        SCHEMA_FILE.write_text(fabric_schema(), encoding="utf-8")
-    assert SCHEMA_FILE.read_text(encoding="utf-8") == fabric_schema(), "run `make golden`"
+        file.write_text(schema(), encoding="utf-8")
+    assert file.read_text(encoding="utf-8") == schema(), "run `make golden`"

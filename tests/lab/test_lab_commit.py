@@ -218,6 +218,43 @@ def test_what_commits_changed(switch: EmulatedSwitch, open_talk: OpenTalk) -> No
     assert talk("display configuration commit list label").count("10000000") == 1
 
 
+@pytest.mark.parametrize("left", [False, True])
+def test_where_a_trial_is_its_sessions_alone_others_wait_for_the_timer(
+    make_switch: MakeSwitch, open_talk: OpenTalk, clock: Any, left: bool
+) -> None:
+    switch = make_switch(trial_mode="session-only")
+    owner, other = open_talk(switch), open_talk(switch)
+    owner(*MTU, "commit trial 600")
+    if left:
+        owner.session.close()
+    said = "Error: Session 1 has a trial in progress."
+    other("system-view")
+    for line in ("commit", "commit trial 60", "abort trial", "abort trial session 1"):
+        assert other(line) == said
+    assert other("lldp enable", "commit") == said
+    assert other("clear configuration candidate") == ""
+    assert other("return", "rollback configuration last 1", "y") == said
+    assert (mtu_of(switch), switch.trial_left()) == ("mtu 9100", 600)
+    clock.seconds += 600
+    assert other("display configuration trial status").startswith("Trial status: INACTIVE")
+    assert mtu_of(switch) == "mtu 9000"
+
+
+def test_the_session_of_a_trial_ends_it_itself_and_an_id_opens_it_to_others(
+    make_switch: MakeSwitch, open_talk: OpenTalk
+) -> None:
+    switch = make_switch(trial_mode="session-only")
+    owner, other = open_talk(switch), open_talk(switch)
+    owner(*MTU, "commit trial", "abort trial")
+    assert owner("y") == "Info: The trial configuration rollback succeeded."
+    assert owner(*MTU[1:], "commit trial", "commit") == ""
+    assert (mtu_of(switch), switch.trial) == ("mtu 9100", None)
+    owner("mtu 9200", "commit trial persist ours")
+    owner.session.close()
+    assert other("system-view", "commit persist ours") == ""
+    assert (mtu_of(switch), switch.trial) == ("mtu 9200", None)
+
+
 def test_eighty_rollback_points_are_kept(switch: EmulatedSwitch, open_talk: OpenTalk) -> None:
     talk = open_talk(switch)
     talk("system-view")

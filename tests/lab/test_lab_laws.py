@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import get_args
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from rocefort.lab.session import Session
-from rocefort.lab.switch import EmulatedSwitch
+from rocefort.lab.switch import EmulatedSwitch, TrialMode
 from rocefort.models.hardware import SyntaxFamily
 
 STARTUP = """#
@@ -48,22 +49,23 @@ class Users(RuleBasedStateMachine):
         self.open: list[Session] = []
 
     @initialize(
-        mode=st.sampled_from(["survives", "dies-with-session"]),
+        mode=st.sampled_from(get_args(TrialMode)),
         candidate=st.sampled_from(["own", "shared"]),
         conflict=st.sampled_from(["refuse", "merge"]),
     )
-    def start(self, mode: str, candidate: str, conflict: str) -> None:
+    def start(self, mode: TrialMode, candidate: str, conflict: str) -> None:
         self.switch = EmulatedSwitch(
             "leaf01",
             STARTUP,
             SyntaxFamily.V300_G1,
             clock=lambda: self.seconds,
             now=lambda: datetime(2026, 1, 1, tzinfo=UTC),
-            trial_mode=mode,  # type: ignore[arg-type]  # drawn from its values
-            candidate_mode=candidate,  # type: ignore[arg-type]  # same
+            trial_mode=mode,
+            candidate_mode=candidate,  # type: ignore[arg-type]  # drawn from its values
             on_conflict=conflict,  # type: ignore[arg-type]  # same
         )
-        self.survives = mode == "survives"
+        self.survives = mode != "dies-with-session"
+        self.timer_only = mode == "session-only"
         self.known = self.switch.running  # what runs as far as the laws allow
         self.before_trial = self.switch.running  # what comes back
 
@@ -146,11 +148,18 @@ class Users(RuleBasedStateMachine):
     @rule(who=st.integers(0, 2), persist=PERSIST)
     def commit(self, who: int, persist: str) -> None:
         session = self.in_system(who)
-        before = self.switch.running
+        before, forbidden = self.switch.running, self.forbidden(session)
         if "Error:" in session.handle(f"commit{persist}").text:
             self.unchanged(before)
         else:
+            assert not forbidden
             self.committed(session)
+
+    def forbidden(self, session: Session) -> bool:
+        """Whether a trial runs that nobody but another session may end."""
+        trial = self.switch.trial
+        plain = self.timer_only and trial is not None and trial.persist is None
+        return bool(plain and trial and trial.session != session.number)
 
     def unchanged(self, before: object) -> None:
         assert self.switch.running == before
@@ -165,6 +174,7 @@ class Users(RuleBasedStateMachine):
         session = self.in_system(who)
         if not session.handle(f"abort trial{how}").asks:
             return
+        assert not self.forbidden(session)
         assert session.handle("y").text == "Info: The trial configuration rollback succeeded."
         assert self.switch.trial is None
         assert self.switch.running == self.before_trial

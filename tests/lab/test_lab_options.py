@@ -7,15 +7,18 @@ import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from rocefort import tasks
+from rocefort.commands.lab import Trial
 from rocefort.design.derive import Derived
 from rocefort.errors import BadInput, Refused, RocefortError, ServiceFailed
+from rocefort.fleet.connections import load_connections
 from rocefort.lab.server import LabServer, run_in_thread
 from rocefort.lab.state_faults import StateFault
-from rocefort.lab.switch import CommitOrder, EmulatedSwitch, Fault
+from rocefort.lab.switch import CommitOrder, EmulatedSwitch, Fault, TrialMode
 from rocefort.steps.judging import subject_of_derived
 from rocefort.steps.lab_options import LabOptions, read_faults, read_listen
 from rocefort.steps.rehearsal import rehearse
@@ -39,7 +42,12 @@ def test_where_it_listens(text: str, read: tuple[str, int]) -> None:
 @pytest.mark.parametrize(
     ("text", "error", "sentence"),
     [
-        ("2200", BadInput, "--listen: '2200' is no address and port; write 127.0.0.1:PORT, the"),
+        (
+            "2200",
+            BadInput,
+            "'2200' is no address and port; write 127.0.0.1:PORT or [::1]:PORT, the",
+        ),
+        ("::1:2200", BadInput, "'::1:2200' is no address and port"),
         ("localhost:2200", BadInput, "'localhost:2200' is no address and port"),
         ("127.0.0.1:22", BadInput, "the first port from 1024 to 65535"),
         ("127.0.0.1:65536", BadInput, "'127.0.0.1:65536' is no address and port"),
@@ -107,6 +115,16 @@ def test_ports_follow_the_order_of_names(make_switch: MakeSwitch, tmp_path: Path
     assert "no port is left for spine1; choose a first port up to 65533" in str(ended.value)
 
 
+def test_a_lab_listens_on_the_other_loopback(heps: Derived, tmp_path: Path) -> None:
+    subject = subject_of_derived(heps)
+    options = LabOptions(listen=read_listen("[::1]:0", others=False))
+    with rehearse(subject.network, subject.texts, tmp_path, options) as lab:
+        access = load_connections(lab.file).devices[0]
+        assert access.host == "::1"
+        place = f"[::1]:{access.port} ssh-ed25519 "
+        assert place in lab.connections.known_hosts.read_text()
+
+
 def test_the_state_behind_heps_is_the_engines(heps: Derived, tmp_path: Path) -> None:
     subject = subject_of_derived(heps)
     options = LabOptions(
@@ -171,6 +189,10 @@ def test_a_lab_that_cannot_start_says_why_and_writes_nothing(
     assert len(told.err.splitlines()) == 1
     assert sentence in told.err
     assert not (tmp_path / "lab").exists()
+
+
+def test_every_behaviour_of_a_trial_can_be_chosen() -> None:
+    assert {trial.value for trial in Trial} == set(get_args(TrialMode))
 
 
 def test_all_faults_are_listed(

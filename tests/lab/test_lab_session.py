@@ -319,8 +319,9 @@ def test_a_session_that_is_lost_leaves_nothing_in_any_candidate(
 
 
 def test_two_candidates_and_the_conflict_between_them(
-    switch: EmulatedSwitch, open_talk: OpenTalk
+    make_switch: MakeSwitch, open_talk: OpenTalk
 ) -> None:
+    switch = make_switch(on_conflict="refuse")
     one, two = open_talk(switch), open_talk(switch)
     one(*MTU)
     two("system-view", "lldp enable")

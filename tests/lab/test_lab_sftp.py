@@ -98,6 +98,60 @@ def test_nothing_leads_out_of_the_folder(switch: EmulatedSwitch, tmp_path: Path,
     over_sftp(switch, tmp_path, work)
 
 
+@pytest.mark.parametrize("name", ["backup.cfg", "flash:/backup.cfg", "Backup-1.ZIP"])
+def test_a_backup_is_a_file_of_what_runs(
+    switch: EmulatedSwitch, open_talk: Any, tmp_path: Path, name: str
+) -> None:
+    file = name.removeprefix("flash:/")
+
+    async def work(client: asyncssh.SFTPClient, _: asyncssh.SSHClientConnection) -> None:
+        talk = open_talk(switch)
+        talk("system-view", "sysname other", "commit", "return")
+        assert talk(f"save {name}") == (
+            f"Warning: Are you sure to save the configuration to flash:/{file}? [Y/N]:"
+        )
+        assert talk("n", f"save {name}", "y") == "Info: Save the configuration successfully."
+        assert file in talk("dir")
+        content = await read(client, file)
+        if name.endswith("ZIP"):
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                content = archive.read("Backup-1.cfg")
+        assert content.decode().startswith("!Software Version V300R023C00\n#\nsysname other\n")
+        assert switch.hostname == "other"
+        assert "sysname leaf01" in talk("display saved-configuration"), "startup is as it was"
+
+    over_sftp(switch, tmp_path, work)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("../../up.cfg", "Error: Wrong parameter found at '^' position."),
+        ("/etc/up.cfg", "Error: Wrong parameter found at '^' position."),
+        ("flash:/../up.cfg", "Error: Wrong parameter found at '^' position."),
+        (".hidden.cfg", "Error: Wrong parameter found at '^' position."),
+        ("backup.txt", "Error: Wrong parameter found at '^' position."),
+        ("a.cf", "Error: Wrong parameter found at '^' position."),
+        (f"{'x' * 61}.cfg", "Error: Wrong parameter found at '^' position."),
+        ("backup.dat", "Error: The emulator writes no .dat files; use .cfg or .zip."),
+    ],
+)
+def test_what_is_no_backup_file_is_refused(
+    switch: EmulatedSwitch, open_talk: Any, name: str, said: str
+) -> None:
+    assert open_talk(switch)(f"save {name}").endswith(said)
+
+
+def test_saving_to_the_startup_file_is_saving(switch: EmulatedSwitch, open_talk: Any) -> None:
+    talk = open_talk(switch)
+    talk("system-view", "sysname other", "commit", "return")
+    assert talk("save vrpcfg.zip").startswith("Warning: all configuration will be written")
+    assert talk("y").endswith("Save the configuration successfully.")
+    assert "sysname other" in talk("display saved-configuration")
+    full = "Error: The flash memory has no space left."
+    assert talk("save backup.cfg", "y") == full, "a switch without a folder"
+
+
 def test_only_save_writes_the_saved_configuration(switch: EmulatedSwitch, tmp_path: Path) -> None:
     async def work(client: asyncssh.SFTPClient, _: asyncssh.SSHClientConnection) -> None:
         await write(client, "own.cfg", b"x")
@@ -108,6 +162,10 @@ def test_only_save_writes_the_saved_configuration(switch: EmulatedSwitch, tmp_pa
             await client.remove("vrpcfg.zip")
         with denied:
             await client.rename("own.cfg", "vrpcfg.zip")
+        with denied:
+            await write(client, "VRPCFG.zip", b"x")
+        with pytest.raises(asyncssh.SFTPPermissionDenied, match="begin with a dot"):
+            await write(client, ".vrpcfg.zip.new", b"x")
 
     over_sftp(switch, tmp_path, work)
 

@@ -172,6 +172,23 @@ def test_keys_of_a_line(typing: Typing) -> None:
     assert not switch.points
 
 
+def test_keys_while_a_question_is_open(typing: Typing) -> None:
+    again = "Error: Please choose 'YES' or 'NO' first before pressing 'Enter'. [Y/N]:"
+
+    async def work(keys: Keys) -> None:
+        await keys("system-view\rsysname other\rcommit\rreturn\r", "<other>")
+        await keys("save\r", "[Y/N]")
+        assert await keys("\x1a", "[Y/N]:") == f"\r\n{again}", "Ctrl-Z is no answer"
+        assert await keys("?", "[Y/N]:") == f"?\r\n{again}", "nor is a call for help"
+        assert await keys("\x03", ">") == "\r\n<other>", "Ctrl-C drops the question"
+        assert await keys("y\r", ">") == (
+            "y\r\n       ^\r\nError: Unrecognized command found at '^' position.\r\n<other>"
+        ), "nothing asks any more"
+
+    switch = typing(work)
+    assert switch.saved != switch.running
+
+
 def test_bytes_as_netmiko_sends_them(typing: Typing) -> None:
     """The order and the bare Enters are those that were recorded from its huawei_vrpv8."""
 

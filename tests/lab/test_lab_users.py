@@ -120,9 +120,8 @@ def test_an_idle_session_is_ended_as_configured(
 
 
 def test_two_services_of_two_users_both_take_effect(
-    make_switch: MakeSwitch, open_talk: OpenTalk
+    switch: EmulatedSwitch, open_talk: OpenTalk
 ) -> None:
-    switch = make_switch(on_conflict="merge")
     one, two = open_talk(switch), open_talk(switch)
     one(*MTU)
     two("system-view", "lldp enable", "commit")
@@ -151,9 +150,8 @@ def test_of_the_same_configuration_only_the_first_takes_effect(
 
 
 def test_a_line_that_no_longer_fits_stops_the_merge(
-    make_switch: MakeSwitch, open_talk: OpenTalk
+    switch: EmulatedSwitch, open_talk: OpenTalk
 ) -> None:
-    switch = make_switch(on_conflict="merge")
     one, two = open_talk(switch), open_talk(switch)
     one("system-view", "bgp 65101", "peer 10.1.0.0 description spine")
     two("system-view", "bgp 65101", "undo peer 10.1.0.0", "y", "commit")

@@ -41,7 +41,7 @@ def test_every_word_may_be_shortened_while_the_line_means_one_thing(
         ([], "s", "s", "Ambiguous command"),
         ([], "dis configuration", "", "Incomplete command"),
         ([], "screen-length 513 temporary", "513", "Wrong parameter"),
-        ([], "save now", "now", "Too many parameters"),
+        ([], "save now", "now", "Wrong parameter"),
         ([], "rollback configuration last 81", "81", "Wrong parameter"),
         (["sys"], "c", "c", "Ambiguous command"),
         (["sys"], "commit trial label 9x", "9x", "Wrong parameter"),

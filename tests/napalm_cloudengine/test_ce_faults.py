@@ -180,7 +180,7 @@ ON_TRIAL = (
     Case(
         Fault("fail-commit"),
         CommitConfirmException,
-        r"leaf01: 'commit' failed: .*; the trial keeps its timer",
+        r"leaf01: 'commit' failed: .*; the trial keeps its timer and reverts by itself within 600 s",
         at="confirm",
     ),
     Case(

@@ -252,15 +252,42 @@ def test_a_commit_that_the_switch_refuses_is_discarded(bench: Start) -> None:
     assert made.switch.running == made.before
 
 
-def test_a_change_under_our_feet_fails_the_commit(bench: Start) -> None:
-    made = bench()
+@pytest.mark.parametrize("revert_in", [None, 600])
+@pytest.mark.parametrize("mode", ["merge", "refuse"])
+def test_a_change_of_something_else_under_our_feet(
+    bench: Start, mode: str, revert_in: int | None
+) -> None:
+    made = bench(on_conflict=mode)
     with made.driver() as ours, made.driver() as theirs:
         ours.load_merge_candidate(config=MTU)
         theirs.load_merge_candidate(config="vlan batch 50")
         theirs.commit_config()
-        with pytest.raises(CommitError, match="changed by another user"):
+        with pytest.raises(CommandErrorException, match="running configuration has been changed"):
+            ours.compare_config()
+        if mode == "merge":  # as documented: both take effect
+            ours.commit_config(revert_in=revert_in)
+        else:
+            with pytest.raises(CommitError, match=r"changed by another user.*was discarded$"):
+                ours.commit_config(revert_in=revert_in)
+        if mode == "merge" and revert_in:
+            ours.abort_commit()
+    running = made.running()
+    assert ("mtu 9000" in running) is not (mode == "merge" and revert_in is None)
+    assert "vlan batch 10 50" in running, "theirs stays, whatever becomes of ours"
+    assert made.switch.candidates == {}
+
+
+@pytest.mark.parametrize("mode", ["merge", "refuse"])
+def test_a_change_of_the_same_under_our_feet_fails_the_commit(bench: Start, mode: str) -> None:
+    made = bench(on_conflict=mode)
+    with made.driver() as ours, made.driver() as theirs:
+        ours.load_merge_candidate(config=MTU)
+        theirs.load_merge_candidate(config=MTU.replace("9216", "9100"))
+        theirs.commit_config()
+        with pytest.raises(CommitError, match=r"changed by another user.*was discarded$"):
             ours.commit_config()
-    assert "mtu 9000" in made.running()
+    assert "mtu 9100" in made.running()
+    assert made.switch.candidates == {}
 
 
 @pytest.mark.parametrize(

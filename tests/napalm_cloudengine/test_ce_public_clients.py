@@ -14,7 +14,7 @@ from scrapli import AuthOptions, Cli
 
 Start = Callable[..., Any]
 USER, PASSWORD = "netops", "canary-Pa55word"
-CHANGE = ["interface 100GE1/0/1", "mtu 9216"]
+CHANGE = ["interface 100GE1/0/1", " mtu 9216"]
 
 
 @pytest.fixture
@@ -30,8 +30,12 @@ def netmiko(made: Any) -> Iterator[Any]:
         port=made.options()["port"],
         username=USER,
         password=PASSWORD,
+        ssh_strict=True,
+        alt_host_keys=True,
+        alt_key_file=made.options()["ssh_known_hosts"],
     ) as connection:
         yield connection
+    made.wait(lambda: not made.switch.sessions)
 
 
 @pytest.fixture
@@ -66,6 +70,9 @@ def test_netmiko_configures_commits_and_saves(made: Any, netmiko: Any) -> None:
     netmiko.exit_config_mode()
     assert netmiko.find_prompt() == "<leaf01>"
     assert made.switch.saved == made.before != made.switch.running
+    shown = netmiko.send_command("display current-configuration interface 100GE1/0/1")
+    assert " mtu 9216" in shown.splitlines()
+    assert [point.user for point in made.switch.points] == [USER]
     netmiko.save_config()
     made.wait(lambda: made.switch.saved == made.switch.running)
 

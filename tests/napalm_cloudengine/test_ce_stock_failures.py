@@ -3,9 +3,11 @@
 Seen with napalm-huawei-vrp 1.2.0 against the emulated command line: `load_replace_candidate` is
 `pass`; `compare_config` is "" for an mtu that another interface has; `commit_config` knows no
 `revert_in`; `has_pending_commit` and `confirm_commit` raise NotImplementedError. napalm-ce 0.2.0
-does not import with Netmiko 4 (`netmiko.ssh_exception` is gone). The rest is read in their source
-and in that of Netmiko 4.8.0: the lines of a merge go out in one `send_config_set`, so a question
-swallows the next line; the commit's output is dropped; `save` follows each commit.
+does not import with Netmiko 4 (`netmiko.ssh_exception` is gone). Seen, too: an unknown host key is
+accepted; a question takes the next lines for its answers; of a commit that fails the output is not
+looked at (what is told, after 12 s, is that no `<..>` came after the `return`), and the session is
+lost with its candidate; every commit writes a backup and saves. The rest is read in the source of
+Netmiko 4.8.0.
 """
 
 import re

@@ -5,10 +5,19 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from napalm.base.exceptions import MergeConfigException
 
 from napalm_cloudengine.answers import answer_to, answers_from
+from napalm_cloudengine.changing import config_lines_of
+from napalm_cloudengine.dialogue import same_configuration
 from napalm_cloudengine.masking import mask_secrets
-from napalm_cloudengine.text import Line, UnsendableError, check_description, config_lines
+from napalm_cloudengine.text import (
+    Line,
+    UnsendableError,
+    check_description,
+    config_lines,
+    quotable,
+)
 
 
 def test_lines_keep_their_numbers_and_lose_what_is_not_configuration() -> None:
@@ -113,6 +122,42 @@ def test_secrets_are_masked(line: str, masked: str) -> None:
 )
 def test_what_is_no_secret_is_kept(text: str) -> None:
     assert mask_secrets(text) == text
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("x" * 3101, "x" * 120 + ".."),
+        ("vlan batch 9\x1b[2J", "vlan batch 9\\x1b[2J"),
+        ("a\u2028b\tc", "a\\u2028b\\tc"),
+        ("description café", "description café"),
+    ],
+)
+def test_a_line_in_a_message_is_short_and_moves_no_cursor(line: str, shown: str) -> None:
+    assert quotable(line) == shown
+
+
+def test_a_message_shows_a_line_that_is_not_sent_so() -> None:
+    with pytest.raises(MergeConfigException) as caught:
+        config_lines_of("leaf01", "sysname a\nvlan batch 9\x1b[2J")
+    assert str(caught.value) == (
+        "leaf01: line 2 'vlan batch 9\\x1b[2J': holds the control character U+001B; not sent; "
+        "nothing was loaded"
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("#\nsysname a\nreturn", "#\nsysname a\nreturn", True),
+        ("!Last saved at 1\nsysname a \n", "!Last saved at 2\nsysname a\n", True),
+        ("password cipher %^%#a%^%#", "password cipher %^%#b%^%#", True),
+        ("sysname a", "sysname b", False),
+        ("sysname a", "sysname a\nlldp enable", False),
+    ],
+)
+def test_when_two_configurations_say_the_same(one: str, other: str, same: bool) -> None:
+    assert same_configuration(one, other) is same
 
 
 @pytest.mark.parametrize(

@@ -72,9 +72,12 @@ def test_a_plain_trial_that_nobody_else_can_end_is_told_as_such(replay: Replay) 
             driver.confirm_commit()
         with pytest.raises(CommitConfirmException) as aborted:
             driver.abort_commit()
-    said = "failed: Error: The system is in trial configuration mode.; the trial keeps its timer"
-    assert str(confirmed.value) == f"127.0.0.1: 'commit' {said}"
-    assert str(aborted.value) == f"127.0.0.1: 'abort trial' {said}"
+    said = (
+        "failed: Error: The system is in trial configuration mode.; "
+        "the trial keeps its timer and reverts by itself within"
+    )
+    assert str(confirmed.value) == f"127.0.0.1: 'commit' {said} 51 s"
+    assert str(aborted.value) == f"127.0.0.1: 'abort trial' {said} 49 s"
 
 
 def test_a_commit_is_taken_back(replay: Replay) -> None:

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable
 from itertools import product
-from typing import Any
+from typing import Any, get_args
 
 import pytest
-from napalm.base.exceptions import CommitConfirmException
+from napalm.base.exceptions import CommitConfirmException, CommitError
+
+from rocefort.lab.switch import TrialMode
 
 Start = Callable[..., Any]
 CHANGE = "interface 100GE1/0/1\n mtu 9216\n"
 OURS = "rocefort-7f3a"
-RELEASES = list(product(("survives", "dies-with-session"), ("present", "absent")))
+RELEASES = list(product(get_args(TrialMode), ("present", "absent")))
 
 
 def begin(made: Any, **options: Any) -> None:
@@ -32,16 +34,39 @@ def test_the_next_process_finishes_what_the_release_lets_it(
     made = bench(trial_mode=trial_mode, persist=persist)
     begin(made, persist_id=OURS)
     with made.driver(name="leaf01", persist_id=OURS) as driver:
-        lives = persist == "present" or trial_mode == "survives"
+        lives = persist == "present" or trial_mode != "dies-with-session"
+        finishes = persist == "present" or trial_mode == "survives"
         assert driver.has_pending_commit() is lives
         assert driver.trial_status().persist_id == (OURS if persist == "present" else "")
-        if lives:
+        if finishes:
             getattr(driver, f"{act}_commit")()
         else:
-            with pytest.raises(CommitConfirmException, match=rf"^leaf01: no trial to {act} \(it"):
+            why = r"'.*' failed: Error: Session 1 has" if lives else rf"no trial to {act} \(it"
+            with pytest.raises(CommitConfirmException, match=rf"^leaf01: {why}"):
                 getattr(driver, f"{act}_commit")()
+        assert driver.has_pending_commit() is (lives and not finishes)
+        made.clock.now += 601
         assert driver.has_pending_commit() is False
-    assert (made.switch.running == made.before) is not (lives and act == "confirm")
+    assert (made.switch.running == made.before) is not (finishes and act == "confirm")
+
+
+@pytest.mark.parametrize("act", ["confirm", "abort"])
+def test_where_only_the_timer_ends_a_trial_it_is_said_when(bench: Start, act: str) -> None:
+    made = bench(trial_mode="session-only")
+    begin(made)
+    made.clock.now += 200
+    with made.driver(name="leaf01") as driver:
+        with pytest.raises(CommitConfirmException) as caught:
+            getattr(driver, f"{act}_commit")()
+        driver.load_merge_candidate(config="vlan batch 20")
+        with pytest.raises(CommitError, match=r"a trial is ACTIVE \(400 s left\); confirm or"):
+            driver.commit_config()
+        assert driver.has_pending_commit() is True
+    command = "commit" if act == "confirm" else "abort trial"
+    assert str(caught.value) == (
+        f"leaf01: '{command}' failed: Error: Session 1 has a trial in progress.; the trial keeps "
+        "its timer and reverts by itself within 400 s"
+    )
 
 
 @pytest.mark.parametrize(("trial_mode", "persist"), RELEASES)
@@ -56,15 +81,17 @@ def test_one_process_goes_the_whole_way(bench: Start, trial_mode: str, persist: 
         assert made.switch.trial is None
 
 
-@pytest.mark.parametrize("trial_mode", ["survives", "dies-with-session"])
+@pytest.mark.parametrize("trial_mode", get_args(TrialMode))
 def test_without_an_id_a_trial_is_plain_and_lives_as_the_release_has_it(
     bench: Start, trial_mode: str
 ) -> None:
     made = bench(trial_mode=trial_mode)
     begin(made)
     with made.driver(name="leaf01") as driver:
-        assert driver.has_pending_commit() is (trial_mode == "survives")
-        driver.rollback() if driver.has_pending_commit() else None
+        assert driver.has_pending_commit() is (trial_mode != "dies-with-session")
+        driver.rollback() if trial_mode == "survives" else None
+        made.clock.now += 601
+        assert driver.has_pending_commit() is False
     assert made.switch.running == made.before
 
 

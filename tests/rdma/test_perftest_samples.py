@@ -10,7 +10,7 @@ import pytest
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.rdma.outcome import MEANING, Outcome
 from rocefort.rdma.perftest import Judgement, Tool, judge
-from rocefort.rdma.table import BandwidthRow, LatencyRow
+from rocefort.rdma.rows import BandwidthRow, LatencyRow
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "perftest"
 

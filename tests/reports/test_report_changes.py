@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rocefort.models.change import Gate, GatePair, Plan, Wave
 from rocefort.models.rollout import Applied, Event, Phase
-from rocefort.reports.changes import WaveLines, WaveSummary, applied_text, plan_text
+from rocefort.reports.rollout_lines import WaveLines, WaveSummary, applied_text
 
 INTENT, DONE, FAILED = Phase.INTENT, Phase.DONE, Phase.FAILED
-PAIR = GatePair(
-    client="a", server="b", server_address="192.0.2.1", client_rate_gbps=100, server_rate_gbps=100
-)
 
 
 def act(name: str, *ends: tuple[str, Phase, str]) -> list[Event]:
@@ -35,6 +31,10 @@ BAD_LOAD = [
 HALF_CONFIRMED = [
     *act("confirm", ("leaf01", DONE, ""), ("leaf02", FAILED, "the trial expired")),
     *act("abort", ("leaf01", DONE, "was confirmed"), ("leaf02", DONE, "")),
+]
+DRAINED = [
+    *act("gate", ("", DONE, "1 pair measured")),
+    *act("confirm", ("leaf01", DONE, "end of the drain")),
 ]
 LOST = act("abort", ("leaf01", FAILED, "no session"))
 
@@ -66,6 +66,7 @@ def test_each_act_of_a_wave_is_one_line(events: list[Event], lines: list[str]) -
     ("events", "sentences"),
     [
         (GOOD, ["leaf01, leaf02: trial, read back, 1 pair measured, confirmed"]),
+        (DRAINED, ["leaf01 (end of the drain): trial, read back, 1 pair measured, confirmed"]),
         (BAD_LOAD, ["leaf01, leaf02 rolled back; load: line 2 refused"]),
         (LOST, ["leaf01 in an unknown state; abort: no session"]),
     ],
@@ -85,30 +86,6 @@ def test_a_switch_that_had_taken_its_confirmation_is_not_called_rolled_back() ->
         listener(event)
     (sentence,) = said
     assert sentence == "leaf01 confirmed; leaf02 rolled back; confirm: the trial expired"
-
-
-def test_a_plan_names_what_its_gates_do_not_measure() -> None:
-    gate = Gate(
-        pairs=(PAIR,),
-        traffic_class=138,
-        line_rate_fraction=0.92,
-        latency_us=3.72,
-        latency_tolerance=0.25,
-        speed_judged=True,
-        unmeasured=("leaf02: no RoCE server",),
-    )
-    plan = Plan(
-        fabric="f",
-        source="f.yaml",
-        tool="t",
-        intent_digest="0",
-        trial_s=600,
-        changes=(),
-        waves=(Wave(name="leaves 1 of 1", devices=("leaf01", "leaf02"), gate=gate),),
-    ).seal()
-    assert plan_text(plan).splitlines()[2] == (
-        "leaves 1 of 1  leaf01, leaf02     a > b, not measured: leaf02: no RoCE server"
-    )
 
 
 def test_how_a_rollout_ended_is_said_for_every_switch() -> None:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from rocefort import tasks
 from rocefort.design.derive import Derived
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Applied, Event
-from rocefort.steps.changing import apply_plan, make_plan, running_of
+from rocefort.steps.changing import apply_plan
 from rocefort.steps.judging import subject_of_derived
+from rocefort.steps.planning import make_plan, running_of
 from rocefort.steps.rehearsal import Rehearsal, rehearse
 
 EditHeps = Callable[..., Path]
@@ -59,3 +65,59 @@ def apply_to(lab: Rehearsal, tmp_path: Path) -> Callable[[Plan], tuple[Applied, 
         return apply_plan(plan, lab.connections, tmp_path / "journal", [events.append]), events
 
     return apply
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def words(self) -> str:
+        """Output without the breaks of its lines."""
+        return " ".join(self.out.split())
+
+
+@pytest.fixture
+def command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Ran]:
+    """Run a command in this process, as somebody types it."""
+
+    def run(*arguments: object) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["rocefort", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            tasks.app()
+        said = capsys.readouterr()
+        assert "Traceback" not in said.out + said.err
+        return Ran(int(ended.value.code or 0), said.out, said.err)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def crashing() -> ModuleType:
+    """Controllers that die where they are told to: crashing.py."""
+    return helper("crashing")
+
+
+@pytest.fixture(scope="session")
+def killing() -> ModuleType:
+    """Controller processes that are killed: killing.py."""
+    return helper("killing")
+
+
+def helper(name: str) -> ModuleType:
+    """A module beside the tests that is no test."""
+    spec = importlib.util.spec_from_file_location(
+        f"rollout_{name}", Path(__file__).with_name(f"{name}.py")
+    )
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up there
+    spec.loader.exec_module(module)
+    return module

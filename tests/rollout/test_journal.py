@@ -1,40 +1,69 @@
-"""The journal: durable, one controller at a time, refusing what it cannot write."""
+"""The journal: durable, one controller at a time, refusing what it cannot write or trust."""
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import platform
+import re
+import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from rocefort.errors import Refused, ServiceFailed
 from rocefort.models.rollout import Event, Phase
-from rocefort.rollout.journal import JournalFailed, open_journal
-from rocefort.rollout.lock import locked
+from rocefort.rollout.journal import DAMAGED, FORMAT, JournalFailed, open_journal
+from rocefort.rollout.lock import holder, locked
+from rocefort.rollout.status import status
 
 EVENT = Event("canary", "leaf08", "load", Phase.INTENT, "two lines\nin one")
+THEN = Event("canary", "leaf08", "load", Phase.FAILED, "no", 3, '{"a": 1}')
+
+
+def written(path: Path, count: int = 4) -> str:
+    """Write some events; gives the head."""
+    with open_journal(path, "one") as journal:
+        for number in range(count):
+            journal.append(Event("canary", f"leaf{number}", "load", Phase.INTENT))
+        return journal.head
+
+
+def change(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path)) as other, other:
+        other.execute(statement)
+
+
+def refused(path: Path) -> str:
+    """Why a journal is refused; it is left as it was."""
+    before = path.read_bytes()
+    with pytest.raises(Refused) as caught, open_journal(path, "one"):
+        pass
+    assert path.read_bytes() == before
+    return str(caught.value)
 
 
 def test_events_come_back_in_order_and_by_plan(tmp_path: Path) -> None:
     path = tmp_path / "journal"
-    second = Event("canary", "leaf08", "load", Phase.DONE)
     with open_journal(path, "one") as journal:
-        journal(EVENT)
-        journal(second)
+        journal.append(EVENT)
+        journal.append(THEN)
     with open_journal(path, "two") as journal:
-        journal(second)
+        journal.append(THEN)
     with open_journal(path, "one") as journal:
-        assert journal.events() == [EVENT, second]
+        assert journal.events() == [EVENT, THEN]
 
 
 def test_a_second_controller_is_refused_and_told_by_whom(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     with open_journal(path, "one"), pytest.raises(Refused) as caught, open_journal(path, "one"):
         pass
-    assert str(caught.value) == (
-        f"{path}.lock: another controller (process {os.getpid()}) applies a plan; wait for it to end"
+    assert re.sub(r"since \S+ \S+ UTC", "since then", str(caught.value)) == (
+        f"{path}.lock: another controller (process {os.getpid()} on {platform.node()}, since then) "
+        "applies a plan; wait for it to end"
     )
 
 
@@ -49,23 +78,40 @@ def test_all_its_files_are_for_their_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     path.touch(mode=0o644)
     with open_journal(path, "one") as journal:
-        journal(EVENT)
+        journal.append(EVENT)
         modes = {file.name: file.stat().st_mode & 0o777 for file in tmp_path.iterdir()}
-    assert set(modes) == {"journal", "journal.lock", "journal-wal", "journal-shm"}
+    assert set(modes) == {
+        "journal", "journal.head", "journal.lock", "journal-wal", "journal-shm",
+    }  # fmt: skip
     assert set(modes.values()) == {0o600}
 
 
 def test_an_event_that_cannot_be_written_is_an_error_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     with open_journal(path, "one") as journal:
-        with sqlite3.connect(path) as other:
-            other.execute("drop table event")
-        other.close()
+        change(path, "drop table entry")
         with pytest.raises(JournalFailed) as caught:
-            journal(EVENT)
+            journal.append(EVENT)
     assert str(caught.value) == (
-        "the journal cannot be written: no such table: event; nothing is done without it"
+        "the journal cannot be written: no such table: entry; nothing is done without it"
     )
+
+
+def test_a_head_that_cannot_be_written_is_one_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_file: int, _record: bytes, _at: int) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with open_journal(tmp_path / "journal", "one") as journal:
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "pwrite", full)
+            with pytest.raises(JournalFailed, match="No space left on device"):
+                journal.append(EVENT)
+        journal.append(THEN)  # what was written is not written twice, and the chain goes on
+        assert journal.events() == [EVENT, THEN]
+    with open_journal(tmp_path / "journal", "one") as journal:
+        assert journal.events() == [EVENT, THEN]
 
 
 def test_a_journal_that_cannot_be_opened(tmp_path: Path) -> None:
@@ -79,7 +125,8 @@ def test_a_journal_that_cannot_be_opened(tmp_path: Path) -> None:
 def test_a_lock_file_goes_with_its_holder(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with locked(path):
-        assert path.read_text() == str(os.getpid())
+        assert path.read_text().startswith(f"process {os.getpid()} on {platform.node()}, since 20")
+        assert holder(path) == path.read_text()
     assert not path.exists()
 
 
@@ -95,3 +142,107 @@ def test_a_lock_on_a_file_that_its_holder_has_just_removed_is_none(
     monkeypatch.setattr(fcntl, "flock", late)
     with pytest.raises(Refused, match="another controller has just ended; try again"), locked(path):
         pass
+
+
+# --- damage ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("statement", "wrong"),
+    [
+        ("update entry set device = 'leaf9' where id = 2", "row 2 was changed"),
+        ("update entry set phase = 'done' where id = 4", "row 4 was changed"),
+        ("delete from entry where id = 3", "row 3 is missing"),
+        (
+            "delete from entry where id = 4",
+            "its last rows are missing: 4 were written, 3 are there",
+        ),
+        ("delete from entry", "its last rows are missing: 4 were written, 0 are there"),
+        ("drop table entry", "no such table: entry"),
+    ],
+)
+def test_a_changed_journal_is_refused_and_can_still_be_looked_at(
+    tmp_path: Path, statement: str, wrong: str
+) -> None:
+    path = tmp_path / "journal"
+    written(path)
+    change(path, statement)
+    assert refused(path) == f"{path}: is damaged: {wrong}; {DAMAGED}"
+    assert status(path).damage == wrong
+
+
+def test_an_older_copy_in_its_place_is_noticed(tmp_path: Path) -> None:
+    path, copy = tmp_path / "journal", tmp_path / "copy"
+    written(path)
+    shutil.copyfile(path, copy)
+    written(path)
+    shutil.copyfile(copy, path)
+    assert "its last rows are missing: 8 were written, 4 are there" in refused(path)
+
+
+def test_another_journal_in_its_place_is_noticed(tmp_path: Path) -> None:
+    path, other = tmp_path / "journal", tmp_path / "other"
+    written(path)
+    with open_journal(other, "two") as journal:
+        for _ in range(6):
+            journal.append(EVENT)
+    shutil.copyfile(other, path)
+    assert "it is not the one that its head file belongs to" in refused(path)
+
+
+def killed(path: Path, place: Path) -> Path:
+    """What a controller that is killed leaves behind: copies of its files while it runs."""
+    place.mkdir()
+    with open_journal(path, "one") as journal:
+        for _ in range(3):
+            journal.append(EVENT)
+        for name in ("journal", "journal-wal", "journal.head"):
+            shutil.copyfile(path.with_name(name), place / name)
+    return place / "journal"
+
+
+def test_a_lost_log_of_a_killed_controller_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    written(path)
+    left = killed(path, tmp_path / "left")
+    assert len(status(left).entries) == 7
+    left.with_name("journal-wal").unlink()
+    assert "its last rows are missing: 7 were written, 4 are there" in refused(left)
+
+
+def test_every_byte_of_a_row_counts(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    written(path)
+    whole = path.read_bytes()
+    at = whole.index(b"leaf2")
+    for offset in range(at, at + 5):
+        path.write_bytes(whole[:offset] + bytes([whole[offset] ^ 1]) + whole[offset + 1 :])
+        assert "row 3 was changed" in refused(path)
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises((Refused, ServiceFailed), match="malformed"), open_journal(path, "one"):
+        pass
+
+
+def test_a_head_one_row_behind_is_a_controller_that_died_between_the_two(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    written(path, 3)
+    head = (tmp_path / "journal.head").read_bytes()
+    newest = written(path, 1)
+    (tmp_path / "journal.head").write_bytes(head)
+    with open_journal(path, "one") as journal:
+        assert len(journal.events()) == 4
+        assert journal.head == newest
+    assert (tmp_path / "journal.head").read_bytes() != head
+
+
+@pytest.mark.parametrize(
+    ("version", "age"), [(FORMAT + 1, "a newer"), (FORMAT - 1, "an older"), (0, "an older")]
+)
+def test_a_journal_of_another_format_is_refused(tmp_path: Path, version: int, age: str) -> None:
+    path = tmp_path / "journal"
+    written(path)
+    change(path, f"pragma user_version = {version}")
+    assert refused(path) == (
+        f"{path}: was written by {age} Rocefort (format {version}, this one writes {FORMAT}); go on"
+        " with that version, or begin a new journal once the switches are at rest"
+    )

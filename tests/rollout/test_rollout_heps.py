@@ -19,8 +19,10 @@ from rocefort.models.change import Plan
 from rocefort.models.rollout import Applied, Event, Phase
 from rocefort.rdma.gate import plan_gate
 from rocefort.rollout.lock import one_controller
-from rocefort.rollout.plan import make_waves, read_plan, write_plan
-from rocefort.steps.changing import apply_plan, make_plan, running_of
+from rocefort.rollout.plan import read_plan, write_plan
+from rocefort.rollout.waves import make_waves
+from rocefort.steps.changing import apply_plan
+from rocefort.steps.planning import make_plan, running_of
 from rocefort.steps.rehearsal import BANDWIDTH, LATENCY, Rehearsal
 
 EditHeps = Callable[..., Path]
@@ -149,7 +151,7 @@ def test_waves_hold_at_most_max_unavailable_switches(
         ("xoff_kbytes: 600", "xoff_kbytes: 640"), ("max_unavailable: 1", "max_unavailable: 3")
     )
     plan = plan_of(fabric)
-    assert [len(wave.devices) for wave in plan.waves] == [1, 3, 3, 1, 1, 1]
+    assert [len(wave.devices) for wave in plan.waves] == [1, 2, 2, 2, 1, 1, 1]  # racks
     applied, _ = apply_to(plan)
     assert len(applied.confirmed) == 10
 
@@ -214,7 +216,7 @@ def test_lines_that_nobody_owns_stay(
 ) -> None:
     foreign = parse_tree("acl number 4000\n rule 5 permit\n")
     leaf = lab.switches["leaf08"]
-    leaf.running = (*leaf.running, *foreign)
+    leaf.running = leaf.saved = (*leaf.running, *foreign)
     plan = plan_of(described)
     assert plan.change("leaf08").kept == (
         "acl number 4000",
@@ -409,7 +411,8 @@ def test_a_second_controller_of_the_same_switches_is_refused_whatever_its_plan(
     addresses = [f"{access.host}:{access.port}" for access in lab.connections.devices]
     with one_controller(addresses), pytest.raises(Refused) as caught:
         apply_to(plan)
-    assert f"another controller (process {os.getpid()}) applies a plan" in str(caught.value)
+    assert f"another controller (process {os.getpid()} on " in str(caught.value)
+    assert str(caught.value).endswith(" UTC) applies a plan; wait for it to end")
     with one_controller(["192.0.2.1:22"]):  # of another site
         assert len(apply_to(plan)[0].confirmed) == 2
 
@@ -485,7 +488,7 @@ def test_a_plan_is_for_its_owner_alone_and_of_this_format(
     path.touch(mode=0o644)
     write_plan(plan_of(described), path)
     assert path.stat().st_mode & 0o777 == 0o600
-    path.write_text(path.read_text().replace('"format": 2', '"format": 3'))
+    path.write_text(path.read_text().replace('"format": 3', '"format": 4'))
     with pytest.raises(Refused, match="is not a plan of this version; plan again"):
         read_plan(path)
     with pytest.raises(BadInput, match="cannot be read: Is a directory"):

@@ -12,7 +12,7 @@ from rocefort.errors import BadInput
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Applied, Event
 from rocefort.rollout.plan import write_plan
-from rocefort.steps.changing import make_plan, running_of
+from rocefort.steps.planning import Wishes, make_plan, running_of
 from rocefort.steps.rehearsal import Rehearsal
 
 EditHeps = Callable[..., Path]
@@ -73,9 +73,8 @@ def test_a_password_of_a_pair_reaches_both_ends_and_nothing_else(
     again = plan_of(fabric)
     assert all(change.empty for change in again.changes)
 
-    rotated = make_plan(
-        fabric, lab.connections, running_of(fabric, lab.connections, None), [REFERENCE]
-    )
+    running = running_of(fabric, lab.connections, None)
+    rotated = make_plan(fabric, lab.connections, running, Wishes(rotate=[REFERENCE]))
     assert [c.device for c in rotated.changes if c.only_secrets] == ["spine01", "leaf08"]
     monkeypatch.setenv(NAME, ROTATED)
     applied, _ = apply_to(rotated)
@@ -115,7 +114,7 @@ def test_a_secret_with_a_second_line_in_it_stops_it_unseen(
 def test_only_what_the_fabric_uses_can_be_rotated(lab: Rehearsal, edit_heps: EditHeps) -> None:
     fabric = edit_heps(PAIR)
     with pytest.raises(BadInput) as caught:
-        make_plan(fabric, lab.connections, {}, ["env:BGP_PASSWORT"])
+        make_plan(fabric, lab.connections, {}, Wishes(rotate=["env:BGP_PASSWORT"]))
     assert str(caught.value) == (
         f"env:BGP_PASSWORT: no switch has a secret by this reference; did you mean {REFERENCE!r}?"
     )

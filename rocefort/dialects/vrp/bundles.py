@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocefort.dialects.vrp.edit import Lines, View, children_at, identify
+from rocefort.dialects.vrp.edit import Lines, View, children_at
+from rocefort.dialects.vrp.identity import identify
 from rocefort.models.bond import trunk_name, trunk_number
 from rocefort.models.hardware import SyntaxFamily
 
@@ -17,10 +18,10 @@ HEAD = "interface "
 JOINS = "eth-trunk "
 
 
-def objection(before: Lines, after: Lines, view: View, family: SyntaxFamily) -> str | None:
-    """Why the switch does not take a line of an interface view; None where it does."""
+def objection(lines: Lines, after: Lines, view: View, family: SyntaxFamily) -> str | None:
+    """Why the switch does not take a line of an interface view, which held `lines` before."""
     own = [line.text for line in children_at(after, view)]
-    was = [line.text for line in children_at(before, view)]
+    was = [line.text for line in lines]
     name = view[-1].removeprefix(HEAD)
     if trunk_number(name) is not None:
         return _of_trunk(after, name, was, own)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from rocefort.dialects.vrp.edit import identify
 from rocefort.dialects.vrp.execute import view_kind
+from rocefort.dialects.vrp.identity import identify
 from rocefort.dialects.vrp.interpret import VrpRefusal, apply_lines
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.network import TextLine

@@ -188,11 +188,17 @@ def _number_range(tokens: Tokens, name: str) -> Taken:
 
 
 def _address(tokens: Tokens, _name: str) -> Taken:
+    saved = _saved_address(tokens[0]) if tokens else None
+    if saved:
+        yield 1, saved
+
+
+@lru_cache(maxsize=4096)
+def _saved_address(word: str) -> str | None:
     try:
-        if tokens:
-            yield 1, str(IPv4Address(tokens[0]))
+        return str(IPv4Address(word))
     except AddressValueError:
-        return
+        return None
 
 
 def _mask(tokens: Tokens, _name: str) -> Taken:

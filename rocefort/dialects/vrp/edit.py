@@ -2,63 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
-from rocefort.dialects.vrp.command import Tokens, Trace, read_all, words_of
-from rocefort.dialects.vrp.semantics import ROWS, Row
+from rocefort.dialects.vrp.command import Tokens, words_of
+from rocefort.dialects.vrp.identity import identify
+from rocefort.dialects.vrp.lookup import (
+    Lines,
+    indexed,
+    keys_of,
+    place_of,
+    with_inserted,
+    with_replaced,
+)
 from rocefort.dialects.vrp.tree import ConfigLine
 from rocefort.models.hardware import SyntaxFamily
-from rocefort.models.keyed import natural
 
-Lines = tuple[ConfigLine, ...]
+__all__ = ["Lines", "View", "children_at", "drop_lines", "having", "insert", "put", "remove"]
+
 TRANSIENT = ("vlan ", "netconf")  # views of the system view that stand while they hold something
 View = tuple[str, ...]  # the lines that opened the views one stands in; () is the system view
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """Which command a saved line is: two lines of one key cannot stand in one view."""
-
-    row: Row | None
-    key: Tokens
-    value: Tokens
-    order: tuple[Any, ...]
-
-
-@lru_cache(maxsize=262144)
-def identify(kind: str, text: str, family: SyntaxFamily) -> Identity:
-    """Find the row and the key of a line of a view; an unknown line is its own key."""
-    tokens = words_of(text)
-    undone = tokens[0] == "undo"
-    rest = tokens[1:] if undone else tokens
-    found = [
-        (row, reading)
-        for row in ROWS.get(kind, ())
-        if family in row.families and rest and rest[0] in row.first_words
-        for reading in read_all(row.nodes, rest, Trace())
-    ]
-    if not found:
-        return Identity(None, tokens, (), (10**9, 0, (), 0, natural(text)))
-    row, reading = max(found, key=lambda pair: pair[1].words)
-    key = reading.key
-    if undone and row.kind in ("list", "each"):
-        key = ("undo", *key)
-    return Identity(row, key, reading.value, _order(row, reading.key, text))
-
-
-def _order(row: Row, key: Tokens, text: str) -> tuple[Any, ...]:
-    if not row.block:
-        return (row.rank, 0, (), 0, natural(text))
-    return (row.block, key[1][:1].isdigit(), natural(key[1]), row.rank, natural(text))
 
 
 def children_at(config: Lines, view: tuple[str, ...]) -> Lines:
     """The lines of a view; none if the view holds nothing yet."""
     for text in view:
-        config = next((line.children for line in config if line.text == text), ())
+        place = place_of(config, text)
+        config = () if place is None else config[place].children
     return config
 
 
@@ -70,14 +40,16 @@ def _at(
 ) -> Lines:
     if not view:
         return change(config)
-    for index, line in enumerate(config):
-        if line.text == view[0]:
-            inner = _at(line.children, view[1:], change, make)
-            if inner is line.children:
-                return config
-            return (*config[:index], replace(line, children=inner), *config[index + 1 :])
-    inner = _at((), view[1:], change, make)
-    return make(config, ConfigLine(view[0], 0, inner)) if inner else config
+    indexed(config)
+    place = place_of(config, view[0])
+    if place is None:
+        inner = _at((), view[1:], change, make)
+        return make(config, ConfigLine(view[0], 0, inner)) if inner else config
+    line = config[place]
+    inner = _at(line.children, view[1:], change, make)
+    if inner is line.children:
+        return config
+    return with_replaced(config, place, ConfigLine(line.text, line.number, inner))
 
 
 def put(
@@ -87,25 +59,35 @@ def put(
     key = identify(kind, line.text, family).key
 
     def change(lines: Lines) -> Lines:
-        for index, old in enumerate(lines):
-            if identify(kind, old.text, family).key == key:
-                if old.text == line.text and not line.children:
-                    return lines
-                new = replace(line, children=line.children or old.children)
-                return (*lines[:index], new, *lines[index + 1 :])
-        return insert(lines, line, kind, family)
+        place = next(having(lines, key, kind, family), None)
+        if place is None:
+            return insert(lines, line, kind, family)
+        old = lines[place]
+        if old.text == line.text and not line.children:
+            return lines
+        return with_replaced(lines, place, replace(line, children=line.children or old.children))
 
     return _at(config, view, change, lambda lines, made: insert(lines, made, "system", family))
+
+
+def having(lines: Lines, key: Tokens, kind: str, family: SyntaxFamily) -> Iterator[int]:
+    """Places of the lines of a view that have a key."""
+    keys = keys_of(lines, kind, family)
+    if keys is not None:
+        yield from [keys[key]] if key in keys else []
+        return
+    for place, line in enumerate(lines):
+        if identify(kind, line.text, family).key == key:
+            yield place
 
 
 def insert(lines: Lines, line: ConfigLine, kind: str, family: SyntaxFamily) -> Lines:
     """Put a new line behind the last one that the order puts before it."""
     order = identify(kind, line.text, family).order
-    place = 0
-    for index, old in enumerate(lines, 1):
-        if identify(kind, old.text, family).order <= order:
-            place = index
-    return (*lines[:place], line, *lines[place:])
+    place = len(lines)
+    while place and identify(kind, lines[place - 1].text, family).order > order:
+        place -= 1
+    return with_inserted(lines, place, line)
 
 
 def remove(config: Lines, view: tuple[str, ...], texts: Iterable[str]) -> Lines:
@@ -116,7 +98,7 @@ def remove(config: Lines, view: tuple[str, ...], texts: Iterable[str]) -> Lines:
         kept = tuple(line for line in lines if line.text not in gone)
         return lines if len(kept) == len(lines) else kept
 
-    after = _at(config, view, change, lambda lines, _made: lines)
+    after = _at(config, view, change, lambda lines, _made: lines) if gone else config
     if len(view) == 1 and view[0].startswith(TRANSIENT) and not children_at(after, view):
         return tuple(line for line in after if line.text != view[0])
     return after

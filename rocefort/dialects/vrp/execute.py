@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 
 from rocefort.dialects.vrp import splitting
 from rocefort.dialects.vrp.bundles import objection, why_kept
@@ -25,11 +24,14 @@ from rocefort.dialects.vrp.edit import (
     begins_with,
     children_at,
     drop_lines,
-    identify,
+    having,
     put,
     remove,
 )
-from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, PORT, ROWS, SYSTEM, Row
+from rocefort.dialects.vrp.identity import identify, readings, rows_of
+from rocefort.dialects.vrp.lookup import begins
+from rocefort.dialects.vrp.row import MEMBER
+from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, PORT, SYSTEM, Row
 from rocefort.dialects.vrp.tree import ConfigLine
 from rocefort.errors import BadInput
 from rocefort.models.hardware import SyntaxFamily
@@ -94,27 +96,40 @@ class TypedLine:
         except VrpRefusal:
             for depth in range(len(self.view) - 1, -1, -1):
                 outer = self.inside(self.view[:depth])
-                found = outer.find(config, tokens, Trace())
+                found = outer.find(config, tokens)
                 if found and found[0].opens:
                     return outer.apply(config, tokens)
             raise
 
     def rows(self, config: Lines, first: str) -> Iterator[Row]:
         """Rows of the view that this family and this interface have."""
-        for row in ROWS.get(self.kind, ()):
-            if self.family not in row.families or first.casefold() not in row.first_words:
-                continue
-            if row.view != "interface" or _fits_interface(row, config, self.view):
-                yield row
+        port = self.port(config)
+        rows = rows_of(self.kind, first, self.family)
+        yield from (row for row in rows if port is None or port.has(row))
 
-    def find(self, config: Lines, tokens: Tokens, trace: Trace) -> tuple[Row, Reading] | None:
+    def port(self, config: Lines) -> PortView | None:
+        """The interface in whose view the line is; None in any other view."""
+        if self.kind != "interface":
+            return None
+        return PortView.of(self.view[-1], children_at(config, self.view))
+
+    def find(self, config: Lines, tokens: Tokens) -> tuple[Row, Reading] | None:
         """The most specific row that the words fit."""
+        port = self.port(config)
         fitting = [
-            (row, reading)
-            for row in self.rows(config, tokens[0])
-            for reading in read_all(row.nodes, tokens, trace)
+            pair
+            for pair in readings(self.kind, tokens, self.family)
+            if port is None or port.has(pair[0])
         ]
         return max(fitting, key=lambda pair: pair[1].words, default=None)
+
+    def misfit(self, config: Lines, tokens: Tokens) -> VrpRefusal:
+        """The documented error for words that fit no row."""
+        trace = Trace()
+        for row in self.rows(config, tokens[0]):
+            for _ in read_all(row.nodes, tokens, trace):
+                pass
+        return self.failure(trace, len(tokens))
 
     def failure(self, trace: Trace, count: int, offset: int = 0) -> VrpRefusal:
         """The documented error for the furthest word that still made sense."""
@@ -133,19 +148,19 @@ class TypedLine:
         """Carry out a command that is not an `undo`; returns the view it leads to."""
         if self.kind == OPAQUE_VIEW:
             return self.put(config, " ".join(tokens)), self.view
-        trace = Trace()
-        found = self.find(config, tokens, trace)
+        found = self.find(config, tokens)
         if found is None:
-            raise self.failure(trace, len(tokens))
+            raise self.misfit(config, tokens)
         row, reading = found
         if row.opens == "interface" and not splitting.is_there(config, reading.saved[1]):
             raise self.refuse(1, WRONG)
         self.check_values(row, reading)
         self.check_needs(config, row, reading)
-        before, config = config, self.store(config, row, reading)
+        was = children_at(config, self.view) if self.kind == "interface" else ()
+        config = self.store(config, row, reading)
         config = self.follow(config, row.on_set, reading)
         self.check_mode(config)
-        self.check_bond(before, config)
+        self.check_bond(was, config)
         return config, (*self.view, reading.text) if row.opens else self.view
 
     def check_values(self, row: Row, reading: Reading) -> None:
@@ -163,13 +178,17 @@ class TypedLine:
 
     def check_needs(self, config: Lines, row: Row, reading: Reading) -> None:
         """A setting needs the line that makes what it sets."""
-        needs = tuple(f"{_filled(text, _params(reading))} " for text in row.needs)
-        views = (self.view[:depth] for depth in range(len(self.view), -1, -1))
-        stand = (f"{line.text} " for view in views for line in children_at(config, view))
-        if needs and not any(text.startswith(needs) for text in chain(BUILT_IN, stand)):
+        if not row.needs:
+            return
+        needs = [_filled(text, _params(reading)) for text in row.needs]
+        if any(text.startswith(f"{need} ") for need in needs for text in BUILT_IN):
+            return
+        views = [self.view[:depth] for depth in range(len(self.view), -1, -1)]
+        stand = (begins(children_at(config, view), need) for view in views for need in needs)
+        if all(line is None for line in stand):
             # Own wording: no source shows what the switch prints here.
             params = _params(reading)
-            missing = params.get("peer") or params.get("name") or needs[0].strip()
+            missing = params.get("peer") or params.get("name") or needs[0]
             raise self.refuse(1, f"Error: {missing} does not exist.")
 
     def check_free(self, config: Lines, row: Row, reading: Reading) -> None:
@@ -186,17 +205,18 @@ class TypedLine:
 
     def check_mode(self, config: Lines) -> None:
         """A port changes its mode only without lines of the other (V300R023C00, `portswitch`)."""
-        if self.kind != "interface":
+        port = self.port(config)
+        if port is None:
             return
         for line in children_at(config, self.view):
             row = identify(self.kind, line.text, self.family).row
-            if row is not None and row.layer and not _fits_interface(row, config, self.view):
+            if row is not None and row.layer and not port.has(row):
                 # Own wording: no source shows what the switch prints here.
                 raise self.refuse(0, f"Error: The interface still has '{line.text}'.")
 
-    def check_bond(self, before: Lines, after: Lines) -> None:
-        """What an Eth-Trunk and its members do not take."""
-        if self.kind == "interface" and (what := objection(before, after, self.view, self.family)):
+    def check_bond(self, was: Lines, after: Lines) -> None:
+        """What an Eth-Trunk and its members do not take, by the lines that there were."""
+        if self.kind == "interface" and (what := objection(was, after, self.view, self.family)):
             raise self.refuse(0, what)
 
     def store(self, config: Lines, row: Row, reading: Reading) -> Lines:
@@ -213,7 +233,7 @@ class TypedLine:
             text = _merged_pairs(same[0], reading)
         if row.opens == "bgp" and same and same[0].text != text:
             raise self.refuse(1, WRONG)  # one BGP process, one AS number
-        if text == _filled(row.default, _params(reading)):
+        if row.default and text == _filled(row.default, _params(reading)):
             return self.remove(config, (line.text for line in same))
         return self.put(config, text)
 
@@ -244,14 +264,13 @@ class TypedLine:
 
     def present(self, config: Lines, key: Tokens) -> tuple[ConfigLine, ...]:
         """Lines of the view that have this key."""
-        return tuple(
-            line
-            for line in children_at(config, self.view)
-            if identify(self.kind, line.text, self.family).key == key
-        )
+        lines = children_at(config, self.view)
+        return tuple(lines[place] for place in having(lines, key, self.kind, self.family))
 
-    def follow(self, config: Lines, commands: Iterable[str], reading: Reading) -> Lines:
+    def follow(self, config: Lines, commands: Sequence[str], reading: Reading) -> Lines:
         """Carry out what the switch adds or removes by itself."""
+        if not commands:
+            return config
         params = _params(reading) | {"self": reading.text}
         for template in commands:
             path, _, text = template.rpartition(": ")
@@ -279,12 +298,11 @@ class TypedLine:
 
     def asn_of_member(self, config: Lines, params: Mapping[str, str]) -> str:
         """AS number that a member of a group gets: its own, the group's, or ours if internal."""
-        texts = [line.text for line in children_at(config, self.view)]
+        lines = children_at(config, self.view)
         for peer in (params["ip"], params["name"]):
-            for text in texts:
-                if text.startswith(f"peer {peer} as-number "):
-                    return text.split()[-1]
-        if f"group {params['name']} internal" in texts:
+            if text := begins(lines, f"peer {peer} as-number"):
+                return text.split()[-1]
+        if begins(lines, f"group {params['name']} internal"):
             return self.view[-1].split()[-1]
         # Own wording: no source shows what the switch prints here.
         raise self.refuse(3, "Error: The peer group does not exist or has no AS number.")
@@ -319,14 +337,15 @@ class TypedLine:
         if row.opens == "interface" and (what := why_kept(config, reading.saved[1])):
             raise self.refuse(2, what)
         self.check_free(config, row, reading)
-        before, gone = config, tuple(self.named(config, row, reading, prefix=prefix))
+        was = children_at(config, self.view)
+        gone = tuple(self.named(config, row, reading, prefix=prefix))
         config = self.remove(config, gone)
         if row.default and row.default == " ".join(reading.key):
             config = self.put(config, f"undo {row.default}")
         if gone or row.transient:
             config = self.follow(config, row.on_undo, reading)
         self.check_mode(config)
-        self.check_bond(before, config)
+        self.check_bond(was, config)
         patterns = [_filled(drop, _params(reading)) for drop in row.drops]
         return drop_lines(config, self.view, [text for text in patterns if "{" not in text])
 
@@ -413,14 +432,30 @@ class TypedLine:
         return config
 
 
-def _fits_interface(row: Row, config: Lines, view: View) -> bool:
-    name = view[-1].removeprefix("interface ")
-    if row.on and not re.fullmatch(row.on, name):
-        return False
-    switched = re.fullmatch(rf"{PORT}|Eth-Trunk\d+", name) is not None and not any(
-        line.text == "undo portswitch" for line in children_at(config, view)
-    )
-    return row.layer == 0 or (row.layer == 2) == switched
+@dataclass(frozen=True, slots=True)
+class PortView:
+    """An interface: by its name and its mode it has some rows of its view, and others not."""
+
+    name: str
+    switched: bool
+
+    @classmethod
+    def of(cls, text: str, lines: Lines) -> PortView:
+        """The interface that a line opens, by what is set in it."""
+        name = text.removeprefix("interface ")
+        routed = "undo portswitch" in [line.text for line in lines]
+        return cls(name, not routed and _is_named(MEMBER, name))
+
+    def has(self, row: Row) -> bool:
+        """Whether the interface has a command."""
+        if row.on and not _is_named(row.on, self.name):
+            return False
+        return row.layer == 0 or (row.layer == 2) == self.switched
+
+
+@lru_cache(maxsize=16384)
+def _is_named(pattern: str, name: str) -> bool:
+    return re.fullmatch(pattern, name) is not None
 
 
 def _merged_pairs(line: ConfigLine, reading: Reading) -> str:

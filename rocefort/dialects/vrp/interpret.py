@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from rocefort.dialects.vrp.command import Tokens, words_of
-from rocefort.dialects.vrp.edit import Lines, View, children_at, identify, put
+from rocefort.dialects.vrp.edit import Lines, View, children_at, put
 from rocefort.dialects.vrp.execute import TypedLine, VrpRefusal, view_kind
-from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, PORT, PROMPTS, QUESTIONS, SYSTEM
+from rocefort.dialects.vrp.identity import identify, readings
+from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, PORT, PROMPTS, QUESTIONS, SYSTEM, Question
 from rocefort.dialects.vrp.tree import ConfigLine
 from rocefort.models.hardware import SyntaxFamily
 
@@ -25,6 +27,7 @@ __all__ = [
     "apply_line",
     "apply_lines",
     "canonical",
+    "forget_lines",
     "prompt_name",
     "replay",
     "view_kind",
@@ -98,6 +101,12 @@ def canonical(tree: Lines, family: SyntaxFamily) -> Lines:
     return _ordered(tuple(named), (), family)
 
 
+def forget_lines() -> None:
+    """Free what is remembered of the lines of texts that have been loaded."""
+    for remembered in (words_of, identify, readings, view_kind):
+        remembered.cache_clear()
+
+
 def _ordered(lines: Lines, view: View, family: SyntaxFamily) -> Lines:
     kind = view_kind(view, family)
     ordered = sorted(lines, key=lambda line: identify(kind, line.text, family).order)
@@ -142,16 +151,21 @@ def prompt_name(view: View, family: SyntaxFamily) -> str:
     return "-".join(parts)
 
 
+@cache
+def _questions(kind: str) -> tuple[Question, ...]:
+    return tuple(question for question in QUESTIONS if question.view == kind)
+
+
 def _question(
     before: Lines, after: Lines, view: View, tokens: Tokens, family: SyntaxFamily
 ) -> str | None:
-    kind, typed = view_kind(view, family), " ".join(tokens)
-    beside = [line.text for line in children_at(before, view)]
-    for question in QUESTIONS:
-        if question.view != kind or not re.fullmatch(question.line, typed):
+    typed = " ".join(tokens)
+    for question in _questions(view_kind(view, family)):
+        if not re.fullmatch(question.line, typed):
             continue
         if before == after and not question.always:  # nothing is lost: there is nothing to ask
             continue
+        beside = (line.text for line in children_at(before, view) if question.beside)
         if not question.beside or any(re.fullmatch(question.beside, text) for text in beside):
             return question.text
     return None

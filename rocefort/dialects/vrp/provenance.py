@@ -14,12 +14,16 @@ _Missing = tuple[tuple[str, ...], ConfigLine, int]  # views, line, number of the
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of one text that the other has not: its views, its text, the path of its field."""
+    """A line of one text that the other has not: its views, its text, the path of its field.
+
+    others: paths of further fields that the line says.
+    """
 
     added: bool
     views: tuple[str, ...]
     text: str
     path: str
+    others: tuple[str, ...] = ()
 
 
 def changed_lines(before: str, after: str, will: Parsed) -> Iterator[Line]:
@@ -39,8 +43,8 @@ def _lines(lines: tuple[_Missing, ...], parsed: Parsed, *, added: bool) -> Itera
     paths = _paths(parsed)
     for views, line, number in lines:
         first = line.children[0].number if line.children else number  # of a view that says nothing
-        path = paths.get(line.number) or paths.get(first) or paths.get(number, "")
-        yield Line(added, views, line.text, path)
+        path, *others = paths.get(line.number) or paths.get(first) or paths.get(number) or [""]
+        yield Line(added, views, line.text, path, tuple(others))
 
 
 def _missing(
@@ -62,10 +66,12 @@ def _missing(
             yield from _missing(line.children, below, (*views, line.text), line.number)
 
 
-def _paths(parsed: Parsed) -> dict[int, str]:
-    """The most precise path that each line is the first to say."""
-    found: dict[int, str] = {}
+def _paths(parsed: Parsed) -> dict[int, list[str]]:
+    """The paths that each line is the first to say, the most precise before the others."""
+    found: dict[int, list[str]] = {}
     for path, number in parsed.lines.items():
-        if len(path) >= len(found.get(number, "")):
-            found[number] = path
+        own = found.setdefault(number, [])
+        own.append(path)
+        if len(path) >= len(own[0]):
+            own[0], own[-1] = own[-1], own[0]
     return found

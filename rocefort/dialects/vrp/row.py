@@ -78,6 +78,11 @@ class Row:
         """Words with which a line of this row can begin."""
         return frozenset(_first_words(self.nodes))
 
+    @cached_property
+    def literals(self) -> frozenset[str]:
+        """Words that every line of this row has."""
+        return frozenset(node.text for node in self.nodes if node.kind == "word")
+
 
 def _first_words(nodes: tuple[Node, ...]) -> set[str]:
     first = nodes[0]

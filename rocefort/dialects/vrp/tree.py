@@ -36,6 +36,7 @@ class ConfigLine:
                 yield (self.text, *path), line
 
 
+@lru_cache(maxsize=1024)  # both texts of 500 switches: a patch and its provenance ask for them
 def parse_tree(text: str) -> tuple[ConfigLine, ...]:
     """Read saved or displayed VRP text; separators, header and `return` carry no meaning.
 

@@ -167,7 +167,7 @@ def test_a_demand_k_times_as_large_uses_k_times_as_much(
     many = capacity(network, _demand(100 * factor, *flows), solution=solution)
     for was, now in zip(one.uses, many.uses, strict=True):
         assert now.utilisation == pytest.approx(was.utilisation * factor, rel=1e-3, abs=1e-4)
-        assert now.after == pytest.approx(was.after * factor, rel=1e-3, abs=1e-4)
+        assert now.after == pytest.approx((was.after or 0) * factor, rel=1e-3, abs=1e-4)
 
 
 @QUICK
@@ -190,6 +190,8 @@ def test_a_failure_never_leaves_more_headroom(
 ) -> None:
     found = capacity(clos(spines, 3, links, 2), _demand(100, *flows))
     for use in found.uses:
+        assert use.after is not None
+        assert use.left_gbps is not None
         assert use.after >= use.utilisation
         assert use.left_gbps <= use.capacity_gbps
     for one in found.failures:

@@ -1,0 +1,91 @@
+"""Intent for RDMA tests: what they are expected to give, and what they may do to the fabric."""
+
+from __future__ import annotations
+
+import re
+from datetime import time
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, WithJsonSchema
+
+from rocefort.models.base import Frozen, Name
+
+CLOCK = r"([01]\d|2[0-3]):[0-5]\d"
+WINDOW = re.compile(f"(?P<begin>{CLOCK})-(?P<end>{CLOCK})")
+
+
+def check_window(value: str) -> str:
+    """Accept a piece of a day, also one over midnight."""
+    found = WINDOW.fullmatch(value)
+    if found is None:
+        raise ValueError(f"{value!r} is not a time window; write two times of day, as 22:00-05:30")
+    if found["begin"] == found["end"]:
+        raise ValueError(f"{value!r} begins when it ends; leave it out where any time will do")
+    return value
+
+
+Window = Annotated[
+    str,
+    AfterValidator(check_window),
+    WithJsonSchema({"type": "string", "pattern": f"^{CLOCK}-{CLOCK}$"}),
+]
+
+
+def is_within(window: str, at: time) -> bool:
+    """Whether a time of day lies in a window; its end does not."""
+    found = WINDOW.fullmatch(window)
+    if found is None:
+        raise ValueError(window)
+    begin, end = time.fromisoformat(found["begin"]), time.fromisoformat(found["end"])
+    return begin <= at < end if begin < end else at >= begin or at < end
+
+
+class Rdma(Frozen):
+    """What an RDMA measurement is expected to give, and when and where one may run."""
+
+    line_rate_fraction: float = Field(
+        gt=0, le=1, description="Bandwidth that must come through, as a fraction of line rate."
+    )
+    latency_us: float = Field(gt=0, description="Latency of small messages across spines, us.")
+    latency_tolerance: float = Field(
+        ge=0, le=10, description="How far above latency_us it may be, as a fraction of it."
+    )
+    same_leaf_latency_us: float | None = Field(
+        default=None,
+        gt=0,
+        description="Latency of small messages within a leaf, us, with the same tolerance; "
+        "otherwise it is measured and not judged.",
+    )
+    spread: float | None = Field(
+        default=None,
+        gt=0,
+        le=10,
+        description="Most that pairs of one kind may differ, fastest less slowest, as a fraction "
+        "of their median; otherwise not judged.",
+        examples=[0.1],
+    )
+    pause_rate_pps: float | None = Field(
+        default=None,
+        ge=0,
+        description="Most PFC frames a second on the RoCE queue of a port during a test; "
+        "otherwise they are counted and not judged.",
+        examples=[1000],
+    )
+    servers: tuple[Name, ...] = Field(
+        default=(),
+        description="Servers that are kept for tests: only these are loaded without being named "
+        "on the command line.",
+        examples=[["transfer01", "k8sgn08"]],
+    )
+    rate_limit_gbps: float | None = Field(
+        default=None,
+        gt=0,
+        description="Most that one sender of a test may send, Gb/s; otherwise its line rate.",
+        examples=[40],
+    )
+    window: Window | None = Field(
+        default=None,
+        description="Time of day, on the clock of the machine that runs the tests, when servers "
+        "may be loaded; otherwise any.",
+        examples=["22:00-05:30"],
+    )

@@ -1,0 +1,67 @@
+"""`host`: what servers must have to agree with their leaf ports, and whether they have it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocefort import options
+
+cli = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Settings of servers: written, and read back over SSH.",
+)
+
+
+class Form(StrEnum):
+    """How a check of servers is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+Servers = Annotated[list[str] | None, typer.Option("--server", help="These servers only.")]
+
+
+@cli.command()
+def render(
+    fabric: options.Fabric,
+    server: Servers = None,
+    out: Annotated[Path | None, typer.Option(help="Write a directory a server there.")] = None,
+) -> None:
+    """Write the script and the systemd units of every server."""
+    from rocefort.steps.hosts import plans_of, rendered_text, write_hosts
+
+    _, plans = plans_of(fabric, server or ())
+    if out is None:
+        typer.echo("".join(map(rendered_text, plans.values())), nl=False)
+        return
+    for line in write_hosts(plans, out):
+        typer.echo(line)
+
+
+@cli.command()
+def check(
+    fabric: options.Fabric,
+    connections: options.ConnectionsFile,
+    server: Servers = None,
+    form: Annotated[Form, typer.Option("--format", help="How it is written.")] = Form.TEXT,
+) -> None:
+    """Say which server disagrees with its leaf port; changes nothing."""
+    from rocefort.fleet.connections import load_connections
+    from rocefort.steps.hosts import check_servers
+    from rocefort.steps.reporting import written
+
+    found = check_servers(fabric, load_connections(connections), server or ())
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    typer.echo(written(found.report, form.value, str(fabric), colour=colour), nl=False)
+    if found.note:
+        typer.echo(found.note, err=form is not Form.TEXT)
+    if found.exit_code:
+        raise typer.Exit(found.exit_code)

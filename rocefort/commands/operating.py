@@ -1,0 +1,190 @@
+"""What one does with a sealed plan: carry it out, look at it, ask it to stop, take it back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rocefort import options
+from rocefort.commands.endings import end
+
+if TYPE_CHECKING:
+    from rocefort.models.rollout import Applied
+
+cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+ApprovalWait = Annotated[
+    float, typer.Option(min=0, help="Seconds to wait for an approval before giving up for now.")
+]
+BreakGlass = Annotated[
+    str, typer.Option(metavar="REASON", help="Go on without approvals; noted with the reason.")
+]
+
+
+@cli.command()
+def apply(
+    sealed: options.SealedPlan,
+    connections: options.ConnectionsFile,
+    journal: options.Journal = None,
+    progress: options.ProgressShown = options.Progress.AUTO,
+    approve_each_wave: Annotated[
+        bool, typer.Option("--approve-each-wave", help="Every wave waits for `rocefort approve`.")
+    ] = False,
+    require_approval: Annotated[
+        bool, typer.Option("--require-approval", help="The same, and not by the plan's author.")
+    ] = False,
+    approval_hours: Annotated[
+        float, typer.Option(min=0, help="How long an approval holds; 0: as the fabric says.")
+    ] = 0,
+    approval_wait: ApprovalWait = 0,
+    allowed_signers: options.AllowedSigners = None,
+    break_glass: BreakGlass = "",
+    allow_sick: Annotated[
+        bool, typer.Option("--allow-sick", help="Live errors from before a wave do not stop it.")
+    ] = False,
+) -> None:
+    """Carry out a sealed plan, wave by wave, or roll back."""
+    from rocefort.rollout.approvals import Asked
+    from rocefort.steps.changing import Manner
+    from rocefort.steps.operating import begin, order_of, watched
+
+    order = order_of(sealed, connections, journal, allowed_signers)
+    asked = Asked(approve_each_wave, require_approval, approval_hours, allowed_signers, allow_sick)
+    with watched(progress.value, order, typer.echo) as listener:
+        applied = begin(order, asked, Manner(approval_wait, break_glass), listener)
+    _tell(applied, order.journal, progress)
+
+
+@cli.command()
+def resume(
+    sealed: options.SealedPlan,
+    connections: options.ConnectionsFile,
+    journal: options.Journal = None,
+    progress: options.ProgressShown = options.Progress.AUTO,
+    approval_wait: ApprovalWait = 0,
+    break_glass: BreakGlass = "",
+) -> None:
+    """Go on with a rollout that was paused, or whose controller died."""
+    from rocefort.steps.changing import Manner
+    from rocefort.steps.operating import go_on, order_of, watched
+
+    order = order_of(sealed, connections, journal)
+    with watched(progress.value, order, typer.echo) as listener:
+        applied = go_on(order, Manner(approval_wait, break_glass), listener)
+    _tell(applied, order.journal, progress)
+
+
+@cli.command()
+def status(
+    sealed: options.SealedPlan,
+    journal: options.Journal = None,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Tell where a rollout stands, by its journal; takes no lock, writes nothing."""
+    from rocefort.reports.rollout_status import status_json, status_text
+    from rocefort.rollout.plan import read_plan
+    from rocefort.steps.operating import named_journal, where_stands
+
+    standing = where_stands(read_plan(sealed), named_journal(sealed, journal))
+    text = status_json if form is options.TraceFormat.JSON else status_text
+    typer.echo(text(standing), nl=False)
+    end(failed=bool(standing.told.damage))
+
+
+@cli.command()
+def pause(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
+    """Ask a rollout to begin no further wave."""
+    from rocefort.steps.operating import ask_pause
+
+    typer.echo(ask_pause(sealed, journal))
+
+
+@cli.command()
+def abort(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
+    """Ask a rollout to roll the wave under way back, and to end."""
+    from rocefort.steps.operating import ask_abort
+
+    typer.echo(ask_abort(sealed, journal))
+
+
+@cli.command()
+def approve(
+    sealed: options.SealedPlan,
+    wave: Annotated[str, typer.Option(help="Its name, as the plan has it.")],
+    journal: options.Journal = None,
+    by: Annotated[str, typer.Option(help="Who approves, of the allowed signers.")] = "",
+    key: Annotated[Path | None, typer.Option(help="SSH key that signs the approval.")] = None,
+) -> None:
+    """Approve one wave of a rollout that waits for it."""
+    from rocefort.steps.operating import give_approval
+
+    given = give_approval(sealed, journal, wave, by, key)
+    typer.echo(f"wave {given.wave} of plan {given.plan[:12]} approved by {given.by}")
+
+
+@cli.command()
+def rollback(
+    sealed: options.SealedPlan,
+    journal: options.Journal = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where the plan back goes; otherwise PLAN.back.json.")
+    ] = None,
+    apply_it: Annotated[bool, typer.Option("--apply", help="Carry it out at once.")] = False,
+    connections: options.MaybeConnections = None,
+    progress: options.ProgressShown = options.Progress.AUTO,
+    break_glass: BreakGlass = "",
+) -> None:
+    """Seal the plan that takes an applied one back, wave by wave, the last one first."""
+    from rocefort.errors import BadInput
+    from rocefort.reports.changes import changes_text
+    from rocefort.rollout.approvals import Asked
+    from rocefort.steps.changing import Manner
+    from rocefort.steps.operating import begin, make_back, order_of, watched
+
+    if apply_it and connections is None:
+        raise BadInput("--apply needs the switches", how="name them: --connections FILE")
+    file = out or sealed.with_name(f"{sealed.stem}.back.json")
+    back = make_back(sealed, journal, file)
+    if connections is None or not apply_it:
+        typer.echo(changes_text(back.changes))
+        typer.echo(f"sealed in {file}; `rocefort apply {file}` carries it out")
+        return
+    order = order_of(file, connections, None)
+    with watched(progress.value, order, typer.echo) as listener:
+        applied = begin(order, Asked(), Manner(break_glass=break_glass), listener)
+    _tell(applied, order.journal, progress)
+
+
+@cli.command()
+def history(
+    sealed: Annotated[
+        Path | None, typer.Argument(metavar="[PLAN]", help="A plan; otherwise --journal.")
+    ] = None,
+    journal: options.Journal = None,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """List the runs of a plan or of a journal: who did what and when; checks its chain."""
+    from rocefort.reports.rollout_status import history_json, history_text
+    from rocefort.steps.operating import told_of
+
+    told = told_of(sealed, journal)
+    text = history_json if form is options.TraceFormat.JSON else history_text
+    typer.echo(text(told), nl=False)
+    end(failed=bool(told.damage))
+
+
+def _tell(applied: Applied, journal: Path, progress: options.Progress) -> None:
+    """How it ended, the seal of its journal, and the exit code."""
+    from rocefort.reports.rollout_lines import applied_text, audit_text, ended_json
+    from rocefort.steps.operating import seal_of
+
+    seal = seal_of(journal)
+    if progress is options.Progress.JSON:
+        typer.echo(ended_json(applied, journal, seal.head))
+    else:
+        for line in (*applied_text(applied), *audit_text(journal, seal.rows, seal.head)):
+            typer.echo(line)
+    if applied.exit_code:
+        raise typer.Exit(applied.exit_code)

@@ -1,0 +1,273 @@
+"""`rdma`: tests of what the fabric gives RDMA, planned from its design, judged and remembered."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rocefort import options
+
+if TYPE_CHECKING:
+    from rocefort.models.rdma_result import RdmaResult
+    from rocefort.steps.rdma import Asked
+
+cli = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="RDMA tests between servers: planned, run, judged and compared.",
+)
+
+
+class Form(StrEnum):
+    """How a plan or a run is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class ExportForm(StrEnum):
+    """How a run is exported."""
+
+    JSON = "json"
+    CSV = "csv"
+
+
+class SuiteName(StrEnum):
+    """The words of rocefort.models.rdma_plan.Suite."""
+
+    WRITE = "write"
+    READ = "read"
+    SEND = "send"
+    MESH = "mesh"
+    SWEEP = "sweep"
+    INCAST = "incast"
+    MIXED = "mixed"
+    FAILOVER = "failover"
+    STORAGE = "storage"
+    MPI = "mpi"
+
+
+SuiteOption = Annotated[SuiteName, typer.Option("--suite", help="What is measured.")]
+Servers = Annotated[
+    str, typer.Option(help="Servers that may be loaded: a,b; otherwise rdma.servers.")
+]
+Formatted = Annotated[Form, typer.Option("--format", help="How it is written.")]
+Duration = Annotated[int | None, typer.Option(min=1, help="Of a bandwidth run, seconds.")]
+Iterations = Annotated[int | None, typer.Option(min=5, help="Of a latency run.")]
+Qps = Annotated[int | None, typer.Option(min=1, max=1024, help="Queue pairs of a bandwidth run.")]
+Covering = Annotated[bool, typer.Option("--covering", help="Of mesh: each pair of leaves once.")]
+Target = Annotated[str | None, typer.Option(help="Of incast and mixed: the receiver.")]
+Directory = Annotated[str | None, typer.Option(help="Of storage: where it is mounted.")]
+HistoryFile = Annotated[Path, typer.Option("--history", help="Where runs are kept.")]
+Run = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, or `last`.")]
+HISTORY = Path("rdma.db")
+
+
+@cli.command()
+def plan(
+    fabric: options.Fabric,
+    suite: SuiteOption = SuiteName.WRITE,
+    servers: Servers = "",
+    duration: Duration = None,
+    iterations: Iterations = None,
+    qps: Qps = None,
+    covering: Covering = False,
+    target: Target = None,
+    directory: Directory = None,
+    form: Formatted = Form.TEXT,
+) -> None:
+    """Print which server measures what against which; asks and loads nobody."""
+    from rocefort.reports.rdma_plan import plan_text
+    from rocefort.steps.rdma import make_plan
+
+    asked = _asked(suite, servers, duration, iterations, qps, covering, target, directory)
+    made = make_plan(fabric, asked)
+    text = form is Form.TEXT
+    typer.echo(plan_text(made) if text else made.model_dump_json(indent=2), nl=not text)
+
+
+@cli.command()
+def run(
+    fabric: options.Fabric,
+    connections: options.ConnectionsFile,
+    suite: SuiteOption = SuiteName.WRITE,
+    servers: Servers = "",
+    duration: Duration = None,
+    iterations: Iterations = None,
+    qps: Qps = None,
+    covering: Covering = False,
+    target: Target = None,
+    directory: Directory = None,
+    drained: Annotated[
+        list[str] | None, typer.Option(help="This Kubernetes node is drained: I know.")
+    ] = None,
+    switches: Annotated[
+        bool, typer.Option("--switches/--no-switches", help="Read the switches' counters.")
+    ] = True,
+    kept: HistoryFile = HISTORY,
+    out: Annotated[Path | None, typer.Option(help="Write the run as JSON there as well.")] = None,
+    form: Formatted = Form.TEXT,
+) -> None:
+    """Measure between servers, judge, and keep it; nothing is left running on any of them."""
+    from dataclasses import replace
+
+    from rocefort.fleet.connections import load_connections
+    from rocefort.steps.judging import write_files
+    from rocefort.steps.rdma import Talk, run_tests
+    from rocefort.steps.stopping import stop_on_signals
+
+    asked = _asked(suite, servers, duration, iterations, qps, covering, target, directory)
+    asked = replace(asked, drained=tuple(drained or ()), switches=switches)
+    access = load_connections(connections)
+
+    def say(line: str) -> None:
+        typer.echo(line, err=form is not Form.TEXT)
+
+    with stop_on_signals() as stopped:
+        found = run_tests(fabric, access, asked, kept, Talk(say, stopped))
+    if out is not None:
+        write_files({out.name: found.model_dump_json(indent=2) + "\n"}, out.parent, private=True)
+    _show(found, form)
+    _end(found)
+
+
+@cli.command()
+def show(
+    run_id: Run,
+    kept: HistoryFile = HISTORY,
+    html: Annotated[Path | None, typer.Option(help="Write it as a page there.")] = None,
+    form: Formatted = Form.TEXT,
+) -> None:
+    """Print a run, or write its page: heat map, percentiles, sweep, history."""
+    from rocefort.rdma.history import opened
+    from rocefort.steps.rdma_showing import write_page
+
+    with opened(kept) as past:
+        found = past.load(run_id)
+        if html is not None:
+            write_page(past, found, html)
+            typer.echo(f"run {found.id} in {html}")
+            return
+    _show(found, form)
+
+
+@cli.command()
+def compare(
+    run_id: Run,
+    with_: Annotated[
+        str, typer.Option("--with", help="A published reference, such as heps-paper, or a run.")
+    ],
+    kept: HistoryFile = HISTORY,
+) -> None:
+    """Print a run beside published figures, or beside another run."""
+    from rocefort.rdma.history import opened
+    from rocefort.reports.rdma import compared_text
+    from rocefort.steps.rdma_showing import compare_with
+
+    with opened(kept) as past:
+        found = compare_with(past, run_id, with_)
+    typer.echo(compared_text(found.title, found.notes, found.lines), nl=False)
+
+
+@cli.command()
+def history(
+    kept: HistoryFile = HISTORY,
+    fabric: Annotated[str, typer.Option(help="Runs of this fabric only, by its name.")] = "",
+    pair: Annotated[str, typer.Option(help="Values of one pair instead: k8sgn08,k8sgn12.")] = "",
+) -> None:
+    """List the runs that are kept, or all values of one pair."""
+    from rocefort.rdma.history import opened
+    from rocefort.reports.rdma import history_text, pair_text
+    from rocefort.steps.rdma_showing import pair_history
+
+    with opened(kept) as past:
+        if pair:
+            typer.echo(pair_text(pair_history(past, pair)), nl=False)
+        else:
+            typer.echo(history_text(past.runs(fabric)), nl=False)
+
+
+@cli.command()
+def export(
+    run_id: Run,
+    kept: HistoryFile = HISTORY,
+    out: Annotated[Path | None, typer.Option(help="Write it there, mode 0600.")] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="With what the programs printed.")] = False,
+    form: Annotated[ExportForm, typer.Option("--format", help="How.")] = ExportForm.JSON,
+) -> None:
+    """Write a run as JSON or CSV."""
+    from rocefort.rdma.history import opened
+    from rocefort.steps.judging import write_files
+    from rocefort.steps.rdma_showing import exported
+
+    with opened(kept) as past:
+        text = exported(past, past.load(run_id), form.value, raw=raw)
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    write_files({out.name: text}, out.parent, private=True)
+    typer.echo(f"written: {out}")
+
+
+@cli.command()
+def stop(
+    fabric: options.Fabric, connections: options.ConnectionsFile, servers: Servers = ""
+) -> None:
+    """End everything that any RDMA run has started on any server."""
+    from rocefort.fleet.connections import load_connections
+    from rocefort.reports.rdma import stopped_text
+    from rocefort.steps.rdma import stop_everything
+
+    found = stop_everything(fabric, load_connections(connections), _names(servers))
+    typer.echo(stopped_text(found), nl=False)
+    if any(each.why for each in found):
+        raise typer.Exit(3)
+
+
+def _names(servers: str) -> tuple[str, ...]:
+    return tuple(filter(None, (name.strip() for name in servers.split(","))))
+
+
+def _asked(
+    suite: SuiteName,
+    servers: str,
+    duration: int | None,
+    iterations: int | None,
+    qps: int | None,
+    covering: bool,
+    target: str | None,
+    directory: str | None,
+) -> Asked:
+    from rocefort.models.rdma_plan import Suite
+    from rocefort.rdma.site import PlanOptions
+    from rocefort.steps.rdma import Asked
+
+    chosen = PlanOptions(
+        covering=covering,
+        duration_s=duration,
+        iterations=iterations,
+        qps=qps,
+        target=target,
+        storage_directory=directory,
+    )
+    return Asked(Suite(suite.value), _names(servers), chosen)
+
+
+def _show(found: RdmaResult, form: Form) -> None:
+    from rocefort.reports.rdma import result_text
+
+    if form is Form.JSON:
+        typer.echo(found.model_dump_json(indent=2))
+    else:
+        typer.echo(result_text(found), nl=False)
+
+
+def _end(found: RdmaResult) -> None:
+    """3 where something was not measured, 1 where something measured is bad."""
+    if not found.complete:
+        raise typer.Exit(3)
+    if not found.passed:
+        raise typer.Exit(1)

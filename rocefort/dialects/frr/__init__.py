@@ -1,0 +1,18 @@
+"""Writes a switch as FRR and a Linux kernel say it: the twin runs what this package plans."""
+
+from rocefort.dialects.frr.delta import SwitchDelta, delta
+from rocefort.dialects.frr.names import kernel_name, kernel_names
+from rocefort.dialects.frr.plan import plan_switch
+from rocefort.dialects.frr.state import DAEMONS, Features, LinkState, SwitchPlan
+
+__all__ = [
+    "DAEMONS",
+    "Features",
+    "LinkState",
+    "SwitchDelta",
+    "SwitchPlan",
+    "delta",
+    "kernel_name",
+    "kernel_names",
+    "plan_switch",
+]

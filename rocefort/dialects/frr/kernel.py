@@ -1,0 +1,213 @@
+"""The kernel's part of a switch: ports, one bridge a VLAN, bonds, VRFs, addresses, sysctls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from zlib import crc32
+
+from rocefort.dialects.frr.names import LOOPBACK, kernel_name
+from rocefort.dialects.frr.state import Features, LinkState
+from rocefort.models.bond import MANUAL
+from rocefort.models.device import Device
+from rocefort.models.interface import (
+    ETHERNET_MTU,
+    FRAME_OVERHEAD_BYTES,
+    JUMBO_FRAME_BYTES,
+    Interface,
+)
+
+SWITCHED_MTU = JUMBO_FRAME_BYTES - FRAME_OVERHEAD_BYTES  # of a port that only bridges
+FIRST_TABLE = 1000  # of VRFs: clear of the kernel's own 253 to 255
+# The rest of a router: hash over ports, answer from any interface, no IPv6 chatter of its own.
+SYSCTLS = (
+    ("net.ipv4.ip_forward", "1"),
+    ("net.ipv4.fib_multipath_hash_policy", "1"),
+    ("net.ipv4.conf.all.rp_filter", "0"),
+    ("net.ipv4.conf.default.rp_filter", "0"),
+    ("net.ipv4.conf.all.promote_secondaries", "1"),
+    ("net.ipv4.conf.all.send_redirects", "0"),
+    ("net.ipv4.conf.default.send_redirects", "0"),
+    ("net.ipv6.conf.all.disable_ipv6", "1"),
+    ("net.ipv6.conf.default.disable_ipv6", "1"),
+)
+
+
+def bridge_name(vlan: int) -> str:
+    """Bridge of a VLAN, which is its gateway's interface, too."""
+    return f"Vlanif{vlan}"
+
+
+@dataclass
+class KernelPlan:
+    """Links of one switch as they are found, and what cannot be said."""
+
+    device: Device
+    features: Features
+    links: list[LinkState] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def kernel_plan(device: Device, features: Features) -> KernelPlan:
+    """Links in the order in which they are made: VRFs, bridges and bonds before what joins them."""
+    plan = KernelPlan(device, features)
+    if features.vrf:
+        plan.links += [
+            LinkState(name=kernel_name(vrf.name), kind="vrf", settings=f"table {FIRST_TABLE + n}")
+            for n, vrf in enumerate(device.vrfs)
+        ]
+    else:
+        plan.notes += [
+            f"vpn-instance {vrf.name} is left out, with its addresses and routes: "
+            "this kernel has no VRF"
+            for vrf in device.vrfs
+        ]
+    plan.links.append(_loopback(plan))
+    plan.links += [_bridge(plan, vlan) for vlan in bridged_vlans(device)]
+    for interface in device.interfaces:
+        plan.links += _links(plan, interface)
+    plan.links = list(_lit(plan.links))
+    return plan
+
+
+def _lit(links: list[LinkState]) -> Iterator[LinkState]:
+    """Shut bridges without an enabled port: a kernel has those that never had one up."""
+    up = {link.master for link in links if link.up}
+    for link in links:
+        dark = link.kind == "bridge" and link.name not in up
+        yield link.model_copy(update={"up": False}) if dark else link
+
+
+def sysctls(device: Device, features: Features) -> Iterator[tuple[str, str]]:
+    """Settings of the namespace; each switch hashes in its own way, as real ones can."""
+    yield from SYSCTLS
+    if features.hash_seed:
+        yield "net.ipv4.fib_multipath_hash_seed", str(crc32(device.name.encode()) or 1)
+
+
+def bridged_vlans(device: Device) -> list[int]:
+    """VLANs that the switch has made; VLAN 1 is there by default, and wanted with a gateway."""
+    first = {1} if "Vlanif1" in device.by_interface else set()
+    return sorted({*device.vlans} | first)
+
+
+def _addresses(plan: KernelPlan, interface: Interface) -> tuple[str, ...]:
+    if interface.vrf is not None and not plan.features.vrf:
+        return ()
+    return tuple(address.with_prefixlen for address in interface.addresses)
+
+
+def _master(plan: KernelPlan, interface: Interface) -> str | None:
+    return kernel_name(interface.vrf) if interface.vrf and plan.features.vrf else None
+
+
+def _loopback(plan: KernelPlan) -> LinkState:
+    """One link for all loopbacks: a kernel without dummy interfaces has no other."""
+    kept: list[str] = []
+    for interface in plan.device.interfaces:
+        if interface.kind == "loopback" and interface.enabled and interface.vrf is None:
+            kept += _addresses(plan, interface)
+        elif interface.kind == "loopback" and interface.vrf and plan.features.vrf:
+            plan.notes.append(f"{interface.name} is left out: it is in a vpn-instance")
+    return LinkState(name=LOOPBACK, kind="loopback", addresses=tuple(kept))
+
+
+def _bridge(plan: KernelPlan, vlan: int) -> LinkState:
+    """The bridge of a VLAN; a gateway that is shut down leaves it bridging, without address."""
+    name = bridge_name(vlan)
+    gateway = plan.device.by_interface.get(name)
+    if gateway is None:
+        return LinkState(name=name, kind="bridge", mtu=SWITCHED_MTU)
+    return LinkState(
+        name=name,
+        kind="bridge",
+        interface=name,
+        mtu=gateway.mtu or ETHERNET_MTU,
+        master=_master(plan, gateway),
+        addresses=_addresses(plan, gateway) if gateway.enabled else (),
+    )
+
+
+def _links(plan: KernelPlan, interface: Interface) -> Iterator[LinkState]:
+    if interface.kind in ("ethernet", "management"):
+        yield from _port(plan, interface)
+    elif interface.kind == "eth-trunk" and plan.features.bonding:
+        yield from _bond(plan, interface)
+    elif interface.kind == "eth-trunk":
+        first = lone_member(plan.device, interface)
+        stands = f"is its member {first.name} alone" if first else "is left out"
+        plan.notes.append(f"{interface.name} {stands}: this kernel has no bonding")
+    elif interface.kind == "other":
+        plan.notes.append(f"{interface.name} is left out: the twin has no such interface")
+
+
+def lone_member(device: Device, trunk: Interface) -> Interface | None:
+    """The port that stands for an Eth-Trunk where a kernel cannot bundle: its first enabled one."""
+    number = int(trunk.name.removeprefix("Eth-Trunk"))
+    ports = device.members.get(number, ())
+    return next((port for port in ports if port.enabled), None)
+
+
+def _port(plan: KernelPlan, interface: Interface) -> Iterator[LinkState]:
+    name, carrier = kernel_name(interface.name), plan.device.carrier(interface)
+    common = {"name": name, "kind": "port", "interface": interface.name, "up": interface.enabled}
+    if carrier is interface:
+        yield from _carrying(plan, interface, common)
+    elif plan.features.bonding and carrier.name in plan.device.by_interface:
+        mtu = carrier.mtu if carrier.layer3 else None
+        master = kernel_name(carrier.name)
+        yield LinkState(**common, mtu=mtu or SWITCHED_MTU, master=master)
+    elif interface is lone_member(plan.device, carrier) and carrier.enabled:
+        yield from _carrying(plan, carrier, common)
+    else:
+        yield LinkState(**common, mtu=SWITCHED_MTU)
+
+
+def _bond(plan: KernelPlan, trunk: Interface) -> Iterator[LinkState]:
+    bond = trunk.bond
+    mode = "balance-xor" if bond.mode == MANUAL else "802.3ad"
+    rate = "" if bond.mode == MANUAL else f" lacp_rate {bond.lacp_timeout}"
+    settings = f"mode {mode} miimon 100 min_links {bond.minimum_links}{rate}"
+    settings += " xmit_hash_policy layer3+4"
+    common = {"name": kernel_name(trunk.name), "kind": "bond", "interface": trunk.name}
+    yield from _carrying(plan, trunk, {**common, "up": trunk.enabled, "settings": settings})
+
+
+def _carrying(
+    plan: KernelPlan, interface: Interface, common: dict[str, object]
+) -> Iterator[LinkState]:
+    """A link that has what the interface says of layers 2 and 3; of a trunk one a VLAN more."""
+    if interface.layer3:
+        yield _link(
+            common,
+            mtu=interface.mtu or ETHERNET_MTU,
+            master=_master(plan, interface),
+            addresses=_addresses(plan, interface),
+        )
+        return
+    vlans = [vlan for vlan in bridged_vlans(plan.device) if interface.carries(vlan)]
+    untagged = interface.access_vlan or 1 if interface.link_type == "access" else 1
+    own = bridge_name(untagged) if untagged in vlans else None
+    yield _link(common, mtu=SWITCHED_MTU, master=own)
+    yield from _tagged(plan, interface, str(common["name"]), [v for v in vlans if v != untagged])
+
+
+def _tagged(
+    plan: KernelPlan, interface: Interface, name: str, vlans: list[int]
+) -> Iterator[LinkState]:
+    if vlans and not plan.features.vlan:
+        plan.notes.append(f"{interface.name} carries no tagged VLAN: this kernel has no 802.1Q")
+        return
+    for vlan in vlans:
+        yield LinkState(
+            name=kernel_name(f"{name}.{vlan}"),
+            kind="vlan",
+            mtu=SWITCHED_MTU,
+            parent=name,
+            master=bridge_name(vlan),
+            settings=f"id {vlan}",
+        )
+
+
+def _link(common: dict[str, object], **more: object) -> LinkState:
+    return LinkState.model_validate({**common, **more})

@@ -1,0 +1,176 @@
+"""From one text of an FRR daemon to another: the lines to enter, without resetting a session.
+
+What stays the same is not entered again. Lists and policies come before the process that uses
+them, and go after it has let go of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+Tree = dict[str, "Tree"]
+CONTEXT = re.compile(r"router bgp |route-map |address-family |vrf ")
+# Statements of which there is one: entering another replaces it, and `no` wants less than all.
+SINGLE = re.compile(
+    r"(?P<key>neighbor \S+ (?:timers connect|timers|description|bfd|remote-as)"
+    r"|bgp router-id|maximum-paths ibgp|maximum-paths|hostname|distance bgp)(?: |$)"
+)
+POLICY = re.compile(r"(?P<who>neighbor \S+) route-map \S+ (?P<way>in|out)")
+ENTRY = re.compile(r"(?P<key>ip prefix-list \S+ seq \d+) ")
+NODE = re.compile(r"(?P<name>route-map \S+) (?:permit|deny) (?P<node>\d+)")
+NEIGHBOUR = re.compile(r"neighbor (?P<name>\S+) ")
+DEFINITION = re.compile(r"neighbor \S+ peer-group")
+NOT_REPLACED = re.compile(r"neighbor \S+ bfd")  # the timers of the old line would stay
+
+
+def line_delta(old: str, new: str) -> tuple[str, ...]:
+    """Lines to enter in configuration mode; each ends in the mode in which it began."""
+    before, after = _tree(old), _tree(new)
+    process, other = _process(before), _process(after)
+    return (
+        *_entered(before, after),
+        *_process_lines(before, after, process, other),
+        *_withdrawn(before, after),
+    )
+
+
+def _tree(text: str) -> Tree:
+    """Lines by what they are indented under; comments, and what leaves a mode, are left out."""
+    root: Tree = {}
+    stack: list[tuple[int, Tree]] = [(-1, root)]
+    for row in text.splitlines():
+        line = row.strip()
+        if not line or line.startswith(("!", "exit", "frr defaults")):
+            continue
+        depth = len(row) - len(row.lstrip())
+        while stack[-1][0] >= depth:
+            stack.pop()
+        stack.append((depth, stack[-1][1].setdefault(line, {})))
+    return root
+
+
+def _process(tree: Tree) -> str | None:
+    return next((line for line in tree if line.startswith("router bgp ")), None)
+
+
+def _entered(old: Tree, new: Tree) -> Iterator[str]:
+    """Lists, policies and plain lines that are new or changed."""
+    lists = set(map(_whole, new))
+    yield from (f"no {line}" for line in _gone(old, new) if _whole(line) in lists)
+    before = {key(line): line for line in old}
+    for line, below in new.items():
+        if line.startswith("router bgp "):
+            continue
+        if not CONTEXT.match(line):
+            yield from (line,) if line not in old else ()
+        elif line not in old or old[line] != below:
+            was = old.get(before.get(key(line), ""), {})
+            yield from _within((line,), _changes(was, below))
+
+
+def _withdrawn(old: Tree, new: Tree) -> Iterator[str]:
+    """Policies, then the lists that they used."""
+    gone = _gone(old, new)
+    for line in gone:
+        if line.startswith("vrf "):
+            yield from _within((line,), [f"no {each}" for each in old[line]])
+        elif CONTEXT.match(line):
+            yield f"no {line}"
+    lists = set(map(_whole, new))
+    for line in gone:
+        if not CONTEXT.match(line) and _whole(line) not in lists:
+            yield f"no {line}"
+
+
+def _gone(old: Tree, new: Tree) -> list[str]:
+    """Lines that nothing replaces; the process is not among them, nor what a daemon always has."""
+    kept = {key(line) for line in new}
+    own = ("router bgp ", "hostname ", "no ")
+    return [line for line in old if key(line) not in kept and not line.startswith(own)]
+
+
+def _whole(line: str) -> str:
+    """The list that an entry belongs to; of another line what it sets."""
+    return key(line).rpartition(" seq ")[0] or key(line)
+
+
+def _process_lines(old: Tree, new: Tree, process: str | None, other: str | None) -> Iterator[str]:
+    if process is not None and process != other:
+        yield f"no {process}"
+    if other is None:
+        return
+    before = old[process] if process == other and process is not None else {}
+    yield from _bgp(other, before, new[other])
+
+
+def _bgp(process: str, old: Tree, new: Tree) -> Iterator[str]:
+    """Inside the process: peers that go, then what changed of those that stay, then new ones."""
+    gone = [name for name in _defined(old) if _defined(old)[name] != _defined(new).get(name)]
+    yield from _within((process,), [_forget(name, old) for name in reversed(gone)])
+    old = _without(old, set(gone))
+    families = [line for line in (*old, *new) if CONTEXT.match(line)]
+    plain = ({k: v for k, v in tree.items() if not CONTEXT.match(k)} for tree in (old, new))
+    yield from _within((process,), _changes(*plain))
+    for family in dict.fromkeys(families):
+        changes = _changes(old.get(family, {}), new.get(family, {}))
+        yield from _within((process, family), changes)
+
+
+def _defined(tree: Tree) -> Mapping[str, tuple[str, ...]]:
+    """Groups and peers, with what a change of it makes them another: the group that they join."""
+    found: dict[str, tuple[str, ...]] = {}
+    for line in tree:
+        if name := NEIGHBOUR.match(line):
+            joins = (line,) if DEFINITION.match(line) else ()
+            found[name["name"]] = found.get(name["name"], ()) + joins
+    return found
+
+
+def _forget(name: str, tree: Tree) -> str:
+    group = f"neighbor {name} peer-group"
+    return f"no {group}" if group in tree else f"no neighbor {name}"
+
+
+def _without(tree: Tree, names: set[str]) -> Tree:
+    kept: Tree = {}
+    for line, below in tree.items():
+        found = NEIGHBOUR.match(line)
+        if found is None or found["name"] not in names:
+            kept[line] = _without(below, names)
+    return kept
+
+
+def _changes(old: Iterable[str], new: Iterable[str]) -> list[str]:
+    before, after = list(old), list(new)
+    wanted = {key(line): line for line in after}
+    undone = [line for line in before if line not in after]
+    lines = [
+        _undone(line) for line in undone if key(line) not in wanted or NOT_REPLACED.match(line)
+    ]
+    return lines + [line for line in after if line not in before]
+
+
+def key(line: str) -> str:
+    """What a line sets: lines with the same key replace each other."""
+    if found := SINGLE.match(line) or ENTRY.match(line):
+        return found["key"]
+    if found := POLICY.match(line):
+        return f"{found['who']} route-map {found['way']}"
+    if found := NODE.match(line):
+        return f"{found['name']} {found['node']}"
+    return line
+
+
+def _undone(line: str) -> str:
+    if line.startswith("no "):
+        return line.removeprefix("no ")
+    found = SINGLE.match(line)
+    return f"no {found['key'] if found else line}"
+
+
+def _within(path: tuple[str, ...], lines: Iterable[str]) -> Iterator[str]:
+    """Enter modes, say the lines, and leave; nothing at all without lines."""
+    said = list(lines)
+    if said or path[-1].startswith("route-map "):
+        yield from (*path, *said, *("exit" for _ in path))

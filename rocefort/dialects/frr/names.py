@@ -1,0 +1,39 @@
+"""Names of a switch's interfaces in a Linux kernel, which takes 15 characters and no `/` or `:`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from hashlib import sha256
+
+from rocefort.errors import Problem, Refused
+
+LONGEST = 15  # IFNAMSIZ is 16, with the end of the string
+LOOPBACK = "lo"
+FORBIDDEN = re.compile(r"[^A-Za-z0-9._-]")
+TAIL = 4
+
+
+def kernel_name(name: str) -> str:
+    """Name of an interface: 100GE1/0/1 -> 100GE1_0_1; every LoopBack is `lo`.
+
+    A longer one is cut, and ends in digits that only the whole name gives.
+    """
+    if name.startswith("LoopBack"):
+        return LOOPBACK
+    plain = FORBIDDEN.sub("_", name)
+    if len(plain) <= LONGEST:
+        return plain
+    return f"{plain[: LONGEST - TAIL - 1]}_{sha256(name.encode()).hexdigest()[:TAIL]}"
+
+
+def kernel_names(names: Iterable[str], device: str) -> dict[str, str]:
+    """Kernel names by the switch's own. Raises Refused where two would be one."""
+    found: dict[str, str] = {}
+    owners: dict[str, str] = {}
+    for name in names:
+        short = found[name] = kernel_name(name)
+        if short != LOOPBACK and owners.setdefault(short, name) != name:
+            what = f"{owners[short]} and {name} are both {short} in a kernel"
+            raise Refused(problems=[Problem(f"{device} {name}", what)])
+    return found

@@ -1,0 +1,56 @@
+"""One switch as a plan for FRR and a kernel: pure, so the same Device gives the same plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocefort.dialects.frr import filters
+from rocefort.dialects.frr.kernel import kernel_plan, sysctls
+from rocefort.dialects.frr.names import kernel_names
+from rocefort.dialects.frr.routing import peers_of, routing_problems, texts_of
+from rocefort.dialects.frr.state import Features, SwitchPlan
+from rocefort.errors import Refused
+from rocefort.models.device import Device
+
+HASHING = "all switches hash alike: this kernel has no net.ipv4.fib_multipath_hash_seed"
+
+
+def plan_switch(
+    device: Device, features: Features | None = None, *, bfd: bool = True
+) -> SwitchPlan:
+    """Plan of a switch; bfd: whether peers run BFD where the text says so.
+
+    Raises Refused with everything that would make the twin route as the switch does not: missing
+    lists and policies, ranks that FRR does not have.
+    """
+    known = features or Features()
+    if problems := (*routing_problems(device), *filters.problems(device)):
+        raise Refused(problems=problems)
+    kernel_names((interface.name for interface in device.interfaces), device.name)
+    kernel = kernel_plan(device, known)
+    return SwitchPlan(
+        name=device.name,
+        links=tuple(kernel.links),
+        sysctls=tuple(sysctls(device, known)),
+        chains=filters.chains(device),
+        daemons=tuple(texts_of(device, known, bfd=bfd)),
+        peers=tuple(peers_of(device)),
+        notes=(*kernel.notes, *_notes(device, known, bfd=bfd)),
+    )
+
+
+def _notes(device: Device, features: Features, *, bfd: bool) -> Iterator[str]:
+    """What is said in the text and not done here."""
+    if any(interface.pfc for interface in device.interfaces):
+        yield "PFC, its thresholds and deadlock timers do nothing: a kernel has no lossless queues"
+    if device.ai_ecn.enabled or any(interface.markings for interface in device.interfaces):
+        yield "ECN marks nothing: queues of a kernel are not those of a switch"
+    if any(interface.drr for interface in device.interfaces):
+        yield "queues are not scheduled: every packet has the same weight"
+    settings = [(device.bgp.settings(peer)) for peer in device.bgp.peers] if device.bgp else []
+    if any(each.password or each.keychain for each in settings):
+        yield "BGP sessions are not authenticated: no password reaches the twin"
+    if device.bfd and any(each.bfd_enabled for each in settings) and not bfd:
+        yield "BFD is left out: a dead link without loss of light shows by the hold timer alone"
+    if not features.hash_seed:
+        yield HASHING

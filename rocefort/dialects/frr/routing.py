@@ -1,0 +1,231 @@
+"""The routing of a switch as the texts of FRR's daemons, one a daemon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from ipaddress import IPv4Address
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from rocefort.dialects.frr.names import kernel_name
+from rocefort.dialects.frr.state import Features
+from rocefort.errors import Problem
+from rocefort.models.base import NAME
+from rocefort.models.bgp import Bgp, BgpPeer, BgpSettings, PrefixEntry
+from rocefort.models.device import Device
+from rocefort.models.static import STATIC_PREFERENCE, StaticRoute
+from rocefort.paths import TEMPLATES
+
+# Behind every static route: VRP's BGP has 255, which to FRR means that a route is not used.
+BGP_DISTANCE = 254
+SHORTEST_BFD_MS = 50  # bgpd takes no less
+KEEPALIVE_S, HOLD_S = 60, 180  # V300R023C00, `peer timer`
+NAMES = "use letters, digits, '.', '_' and '-', and no address"
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """A group or a peer: what the process says of it, and what the IPv4 family does."""
+
+    name: str
+    definition: tuple[str, ...]  # in order: what makes it
+    lines: tuple[str, ...]
+    family: tuple[str, ...]
+
+
+def texts_of(device: Device, features: Features, *, bfd: bool) -> Iterator[tuple[str, str]]:
+    """Text of each daemon that the switch runs, in the order of their start."""
+    yield "zebra", _render("zebra.j2", device=device)
+    routes = _static_routes(device, features)
+    if routes:
+        yield "staticd", _render("staticd.j2", device=device, routes=routes)
+    if (bgp := device.bgp) is None:
+        return
+    running = bfd and device.bfd
+    if running and any(bgp.settings(peer).bfd_enabled for peer in bgp.peers):
+        yield "bfdd", _render("bfdd.j2", device=device)
+    yield (
+        "bgpd",
+        _render(
+            "bgpd.j2",
+            device=device,
+            bgp=bgp,
+            distance=BGP_DISTANCE,
+            groups=[_group(group.name, group, running) for group in bgp.groups],
+            peers=[_peer(bgp, peer, running) for peer in _speaking(bgp)],
+            bounds=_bounds,
+        ),
+    )
+
+
+def peers_of(device: Device) -> Iterator[str]:
+    """Addresses of the peers whose sessions can come up: those that the IPv4 family has."""
+    for peer in _speaking(device.bgp) if device.bgp else ():
+        if device.bgp and device.bgp.settings(peer).active:
+            yield str(peer.address)
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(  # noqa: S701 - configuration text, not HTML
+        loader=FileSystemLoader(TEMPLATES / "frr"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def _render(template: str, **values: object) -> str:
+    return _environment().get_template(template).render(**values)
+
+
+def _static_routes(device: Device, features: Features) -> list[tuple[str | None, str]]:
+    """Static routes, each with the VRF that has it."""
+    kept = (route for route in device.static_routes if route.vrf is None or features.vrf)
+    return [(kernel_name(r.vrf) if r.vrf else None, _static(r)) for r in kept]
+
+
+def _static(route: StaticRoute) -> str:
+    hop = "Null0" if route.next_hop is None else str(route.next_hop)
+    return f"ip route {route.prefix} {hop} {route.preference or STATIC_PREFERENCE}"
+
+
+def _speaking(bgp: Bgp) -> Iterator[BgpPeer]:
+    """Peers with an AS number; a CloudEngine does nothing with others."""
+    return (peer for peer in bgp.peers if _remote_as(bgp, peer) is not None)
+
+
+def _remote_as(bgp: Bgp, peer: BgpPeer) -> str | None:
+    group = next((group for group in bgp.groups if group.name == peer.group), None)
+    if (asn := bgp.settings(peer).asn) is not None:
+        return str(asn)
+    return "internal" if group is not None and not group.external else None
+
+
+def _group(name: str, group: BgpSettings, bfd: bool) -> Speaker:
+    internal = not getattr(group, "external", True)
+    asn = "internal" if internal else group.asn
+    definition = ("peer-group", *((f"remote-as {asn}",) if asn else ()))
+    return Speaker(name, definition, tuple(_lines(group, bfd)), tuple(_family(group)))
+
+
+def _peer(bgp: Bgp, peer: BgpPeer, bfd: bool) -> Speaker:
+    """A peer, without what its group already says for it."""
+    group = next((group for group in bgp.groups if group.name == peer.group), None)
+    settings, lent = bgp.settings(peer), _group("", group, bfd) if group else None
+    own = f"remote-as {_remote_as(bgp, peer)}"
+    joined = (f"peer-group {peer.group}",) if group else ()
+    taken = lent is not None and len(lent.definition) > 1
+    said, heard = (set(lent.lines), set(lent.family)) if lent else (set[str](), set[str]())
+    return Speaker(
+        str(peer.address),
+        joined if taken else (own, *joined),
+        tuple(line for line in _lines(settings, bfd) if line not in said),
+        tuple(line for line in _family(settings) if line not in heard),
+    )
+
+
+def _lines(settings: BgpSettings, bfd: bool) -> Iterator[str]:
+    if settings.description:
+        yield f"description {settings.description}"
+    if settings.keepalive_s is not None or settings.hold_s is not None:
+        yield f"timers {settings.keepalive_s or KEEPALIVE_S} {settings.hold_s or HOLD_S}"
+    yield "timers connect 1"  # a lab that starts at once; the switch's own is 32 s
+    if bfd and settings.bfd_enabled:
+        yield _bfd(settings)
+
+
+def _bfd(settings: BgpSettings) -> str:
+    if settings.bfd is None:
+        return "bfd 3 1000 1000"
+    rx, tx = (max(ms, SHORTEST_BFD_MS) for ms in (settings.bfd.min_rx_ms, settings.bfd.min_tx_ms))
+    return f"bfd {settings.bfd.multiplier} {rx} {tx}"
+
+
+def _family(settings: BgpSettings) -> Iterator[str]:
+    if settings.active:
+        yield "activate"
+    if settings.import_policy:
+        yield f"route-map {settings.import_policy} in"
+    if settings.export_policy:
+        yield f"route-map {settings.export_policy} out"
+
+
+def _bounds(entry: PrefixEntry) -> str:
+    """`ge` and `le` of one entry; FRR wants `ge` above the prefix's own length."""
+    low, high, length = *entry.lengths, entry.prefix.prefixlen
+    above = f" ge {low}" if low > length else ""
+    return above + (f" le {high}" if high > max(low, length) or (above and high < 32) else "")
+
+
+def routing_problems(device: Device) -> Iterator[Problem]:
+    """What would route otherwise than the switch: names, references, ranks, empty ranges."""
+    yield from _name_problems(device)
+    yield from _policy_problems(device)
+    for route in device.static_routes:
+        if (route.preference or STATIC_PREFERENCE) >= BGP_DISTANCE:
+            where = f"{device.name} ip route-static {route.key}"
+            what = f"preference {route.preference} is not below that of BGP in the twin"
+            yield Problem(where, what, f"use a preference below {BGP_DISTANCE}")
+    if (bgp := device.bgp) is not None:
+        for peer in bgp.peers:
+            yield from _peer_problems(device, bgp, peer)
+
+
+def _policy_problems(device: Device) -> Iterator[Problem]:
+    known = {item.name for item in device.prefix_lists}
+    for policy in device.route_policies:
+        for node in policy.nodes:
+            if node.match_prefix_list is not None and node.match_prefix_list not in known:
+                where = f"{device.name} route-policy {policy.name} node {node.node}"
+                yield _missing(where, f"ip-prefix {node.match_prefix_list}")
+    for item in device.prefix_lists:
+        for entry in item.entries:
+            low, high = entry.lengths
+            if high < max(low, entry.prefix.prefixlen):
+                where = f"{device.name} ip-prefix {item.name} index {entry.index}"
+                what = f"no route is in {entry.prefix} and at most /{high} long"
+                yield Problem(where, what, "use length <= greater-equal <= less-equal")
+
+
+def _name_problems(device: Device) -> Iterator[Problem]:
+    named = {
+        "sysname": [device.name],
+        "ip-prefix": [item.name for item in device.prefix_lists],
+        "route-policy": [item.name for item in device.route_policies],
+        "group": [item.name for item in device.bgp.groups] if device.bgp else [],
+        "vpn-instance": [item.name for item in device.vrfs],
+    }
+    for what, names in named.items():
+        for name in names:
+            if not NAME.fullmatch(name) or _is_address(name):
+                yield Problem(f"{device.name} {what} {name!r}", "not one word of FRR", NAMES)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        IPv4Address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _peer_problems(device: Device, bgp: Bgp, peer: BgpPeer) -> Iterator[Problem]:
+    where, settings = f"{device.name} peer {peer.address}", bgp.settings(peer)
+    group = next((group for group in bgp.groups if group.name == peer.group), None)
+    if peer.group is not None and group is None:
+        yield _missing(where, f"group {peer.group}")
+    if group and group.asn and peer.asn and group.asn != peer.asn:
+        what = f"AS {peer.asn} is not that of its group {group.name}, {group.asn}"
+        yield Problem(where, what, "give the number in one place")
+    known = {item.name for item in device.route_policies}
+    for name in (settings.import_policy, settings.export_policy):
+        if name is not None and name not in known:
+            yield _missing(where, f"route-policy {name}")
+
+
+def _missing(where: str, what: str) -> Problem:
+    return Problem(where, f"{what} does not exist", "define it, or remove the reference")

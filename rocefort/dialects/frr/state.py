@@ -1,0 +1,68 @@
+"""What a kernel and FRR hold of one switch of the twin: the plan, as plain data."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from rocefort.models.base import Frozen
+
+DAEMONS = ("zebra", "staticd", "bfdd", "bgpd")  # in the order in which they are started
+
+LinkKind = Literal["port", "bridge", "bond", "vlan", "vrf", "loopback"]
+
+
+class Features(Frozen):
+    """What a kernel has of what a plan can use; the defaults are of a kernel that has all."""
+
+    vrf: bool = True
+    vlan: bool = True  # 802.1Q
+    bonding: bool = True
+    hash_seed: bool = True  # net.ipv4.fib_multipath_hash_seed: Linux 6.11
+
+
+class LinkState(Frozen):
+    """One link of a namespace; `port` is an end of a cable and made with it.
+
+    interface: the switch's own name of it, empty where it has none. settings: what follows
+    `type KIND` when it is made. parent: of a VLAN's subinterface.
+    """
+
+    name: str
+    kind: LinkKind
+    interface: str = ""
+    up: bool = True
+    mtu: int | None = None  # None: left as the kernel makes it
+    master: str | None = None
+    parent: str | None = None
+    settings: str = ""
+    addresses: tuple[str, ...] = ()
+
+
+class SwitchPlan(Frozen):
+    """One switch: its links, sysctls, filter chains, and the text of each daemon that it runs.
+
+    notes: what the switch's text says and the twin cannot, in sentences for the user.
+    """
+
+    name: str
+    links: tuple[LinkState, ...] = ()
+    sysctls: tuple[tuple[str, str], ...] = ()
+    chains: tuple[tuple[str, tuple[str, ...]], ...] = ()  # of table `ip rocefort`
+    daemons: tuple[tuple[str, str], ...] = ()
+    peers: tuple[str, ...] = ()  # that are enabled: sessions which can come up
+    notes: tuple[str, ...] = ()
+
+    @property
+    def by_link(self) -> dict[str, LinkState]:
+        """Links by their kernel name."""
+        return {link.name: link for link in self.links}
+
+    @property
+    def ports(self) -> dict[str, str]:
+        """Kernel names of the ends of cables, by the switch's own names."""
+        return {link.interface: link.name for link in self.links if link.kind == "port"}
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """Configuration by daemon."""
+        return dict(self.daemons)

@@ -1,0 +1,67 @@
+"""Masks secrets in what leaves Rocefort, whoever wrote the sentence that one stands in.
+
+Text is masked by its form where it is made (a driver knows which words of a line are a password).
+This is the second door: every secret that was read is known here, and taken out of whatever text
+is about to be shown, logged or kept.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import traceback
+from functools import cache
+from typing import Any
+
+MASK = "********"
+SHORT = 6  # a shorter secret is masked only where it stands alone, or half of a text would be masks
+
+_known: set[str] = set()
+
+
+def remember(secret: str) -> None:
+    """Mask this secret from now on, in log records too."""
+    if secret not in _known:
+        _known.add(secret)
+        _pattern.cache_clear()
+    _guard_logging()
+
+
+def masked(text: str) -> str:
+    """A text without any secret that was read so far."""
+    return _pattern().sub(MASK, text) if _known else text
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    forms = {form for secret in _known for form in (secret, repr(secret)[1:-1])}
+    ordered = sorted(forms, key=lambda form: (-len(form), form))  # a longer one may hold a shorter
+    return re.compile("|".join(_found(form) for form in ordered))
+
+
+def _found(form: str) -> str:
+    text = re.escape(form)
+    return text if len(form) >= SHORT else rf"(?<!\w){text}(?!\w)"
+
+
+@cache
+def _guard_logging() -> None:
+    """Mask every log record of this process: libraries log what they send and what fails."""
+    made = logging.getLogRecordFactory()
+
+    def factory(*arguments: Any, **named: Any) -> logging.LogRecord:  # noqa: ANN401 - logging's own
+        return _masked_record(made(*arguments, **named))
+
+    logging.setLogRecordFactory(factory)
+
+
+def _masked_record(record: logging.LogRecord) -> logging.LogRecord:
+    try:
+        said = record.getMessage()
+    except Exception:  # noqa: BLE001 - a wrong call of somebody else's; logging tells of it
+        return record
+    record.msg, record.args = masked(said), None
+    if record.exc_info and record.exc_info[1] is not None:
+        text = "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
+        record.exc_text = masked(text)  # formatters take it as it is
+    return record

@@ -1,0 +1,121 @@
+"""When a twin has converged: sessions are up, and the kernel has what BGP has chosen, and it stays.
+
+Nothing here knows what the routes should be: that is for the engines, whose answers are compared
+with the kernel's afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from time import monotonic, sleep
+from typing import Any, Protocol
+
+from rocefort.errors import ServiceFailed
+from rocefort.lab.twin.fib import chosen_of, read_fib
+from rocefort.models.wording import counted
+
+PAUSE_S = 0.05
+QUIET_S = 0.25  # several times bgpd's `coalesce-time`
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One switch at one instant: state by peer, counters by peer, `ip -j route` of its kernel."""
+
+    sessions: Mapping[str, str]
+    counts: tuple[tuple[int, int, int], ...]  # routes received, sent, messages waiting
+    routes: str
+
+
+class Looking(Protocol):
+    """Whoever can look at switches."""
+
+    def look(self, names: Collection[str] | None = None) -> dict[str, Seen]:
+        """See these switches, or all."""
+
+    def chosen(self) -> dict[str, Mapping[str, Any]]:
+        """BGP table of each switch."""
+
+    def own(self, switch: str) -> set[IPv4Network]:
+        """Subnets of its own addresses."""
+
+
+def summary_of(
+    answer: Mapping[str, Any],
+) -> tuple[dict[str, str], tuple[tuple[int, int, int], ...]]:
+    """State and counters by peer, of `show bgp ipv4 unicast summary json`."""
+    peers = answer.get("peers", {})
+    states = {address: str(peer["state"]) for address, peer in peers.items()}
+    counts = tuple(
+        (peer.get("pfxRcd", 0), peer.get("pfxSnt", 0), peer.get("inq", 0) + peer.get("outq", 0))
+        for _, peer in sorted(peers.items())
+    )
+    return states, counts
+
+
+def wait_settled(lab: Looking, expected: Mapping[str, tuple[str, ...]], limit_s: float) -> float:
+    """Wait until all expected sessions are up, routes rest, and kernels have what BGP chose.
+
+    Gives the seconds that it took. Raises ServiceFailed, naming a session or a switch, when the
+    limit is over. A whole table is a large answer, so it is asked for last.
+    """
+    begin = monotonic()
+    before = _sessions_up(lab, expected, begin + limit_s, limit_s)
+    while True:
+        sleep(QUIET_S)
+        seen = lab.look()
+        behind = "routes still change"
+        if seen == before and not _missing(seen, expected):
+            switch = _behind(lab, seen)
+            if switch is None:
+                return monotonic() - begin
+            behind = f"the kernel of {switch} does not have what BGP chose"
+        if monotonic() > begin + limit_s:
+            raise _late(_missing(seen, expected), behind, limit_s)
+        before = seen
+
+
+def _sessions_up(
+    lab: Looking, expected: Mapping[str, tuple[str, ...]], until: float, limit_s: float
+) -> dict[str, Seen]:
+    """Ask the switches that still miss a session, until none does."""
+    seen = lab.look()
+    while missing := _missing(seen, expected):
+        if monotonic() > until:
+            raise _late(missing, "", limit_s)
+        sleep(PAUSE_S)
+        seen |= lab.look({text.partition(" ")[0] for text in missing})
+    return seen
+
+
+def _behind(lab: Looking, seen: Mapping[str, Seen]) -> str | None:
+    """A switch whose kernel does not have just what its bgpd has chosen.
+
+    What it has of its own wins, and a loopback of its own is in no table that `ip route` lists.
+    """
+    tables = lab.chosen()
+    for name, each in seen.items():
+        learned = read_fib(each.routes, ["bgp"])
+        own = (read_fib(each.routes).keys() - learned.keys()) | lab.own(name)
+        in_kernel = {prefix: hops for prefix, hops in learned.items() if prefix not in own}
+        if chosen_of(tables[name], own) != in_kernel:
+            return name
+    return None
+
+
+def _missing(seen: Mapping[str, Seen], expected: Mapping[str, tuple[str, ...]]) -> list[str]:
+    return [
+        f"{name} to {peer} is {seen[name].sessions.get(peer, 'not configured')}"
+        for name, peers in expected.items()
+        for peer in peers
+        if seen[name].sessions.get(peer) != "Established"
+    ]
+
+
+def _late(missing: list[str], behind: str, limit_s: float) -> ServiceFailed:
+    what = f"after {limit_s:.0f} s {behind}"
+    if missing:
+        what = f"after {limit_s:.0f} s {counted(len(missing), 'session')} not up: {missing[0]}"
+    return ServiceFailed(what, how="see `rocefort lab status`, and how busy this machine is")

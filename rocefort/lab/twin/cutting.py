@@ -1,0 +1,68 @@
+"""Cables and switches of a lab that fail, as light goes out: what every engine calls a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rocefort.dialects.frr import kernel_name
+from rocefort.errors import BadInput
+from rocefort.lab.twin.topology import Topology
+from rocefort.lab.twin.twin import Twin
+from rocefort.models.routing import Failure
+
+Port = tuple[str, str]  # node, kernel name
+
+
+@contextmanager
+def failed(twin: Twin, failure: Failure) -> Iterator[None]:
+    """Let something fail, wait until routes rest, and mend it afterwards.
+
+    Raises BadInput for a port or switch that the lab does not have.
+    """
+    ports = ports_of(twin.topology, failure)
+    _set(twin, ports, "down")
+    try:
+        twin.converge(gone=lost_sessions(twin.topology, ports, failure.nodes))
+        yield
+    finally:
+        _set(twin, ports, "up")
+    twin.converge()
+
+
+def ports_of(topology: Topology, failure: Failure) -> list[Port]:
+    """Ports that go dark: both ends of a cable, all cabled ports of a switch."""
+    ends = [(e.device, kernel_name(e.interface)) for pair in failure.links for e in pair]
+    for node in failure.nodes:
+        ends += [end for cable in topology.cables for end in cable.ends if end[0] == node]
+    known = {end for cable in topology.cables for end in cable.ends}
+    missing = [f"switch {name}" for name in failure.nodes if name not in topology.by_switch]
+    missing += [f"cable at {node} {port}" for node, port in ends if (node, port) not in known]
+    if missing:
+        raise BadInput(f"the lab has no {missing[0]}")
+    return ends
+
+
+def lost_sessions(topology: Topology, ports: list[Port], nodes: tuple[str, ...]) -> set[str]:
+    """Sessions that cannot be up with these ports dark: `switch peer`, both sides of each."""
+    dark = {*ports, *(far for port in ports if (far := topology.far(*port)) is not None)}
+    owners = {
+        address.partition("/")[0]: (plan.name, link.name)
+        for plan in topology.switches
+        for link in plan.links
+        for address in link.addresses
+    }
+    return {
+        f"{switch} {peer}"
+        for switch, peers in topology.sessions.items()
+        for peer in peers
+        if owners[peer] in dark or switch in nodes or owners[peer][0] in nodes
+    }
+
+
+def _set(twin: Twin, ports: list[Port], state: str) -> None:
+    by_node: dict[str, list[str]] = {}
+    for node, port in ports:
+        by_node.setdefault(node, []).append(f"link set dev {port} {state}")
+    for node, lines in by_node.items():
+        twin.ip(node, lines)

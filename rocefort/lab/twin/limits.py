@@ -1,0 +1,37 @@
+"""The one setting that all namespaces share: how many neighbours a kernel keeps.
+
+Beyond net.ipv4.neigh.default.gc_thresh3 (1024 by default) new neighbours are refused: at 8 spines
+and 64 leaves BGP then took 146 s instead of 1. It is raised only where a lab needs more, and put
+back when the last lab has gone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+LIMITS = tuple(Path(f"/proc/sys/net/ipv4/neigh/default/gc_thresh{n}") for n in (1, 2, 3))
+KEPT = "neighbours"  # file with what was there before
+
+
+def raise_neighbour_limit(root: Path, wanted: int) -> int | None:
+    """Let the kernel keep as many neighbours; gives the new limit where it had to be raised."""
+    before = [int(path.read_text(encoding="ascii")) for path in LIMITS]
+    if before[-1] >= wanted:
+        return None
+    if not (root / KEPT).exists():
+        (root / KEPT).write_text(" ".join(map(str, before)), encoding="ascii")
+    for path, value in reversed(list(zip(LIMITS, (wanted // 2, wanted, wanted), strict=True))):
+        path.write_text(str(value), encoding="ascii")
+    return wanted
+
+
+def restore_neighbour_limit(root: Path) -> None:
+    """Put back what was there before the first lab that needed more."""
+    kept = root / KEPT
+    if not kept.exists():
+        return
+    for path, value in zip(LIMITS, kept.read_text(encoding="ascii").split(), strict=True):
+        path.write_text(value, encoding="ascii")
+    kept.unlink()
+    if not any(root.iterdir()):
+        root.rmdir()

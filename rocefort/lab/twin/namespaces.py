@@ -1,0 +1,103 @@
+"""Network namespaces: threads that work inside them, so that no process is started to enter one."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Thread
+from typing import TypeVar
+
+from rocefort.errors import ServiceFailed
+
+NETNS = Path("/run/netns")  # where `ip netns` keeps them
+CLONE_NEWNET = 0x40000000
+MARK = "ROCEFORT_LAB"  # in the environment of every process that a lab starts
+T = TypeVar("T")
+
+
+def enter(namespace: str) -> None:
+    """Move the calling thread, and what it starts from now on, into a namespace."""
+    descriptor = os.open(NETNS / namespace, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _call("setns", descriptor, CLONE_NEWNET)
+    finally:
+        os.close(descriptor)
+
+
+def _call(name: str, *arguments: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if getattr(libc, name)(*arguments) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+
+
+def in_scratch_namespace(work: Callable[[], T]) -> T:
+    """Do something in a namespace that ends with it, even when this process is killed."""
+    done: list[T] = []
+
+    def run() -> None:
+        _call("unshare", CLONE_NEWNET)
+        done.append(work())
+
+    thread = Thread(target=run)
+    thread.start()
+    thread.join()
+    if not done:
+        raise ServiceFailed("no network namespace could be made", how="run it with sudo")
+    return done[0]
+
+
+def inside(jobs: Iterable[tuple[str, Callable[[], T]]]) -> list[T]:
+    """Do jobs, each in a thread inside its namespace; all are done before the first error rises.
+
+    The threads end here: the one that calls never leaves its own namespace.
+    """
+    workers = 2 * (os.cpu_count() or 1)
+    with ThreadPoolExecutor(workers, thread_name_prefix="inside") as pool:
+        futures = [pool.submit(_job, namespace, work) for namespace, work in jobs]
+    return [future.result() for future in futures]
+
+
+def _job(namespace: str, work: Callable[[], T]) -> T:
+    enter(namespace)
+    return work()
+
+
+def run(
+    lab: str, arguments: Sequence[str], text: str = "", *, where: str = "", check: bool = True
+) -> str:
+    """Run a command for a lab, in the namespace of the calling thread; gives what it printed.
+
+    Raises ServiceFailed with the first line of what it complained of.
+    """
+    done = subprocess.run(  # noqa: S603 - arguments are ours
+        arguments, input=text, capture_output=True, text=True, check=False, env=marked(lab)
+    )
+    if check and done.returncode != 0:
+        said = (done.stderr.strip() or done.stdout.strip() or "no reason given").splitlines()
+        raise ServiceFailed(f"{arguments[0]} failed: {said[0]}", where=where)
+    return done.stdout
+
+
+def marked(lab: str) -> dict[str, str]:
+    """Environment of a lab's processes, by which `down` knows them."""
+    return {**os.environ, MARK: lab}
+
+
+def ip_batch(lab: str, lines: Iterable[str], *, where: str = "") -> None:
+    """Run lines of `ip -batch` in the namespace of the calling thread; stops at the first error."""
+    text = "\n".join(lines)
+    if text:
+        run(lab, ("ip", "-batch", "-"), text + "\n", where=where)
+
+
+def set_sysctls(settings: Iterable[tuple[str, str]]) -> None:
+    """Write sysctls of the calling thread's namespace."""
+    for name, value in settings:
+        path = Path("/proc/sys") / name.replace(".", "/")
+        if path.exists() or not name.startswith("net.ipv6."):  # a kernel without IPv6 is quiet
+            path.write_text(value, encoding="ascii")

@@ -1,0 +1,100 @@
+"""Removes what a lab has made, whatever state it is in: processes, namespaces, files, its record.
+
+What is removed is found by the lab's id alone, in the names of namespaces and in the environment
+of processes: a lab that was killed while it came up needs no list of what it had got to.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from rocefort.errors import ServiceFailed
+from rocefort.lab.twin.limits import restore_neighbour_limit
+from rocefort.lab.twin.namespaces import MARK, NETNS, ip_batch
+from rocefort.lab.twin.registry import Record, Registry
+
+PATIENCE_S = 20.0
+
+
+def namespace(lab: str, node: str) -> str:
+    """Name of a node's namespace, by the lab's id."""
+    return f"rf-{lab}-{node}"
+
+
+def namespaces_of(lab: str) -> list[str]:
+    """Namespaces that a lab has."""
+    return sorted(path.name for path in NETNS.glob(f"rf-{lab}-*"))
+
+
+def reap(registry: Registry, record: Record) -> None:
+    """Remove a lab; the caller holds its lock. Raises ServiceFailed where something is left."""
+    end_processes(record.id)
+    remove_namespaces(record.id, namespaces_of(record.id))
+    shutil.rmtree(registry.directory(record.id), ignore_errors=True)
+    if left := namespaces_of(record.id):
+        what = f"{len(left)} namespaces cannot be removed, {left[0]} the first"
+        raise ServiceFailed(what, where=record.name, how="see what holds them: ip netns pids")
+    registry.forget(record)
+    if not registry.names():
+        restore_neighbour_limit(registry.root)
+
+
+def remove_namespaces(lab: str, names: list[str]) -> None:
+    """Remove namespaces, with all links in them; the half-made ones, too."""
+    if names:
+        ip_batch(lab, [f"netns del {name}" for name in names])
+
+
+def end_processes(lab: str, only: set[str] | None = None) -> None:
+    """Kill the processes of a lab until none is left; only: those in these namespaces.
+
+    A process of it that is about to start another is killed, and then the other.
+    """
+    until = time.monotonic() + PATIENCE_S
+    while found := list(processes_of(lab, only)):
+        for pid in found:
+            _kill(pid)
+        if time.monotonic() > until:
+            what = f"process {found[0]} does not end"
+            raise ServiceFailed(what, how="see what it waits for: cat /proc/PID/stack")
+        time.sleep(0.01)
+
+
+def processes_of(lab: str, only: set[str] | None = None) -> Iterator[int]:
+    """Processes that a lab has started, or that are in one of its namespaces."""
+    names = only if only is not None else set(namespaces_of(lab))
+    inodes = {stat.st_ino for name in names if (stat := _stat(NETNS / name)) is not None}
+    mark = f"{MARK}={lab}".encode()
+    for path in Path("/proc").iterdir():
+        if path.name.isdecimal() and int(path.name) != os.getpid():
+            inside = _stat(path / "ns/net")
+            if (inside is not None and inside.st_ino in inodes) or (
+                only is None and mark in _environment(path)
+            ):
+                yield int(path.name)
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except OSError:
+        return None  # the process has ended meanwhile
+
+
+def _environment(path: Path) -> list[bytes]:
+    try:
+        return (path / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return  # it has ended meanwhile

@@ -1,0 +1,147 @@
+"""What is known of labs on this machine: a record each, written before anything is made of it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from rocefort.errors import BadInput, Refused, ServiceFailed
+from rocefort.lab.twin.topology import Topology
+from rocefort.models.base import Frozen, check_name
+
+ROOT = Path("/run/rocefort")  # gone with a reboot, as namespaces are
+LONGEST_LAB = 32
+Status = Literal["starting", "up", "changing"]
+
+
+class Record(Frozen):
+    """One lab. id: in the names of its namespaces and directories; bfd: whether its peers run it.
+
+    A lab that is not `up` while nobody holds its lock was left behind by a process that died.
+    """
+
+    name: str
+    id: str
+    fabric: str
+    status: Status
+    started: datetime
+    bfd: bool = False
+    frr: str = ""
+    lacks: tuple[str, ...] = ()
+
+
+class Registry:
+    """The records under a directory; nothing that is not in one is ever touched."""
+
+    def __init__(self, root: Path = ROOT) -> None:
+        self.root = root
+        self._labs = root / "labs"
+
+    def names(self) -> tuple[str, ...]:
+        """Labs that there are, whole or left behind."""
+        return tuple(sorted(path.stem for path in self._labs.glob("*.json")))
+
+    def directory(self, lab: str) -> Path:
+        """Where the files of a lab are, by its id: sockets have to have short paths."""
+        return self.root / "run" / lab
+
+    def find(self, name: str) -> Record:
+        """The record of a lab. Raises BadInput if there is none, naming those there are."""
+        try:
+            text = self._path(name).read_text(encoding="utf-8")
+            return Record.model_validate_json(text)
+        except FileNotFoundError:
+            known = ", ".join(self.names())
+            how = f"there are: {known}" if known else "`rocefort lab up FABRIC` starts one"
+            raise BadInput(f"no lab is called {name!r}", how=how) from None
+        except ValidationError as error:
+            what = f"cannot be read: {error.errors()[0]['msg']}"
+            raise ServiceFailed(what, where=str(self._path(name))) from error
+
+    def begin(
+        self, name: str, fabric: str, *, bfd: bool, frr: str, lacks: tuple[str, ...]
+    ) -> Record:
+        """Note a new lab; the caller holds its lock."""
+        record = Record(
+            name=name,
+            id=secrets.token_hex(3),
+            fabric=fabric,
+            status="starting",
+            started=datetime.now(UTC),
+            bfd=bfd,
+            frr=frr,
+            lacks=lacks,
+        )
+        self.save(record)
+        return record
+
+    def save(self, record: Record) -> None:
+        """Write a record whole or not at all."""
+        write_whole(self._path(record.name), record.model_dump_json(indent=1))
+
+    def forget(self, record: Record) -> None:
+        """Remove a record, after all that it stands for."""
+        self._path(record.name).unlink(missing_ok=True)
+        (self._labs / f"{record.name}.lock").unlink(missing_ok=True)
+        for path in (self.root / "run", self._labs, self.root):
+            if path.is_dir() and not any(path.iterdir()):
+                path.rmdir()
+
+    def topology(self, record: Record) -> Topology:
+        """What a lab consists of. Raises ServiceFailed where it was never whole."""
+        path = self.directory(record.id) / "topology.json"
+        try:
+            return Topology.model_validate_json(path.read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValidationError):
+            how = f"`rocefort lab down {record.name}` removes it"
+            raise ServiceFailed(f"lab {record.name} never came up whole", how=how) from None
+
+    def save_topology(self, record: Record, topology: Topology) -> None:
+        """Note what a lab consists of."""
+        write_whole(self.directory(record.id) / "topology.json", topology.model_dump_json())
+
+    @contextmanager
+    def lock(self, name: str) -> Iterator[None]:
+        """Keep a lab to oneself. Raises Refused where another process works on it."""
+        self._path(name)
+        self._labs.mkdir(parents=True, exist_ok=True)
+        path = self._labs / f"{name}.lock"
+        with path.open("a+", encoding="ascii") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                path_text = path.read_text(encoding="ascii").strip()
+                what = f"process {path_text or 'unknown'} is at work on lab {name}"
+                raise Refused(what, how="wait for it, or end it") from None
+            if not path.exists() or not path.samefile(f"/proc/self/fd/{file.fileno()}"):
+                raise Refused(f"lab {name} was removed just now", how="try again")
+            path.write_text(str(os.getpid()), encoding="ascii")
+            yield
+            if not self._path(name).exists():
+                path.unlink(missing_ok=True)
+
+    def _path(self, name: str) -> Path:
+        try:
+            check_name(name)
+        except ValueError as error:
+            raise BadInput(str(error), where="--name") from None
+        if len(name) > LONGEST_LAB:
+            what = f"a lab's name of {len(name)} characters"
+            raise BadInput(what, where="--name", how=f"use at most {LONGEST_LAB}")
+        return self._labs / f"{name}.json"
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old text or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_suffix(".new")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.replace(path)

@@ -1,0 +1,279 @@
+"""Twin: one lab, brought up, looked at, changed and taken down."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from ipaddress import IPv4Interface, IPv4Network
+from typing import Any, Self, TypeVar
+
+from rocefort.dialects.frr import DAEMONS
+from rocefort.errors import BadInput, Refused
+from rocefort.lab.twin import host
+from rocefort.lab.twin.building import Builder
+from rocefort.lab.twin.convergence import Seen, summary_of, wait_settled
+from rocefort.lab.twin.daemons import Daemons
+from rocefort.lab.twin.fib import Fib, read_fib
+from rocefort.lab.twin.limits import raise_neighbour_limit
+from rocefort.lab.twin.namespaces import inside, marked, run
+from rocefort.lab.twin.reap import reap
+from rocefort.lab.twin.registry import Record, Registry
+from rocefort.lab.twin.topology import BACKSTAGE, Topology, topology_of
+from rocefort.models.network import Network
+
+LIMIT_S = 120.0  # of converging; 8 spines and 64 leaves take some seconds where nothing else runs
+BFD_SESSIONS = 64  # on more, two cores are late with packets, and links seem dead that are not
+SPARE_NEIGHBOURS = 512
+T = TypeVar("T")
+Sessions = Mapping[str, tuple[str, ...]]
+QUIET: Callable[[str], None] = lambda _: None  # noqa: E731 - a default
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How a lab is run.
+
+    bfd: None: where there are few enough sessions. limit_s: to converge. expected: peers by switch
+    whose sessions are waited for; None: all that are configured at both ends.
+    """
+
+    bfd: bool | None = None
+    other_frr: bool = False
+    limit_s: float = LIMIT_S
+    expected: Sessions | None = None
+
+
+@dataclass
+class Twin:
+    """A lab that is up. Made by `up` or `find`."""
+
+    registry: Registry
+    record: Record
+    topology: Topology
+    choice: Choice = field(default_factory=Choice)
+
+    @classmethod
+    def up(
+        cls,
+        network: Network,
+        name: str,
+        choice: Choice | None = None,
+        registry: Registry | None = None,
+        say: Callable[[str], None] = QUIET,
+    ) -> Self:
+        """Bring a network up under a name, and wait until it has converged.
+
+        Raises ServiceFailed for what this machine lacks, Refused where a lab of that name is up;
+        then nothing is left behind. What a killed start has left under the name is removed first.
+        """
+        choice, registry = choice or Choice(), registry or Registry()
+        host.require_host(other_frr=choice.other_frr)
+        have = host.probe()
+        bfd = _few_sessions(network) if choice.bfd is None else choice.bfd
+        topology = topology_of(network, host.features_of(have), bfd=bfd)
+        with registry.lock(name):
+            _clear(registry, name)
+            version, lacks = host.frr_version(), host.lacks(have)
+            record = registry.begin(name, network.name, bfd=bfd, frr=version, lacks=lacks)
+            twin = cls(registry, record, topology, choice)
+            try:
+                twin._build(Topology(name=network.name), topology, say)
+            except BaseException:
+                reap(registry, record)
+                raise
+        return twin
+
+    @classmethod
+    def find(cls, name: str, registry: Registry | None = None) -> Self:
+        """The lab of a name. Raises BadInput if there is none, ServiceFailed if it is not whole."""
+        registry = registry or Registry()
+        record = registry.find(name)
+        return cls(registry, record, registry.topology(record))
+
+    @property
+    def _builder(self) -> Builder:
+        return Builder(self.record.id, self.registry.directory(self.record.id))
+
+    def _build(self, old: Topology, new: Topology, say: Callable[[str], None]) -> None:
+        if limit := raise_neighbour_limit(self.registry.root, _neighbours(new)):
+            say(f"this machine now keeps {limit} neighbours, until the last lab is down")
+        self._builder.change(old, new)
+        self.topology = new
+        self.registry.save_topology(self.record, new)
+        seconds = self.converge()
+        say(f"converged {seconds:.1f} s after the last daemon was started")
+        self.record = self.record.model_copy(update={"status": "up"})
+        self.registry.save(self.record)
+
+    def apply(
+        self,
+        network: Network,
+        expected: Sessions | None = None,
+        say: Callable[[str], None] = QUIET,
+    ) -> None:
+        """Change the running lab into another network; what both have alike is not touched.
+
+        expected: as in Choice, of the new network.
+
+        Raises Refused where the lab is not whole, ServiceFailed where a step fails: then the lab
+        is neither, and says so.
+        """
+        if self.record.status != "up":
+            how = f"rocefort lab down {self.record.name}, and up again"
+            raise Refused(f"lab {self.record.name} is not whole: a change was broken off", how=how)
+        host.require_host(other_frr=self.choice.other_frr)
+        new = topology_of(network, host.features_of(host.probe()), bfd=self.record.bfd)
+        self.choice = replace(self.choice, expected=expected)
+        with self.registry.lock(self.record.name):
+            self.record = self.record.model_copy(update={"status": "changing"})
+            self.registry.save(self.record)
+            self._build(self.topology, new, say)
+
+    def down(self) -> None:
+        """Remove the lab."""
+        take_down(self.record.name, self.registry)
+
+    def converge(self, limit_s: float | None = None, gone: Collection[str] = ()) -> float:
+        """Wait until sessions are up and routes have come to rest; gives the seconds.
+
+        gone: pairs `switch peer` whose sessions are not waited for, after a failure.
+        """
+        wanted = self.topology.sessions if self.choice.expected is None else self.choice.expected
+        expected = {
+            name: tuple(peer for peer in peers if f"{name} {peer}" not in gone)
+            for name, peers in wanted.items()
+        }
+        return wait_settled(self, expected, limit_s or self.choice.limit_s)
+
+    def look(self, names: Collection[str] | None = None) -> dict[str, Seen]:
+        """What switches that speak BGP see now: their sessions, and the kernel's routes."""
+        return self._of_speakers(self._look, names)
+
+    def chosen(self) -> dict[str, Mapping[str, Any]]:
+        """BGP tables of all switches that have one, as bgpd writes them."""
+        return self._of_speakers(self._table)
+
+    def own(self, switch: str) -> set[IPv4Network]:
+        """Subnets of a switch's own addresses, whether or not they are in use."""
+        links = self.topology.by_switch[switch].links
+        return {IPv4Interface(text).network for link in links for text in link.addresses}
+
+    def _of_speakers(
+        self, ask: Callable[[str], T], names: Collection[str] | None = None
+    ) -> dict[str, T]:
+        plans = self.topology.by_switch
+        asked = [n for n, plan in plans.items() if "bgpd" in plan.texts and n in (names or plans)]
+        jobs = ((self._builder.namespace(name), partial(ask, name)) for name in asked)
+        return dict(zip(asked, inside(jobs), strict=True))
+
+    def _look(self, name: str) -> Seen:
+        with self.daemons(name).vty("bgpd") as vty:
+            states, counts = summary_of(vty.read("show bgp ipv4 unicast summary json"))
+        return Seen(states, counts, self._ip_route())
+
+    def _table(self, name: str) -> Mapping[str, Any]:
+        with self.daemons(name).vty("bgpd") as vty:
+            found: Mapping[str, Any] = vty.read("show bgp ipv4 unicast json")
+        return found
+
+    def _ip_route(self) -> str:
+        return run(self.record.id, ("ip", "-j", "-4", "route", "show"))
+
+    def fib(self, node: str, protocols: Sequence[str] = ()) -> Fib:
+        """Next hops by prefix in the kernel of a node; protocols: of these alone."""
+        return self.fibs([node], protocols)[node]
+
+    def fibs(
+        self, nodes: Sequence[str] | None = None, protocols: Sequence[str] = ()
+    ) -> dict[str, Fib]:
+        """Tables of several nodes; by default of all switches."""
+        names = list(self.topology.by_switch) if nodes is None else list(nodes)
+        texts = inside((self._namespace(name), self._ip_route) for name in names)
+        return {n: read_fib(text, protocols) for n, text in zip(names, texts, strict=True)}
+
+    def _namespace(self, node: str) -> str:
+        if node not in self.topology.nodes:
+            known = ", ".join(name for name in self.topology.nodes if name != BACKSTAGE)
+            raise BadInput(f"lab {self.record.name} has no {node!r}", how=f"use one of: {known}")
+        return self._builder.namespace(node)
+
+    def run(self, node: str, command: Sequence[str], text: str = "") -> tuple[int, str]:
+        """Run a command inside a node: exit code, and what it printed on both streams."""
+        done = inside([(self._namespace(node), partial(self._run, command, text))])[0]
+        return done.returncode, done.stdout
+
+    def _run(self, command: Sequence[str], text: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(  # noqa: S603 - what the user asks for, in the lab
+            list(command),
+            input=text,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            env=marked(self.record.id),
+        )
+
+    def execute(self, node: str, command: Sequence[str]) -> int:
+        """Run a command inside a node on the streams of this process; gives its exit code.
+
+        `vtysh` is shown the node's daemons. Raises BadInput if there is no such command.
+        """
+        words = list(command)
+        if words[0] == "vtysh" and node in self.topology.by_switch:
+            directory = self.daemons(node).directory
+            words[1:1] = ["--vty_socket", str(directory)]
+        if shutil.which(words[0]) is None:
+            raise BadInput(f"this machine has no command {words[0]!r}", where=node)
+        call = partial(subprocess.call, words, env=marked(self.record.id))
+        return inside([(self._namespace(node), call)])[0]
+
+    def daemons(self, switch: str) -> Daemons:
+        """The daemons of a switch, with their command lines."""
+        self._namespace(switch)
+        return self._builder.daemons(switch)
+
+    def ip(self, node: str, lines: Sequence[str]) -> None:
+        """Run lines of `ip -batch` inside a node, by kernel names."""
+        self._namespace(node)
+        self._builder.ip(node, lines)
+
+    def dead(self) -> list[tuple[str, str]]:
+        """Daemons that were started and do not run any more: switch, daemon."""
+        return [
+            (plan.name, name)
+            for plan in self.topology.switches
+            for name in DAEMONS
+            if name in plan.texts and not self.daemons(plan.name).running(name)
+        ]
+
+
+def take_down(name: str, registry: Registry | None = None) -> None:
+    """Remove a lab by its name, whole or not. Raises BadInput if there is none."""
+    registry = registry or Registry()
+    registry.find(name)
+    with registry.lock(name):
+        reap(registry, registry.find(name))
+
+
+def _clear(registry: Registry, name: str) -> None:
+    """Remove what a killed process has left under the name. Raises Refused for a lab that is up."""
+    if name not in registry.names():
+        return
+    record = registry.find(name)
+    if record.status == "up":
+        raise Refused(f"a lab called {name} is up", how=f"rocefort lab down {name}, or use --name")
+    reap(registry, record)
+
+
+def _few_sessions(network: Network) -> bool:
+    speakers = (node.device.bgp for node in network.nodes)
+    return sum(len(bgp.peers) for bgp in speakers if bgp is not None) <= BFD_SESSIONS
+
+
+def _neighbours(topology: Topology) -> int:
+    """About as many as can be: one at each end of each cable, and every management port's."""
+    managed = sum(link.name.startswith("MEth") for p in topology.switches for link in p.links)
+    return 2 * len(topology.cables) + managed + SPARE_NEIGHBOURS

@@ -1,0 +1,166 @@
+"""Tables of MPI collectives, of the OSU micro-benchmarks and of the Intel MPI Benchmarks.
+
+Forms from public outputs of OSU 4.2 to 7.5 and IMB 2018 to 2021.7: no run of ours. Latency in
+microseconds, over all processes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
+
+from rocefort.rdma.outcome import Outcome
+from rocefort.rdma.rows import FlawError
+
+T = TypeVar("T")
+
+OSU_TITLE = re.compile(r"# OSU MPI (?P<name>.+?) Latency Test(?: v[\w.]+)?\s*")
+OSU_HEADER = re.compile(r"# Size\s+Avg Latency\(us\)(?P<rest>.*)")
+OSU_EXTRA = {
+    (): (),
+    ("Min Latency(us)", "Max Latency(us)", "Iterations"): ("min", "max", "repetitions"),
+}
+IMB_TITLE = re.compile(r"# Benchmarking (?P<name>\w+)\s*")
+IMB_PROCESSES = re.compile(r"# #processes = (?P<count>\d+)\s*")
+IMB_HEADER = re.compile(
+    r"\s*#bytes #repetitions\s+t_min\[usec\]\s+t_max\[usec\]\s+t_avg\[usec\]\s*"
+)
+IMB_END = "# All processes entering MPI_Finalize"
+
+
+@dataclass(frozen=True)
+class MpiRow:
+    """One message size: latency over all processes, microseconds."""
+
+    size_bytes: int
+    average_us: float
+    min_us: float | None = None
+    max_us: float | None = None
+    repetitions: int | None = None
+
+
+@dataclass(frozen=True)
+class MpiTable:
+    """One collective on a number of processes (None: its output does not say)."""
+
+    collective: str  # alltoall, allgather, ..
+    processes: int | None
+    rows: tuple[MpiRow, ...]
+
+
+def read_osu(text: str, last_bytes: int | None = None) -> MpiTable:
+    """Read one OSU collective; raises FlawError at the first thing that is off.
+
+    last_bytes: the largest size that was asked for; nothing else tells that the table is whole.
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    titles = [m for line in lines if (m := OSU_TITLE.fullmatch(line))]
+    at = next((n for n, line in enumerate(lines) if OSU_HEADER.fullmatch(line)), None)
+    if len(titles) != 1 or at is None:
+        raise FlawError(Outcome.NO_TABLE, lines[0] if lines else "")
+    for line in lines[:at]:
+        if not line.startswith("# "):
+            raise FlawError(Outcome.UNKNOWN_LINE, line)
+    names, validated = _osu_columns(lines[at])
+    rows = tuple(_osu_row(line, names, validated) for line in lines[at + 1 :])
+    _whole(rows, lines[at], last_bytes)
+    return MpiTable(_plain(titles[0]["name"]), None, rows)
+
+
+def _osu_columns(header: str) -> tuple[tuple[str, ...], bool]:
+    found = OSU_HEADER.fullmatch(header)
+    rest = re.split(r"\s{2,}", found["rest"].strip()) if found and found["rest"].strip() else []
+    validated = rest[-1:] == ["Validation"]
+    extra = tuple(rest[:-1] if validated else rest)
+    if extra not in OSU_EXTRA:
+        raise FlawError(Outcome.UNKNOWN_LINE, header)
+    return ("size", "avg", *OSU_EXTRA[extra]), validated
+
+
+def _osu_row(line: str, names: Sequence[str], validated: bool) -> MpiRow:
+    cells = line.split()
+    if validated:
+        if cells[-1] != "Pass":
+            raise FlawError(Outcome.INVALID_DATA, line)
+        cells = cells[:-1]
+    return _row(line, cells, names)
+
+
+def read_imb(text: str) -> tuple[MpiTable, ...]:
+    """Read one run of IMB-MPI1, a table for each collective and number of processes.
+
+    Raises FlawError at the first thing that is off, a missing last line included.
+    """
+    lines = text.splitlines()
+    if not any(line.startswith(IMB_END) for line in lines):
+        raise FlawError(Outcome.UNTERMINATED_TABLE, next((x for x in reversed(lines) if x), ""))
+    starts = [n for n, line in enumerate(lines) if IMB_TITLE.fullmatch(line)]
+    if not starts:
+        raise FlawError(Outcome.NO_TABLE, next((x for x in lines if x), ""))
+    ends = [*starts[1:], len(lines)]
+    return tuple(_imb_table(lines[a:b]) for a, b in zip(starts, ends, strict=True))
+
+
+def _imb_table(lines: Sequence[str]) -> MpiTable:
+    title = IMB_TITLE.fullmatch(lines[0])
+    processes = [m for line in lines if (m := IMB_PROCESSES.fullmatch(line))]
+    at = next((n for n, line in enumerate(lines) if IMB_HEADER.fullmatch(line)), None)
+    if title is None or at is None or len(processes) != 1:
+        raise FlawError(Outcome.UNKNOWN_LINE, lines[0])
+    names = ("size", "repetitions", "min", "max", "avg")
+    rows = tuple(_row(line, line.split(), names) for line in _until_blank(lines[at + 1 :]))
+    _whole(rows, lines[at], None)
+    return MpiTable(_plain(title["name"]), int(processes[0]["count"]), rows)
+
+
+def _until_blank(lines: Sequence[str]) -> Iterator[str]:
+    for line in lines:
+        if not line.strip() or line.startswith("#"):
+            return
+        yield line
+
+
+def _plain(name: str) -> str:
+    """`All-to-All Personalized Exchange` and `Alltoall` are one collective."""
+    return re.sub(r"[^a-z]", "", name.lower().removesuffix("personalized exchange"))
+
+
+def _row(line: str, cells: Sequence[str], names: Sequence[str]) -> MpiRow:
+    if any(re.fullmatch(r"[-+]?(nan|inf)", cell, re.IGNORECASE) for cell in cells):
+        raise FlawError(Outcome.NOT_A_NUMBER, line)
+    if len(cells) != len(names) or not all(re.fullmatch(r"[0-9]+(\.[0-9]+)?", c) for c in cells):
+        raise FlawError(Outcome.UNKNOWN_LINE, line)
+    values = dict(zip(names, cells, strict=True))
+    row = MpiRow(
+        size_bytes=int(values["size"]),
+        average_us=float(values["avg"]),
+        min_us=_get(values, "min", float),
+        max_us=_get(values, "max", float),
+        repetitions=_get(values, "repetitions", int),
+    )
+    if row.size_bytes and not row.average_us:
+        raise FlawError(Outcome.ZERO_LATENCY, line)
+    low, high = row.min_us or 0.0, row.average_us if row.max_us is None else row.max_us
+    if not low <= row.average_us <= high:
+        raise FlawError(Outcome.SUMS, line)
+    return row
+
+
+def _get(values: Mapping[str, str], key: str, kind: Callable[[str], T]) -> T | None:
+    return kind(values[key]) if key in values else None
+
+
+def _whole(rows: Sequence[MpiRow], header: str, last_bytes: int | None) -> None:
+    """Sizes double from row to row, a first 0 aside, up to the last one asked for."""
+    if not rows:
+        raise FlawError(Outcome.MISSING_ROW, header)
+    sized = [row.size_bytes for row in rows if row.size_bytes]
+    for one, two in pairwise(sized):
+        if two != 2 * one:
+            raise FlawError(Outcome.MISSING_ROW, f"{two} bytes after {one}")
+    if last_bytes is not None and rows[-1].size_bytes != last_bytes:
+        line = f"{rows[-1].size_bytes} bytes is the last row, {last_bytes} was asked for"
+        raise FlawError(Outcome.UNTERMINATED_TABLE, line)

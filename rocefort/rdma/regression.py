@@ -1,0 +1,111 @@
+"""Is a pair slower than it was? Robust tests against good runs, with the number of samples said.
+
+One fresh value: how many scaled MADs (median absolute deviations) it lies on the slow side of the
+median of the good ones; so also where a permutation of so few runs could say nothing. Three or
+more: the rank-sum test (Mann-Whitney), one-sided, by all arrangements or a drawn sample of them.
+(The difference of medians would be weak: two slow runs of three have the same median as all three.)
+Both ask besides for a difference that matters, for a long history finds ever smaller ones
+significant. Neither assumes a distribution; both need five good runs.
+
+False alarms of one fresh value, simulated with normal noise: of 1 % noise at most 2 in 1000, of
+2 to 5 % noise up to 3 in 100 against five good runs, 1 in 100 against eight, 2 in 1000 against
+twelve. So an alarm of one pair after few runs, in a mesh of many, is a reason to measure it again.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from itertools import combinations
+from math import comb
+from statistics import median
+
+from rocefort.models.base import Frozen
+
+LEAST_HISTORY = 5
+LEAST_FRESH = 3  # for the rank-sum test
+MADS = 5.0  # 3.5 is usual for outliers
+SCALE = 1.4826  # MAD of a normal distribution in its standard deviations
+MATTERS = 0.03  # of the median of the good runs
+P_VALUE = 0.01
+MOST_EXACT = 20_000  # arrangements
+SAMPLED = 10_000
+SEED = 4791  # same input, same verdict
+
+
+class Regression(Frozen):
+    """slower None: not judged. drop: fraction of the good median that was lost."""
+
+    slower: bool | None
+    drop: float | None
+    good_runs: int
+    fresh_runs: int
+    sentence: str
+
+
+def regression(
+    good: Sequence[float], fresh: Sequence[float], *, higher_is_better: bool
+) -> Regression:
+    """Compare fresh values of one pair, program and size with those of its last good runs."""
+    if not fresh:
+        return _not_judged(good, fresh, "nothing was measured")
+    if len(good) < LEAST_HISTORY:
+        return _not_judged(good, fresh, f"{len(good)} good runs, {LEAST_HISTORY} are needed")
+    sign = 1 if higher_is_better else -1
+    usual, now = median(good), median(fresh)
+    drop = sign * (usual - now) / usual
+    arrangements = comb(len(good) + len(fresh), len(fresh))
+    if len(fresh) < LEAST_FRESH or 1 / arrangements >= P_VALUE:
+        beyond, how = _by_mad(good, fresh, sign)
+    else:
+        beyond, how = _by_ranks(good, fresh, sign)
+    slower = beyond and drop >= MATTERS
+    word = "slower" if drop > 0 else "faster"
+    counts = f"{len(fresh)} fresh against {len(good)} good runs"
+    verdict = "a regression" if slower else "no regression"
+    said = f"{now:.2f}, {abs(drop):.1%} {word} than {usual:.2f}: {verdict} ({how}; {counts})"
+    return Regression(
+        slower=slower, drop=drop, good_runs=len(good), fresh_runs=len(fresh), sentence=said
+    )
+
+
+def _not_judged(good: Sequence[float], fresh: Sequence[float], why: str) -> Regression:
+    return Regression(
+        slower=None,
+        drop=None,
+        good_runs=len(good),
+        fresh_runs=len(fresh),
+        sentence=f"not judged: {why}",
+    )
+
+
+def _by_mad(good: Sequence[float], fresh: Sequence[float], sign: int) -> tuple[bool, str]:
+    usual = median(good)
+    deviation = SCALE * median(abs(value - usual) for value in good)
+    distance = sign * (usual - median(fresh))
+    if deviation == 0:
+        return distance > 0, "all good runs agree"
+    mads = distance / deviation
+    return mads > MADS, f"{mads:.1f} scaled MADs on the slow side, more than {MADS:g} count"
+
+
+def _by_ranks(good: Sequence[float], fresh: Sequence[float], sign: int) -> tuple[bool, str]:
+    """How often chance alone would put the fresh runs as low among all as they are."""
+    ranks = _ranks([sign * value for value in (*good, *fresh)])
+    seen = sum(ranks[len(good) :])
+    if comb(len(ranks), len(fresh)) <= MOST_EXACT:
+        sums = [sum(chosen) for chosen in combinations(ranks, len(fresh))]
+        p, kind = sum(one <= seen for one in sums) / len(sums), "exact"
+    else:
+        chance = random.Random(SEED)  # noqa: S311 - a statistic, no secret
+        sums = [sum(chance.sample(ranks, len(fresh))) for _ in range(SAMPLED)]
+        p = (1 + sum(one <= seen for one in sums)) / (1 + SAMPLED)
+        kind = f"{SAMPLED} draws"
+    return p < P_VALUE, f"rank-sum test, {kind}, p = {p:.2g}"
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """Rank of each value from the lowest; equal values share the middle of their ranks."""
+    ordered = sorted(values)
+    first = {value: ordered.index(value) for value in set(values)}
+    return [first[value] + (ordered.count(value) - 1) / 2 for value in values]

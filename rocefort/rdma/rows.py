@@ -1,0 +1,141 @@
+"""One row of perftest's results: its figures, and the sums that must hold between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from rocefort.rdma.outcome import Outcome
+
+GBPS = {"Gb/sec": 1.0, "MB/sec": 8 * 2**20 / 1e9, "MiB/sec": 8 * 2**20 / 1e9}
+SLACK = 0.001  # beyond rounding: versions differ in what they round first
+
+
+class FlawError(Exception):
+    """The text is not a table that can be trusted: which outcome, and the line that decides."""
+
+    def __init__(self, outcome: Outcome, line: str) -> None:
+        self.outcome, self.line = outcome, " ".join(line.split())
+        super().__init__(f"{outcome}: {self.line}")
+
+
+@dataclass(frozen=True)
+class BandwidthRow:
+    """One message size; peak is None where perftest did not measure it (`-D`, `-N`)."""
+
+    size_bytes: int
+    iterations: int
+    peak_gbps: float | None
+    average_gbps: float
+    rate_mpps: float
+
+
+@dataclass(frozen=True)
+class LatencyRow:
+    """One message size, microseconds; only the average is there for a run over a duration."""
+
+    size_bytes: int
+    iterations: int
+    average_us: float
+    min_us: float | None = None
+    max_us: float | None = None
+    typical_us: float | None = None
+    stdev_us: float | None = None
+    p99_us: float | None = None
+    p999_us: float | None = None
+
+
+Row = BandwidthRow | LatencyRow
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value in Gb/s, Mpps, us or as it stands, and how far rounding may have moved it."""
+
+    value: float
+    rounding: float
+
+    @classmethod
+    def read(cls, column: str, text: str) -> Cell:
+        """Read a value below a column whose title may end in its unit, as `[Gb/sec]`."""
+        factor = GBPS.get(column.partition("[")[2].removesuffix("]"), 1.0)
+        exponent = Decimal(text).as_tuple().exponent
+        last_digit = 10.0**exponent if isinstance(exponent, int) else 0.0
+        return cls(float(text) * factor, last_digit / 2 * factor)
+
+
+def bandwidth_row(line: str, values: Mapping[str, Cell]) -> BandwidthRow:
+    """The row of a bandwidth test, by column; raises FlawError where it contradicts itself."""
+    average, peak, rate = values["BW average"], values["BW peak"], values["MsgRate"]
+    if average.value == 0 or rate.value == 0:
+        raise FlawError(Outcome.ZERO_BANDWIDTH, line)
+    size = values["#bytes"].value
+    gbps_per_mpps = size * 8 / 1000
+    rounding = average.rounding + rate.rounding * gbps_per_mpps
+    _require(_near(average.value, rate.value * gbps_per_mpps, rounding), line)
+    _require(peak.value == 0 or _ordered(average, peak), line)
+    lowest = values.get("BW min")
+    _require(lowest is None or _ordered(lowest, average), line)
+    return BandwidthRow(
+        size_bytes=int(size),
+        iterations=int(values["#iterations"].value),
+        peak_gbps=peak.value or None,
+        average_gbps=average.value,
+        rate_mpps=rate.value,
+    )
+
+
+def latency_row(line: str, values: Mapping[str, Cell]) -> LatencyRow:
+    """The row of a latency test, by column; raises FlawError where it contradicts itself."""
+    average = values["t_avg"]
+    if not all(values[name].value for name in ("t_avg", "t_min", "t_typical") if name in values):
+        raise FlawError(Outcome.ZERO_LATENCY, line)
+    if "tps average" in values:
+        _require(_is_round_trip(average, values["tps average"]), line)
+    else:
+        for low, high in (
+            ("t_min", "t_typical"),
+            ("t_typical", "t_max"),
+            ("t_min", "t_avg"),
+            ("t_avg", "t_max"),
+            ("t_typical", "99% percentile"),  # the median
+            ("99% percentile", "99.9% percentile"),
+            ("99.9% percentile", "t_max"),
+        ):
+            _require(_ordered(values[low], values[high]), line)
+
+    def of(name: str) -> float | None:
+        return values[name].value if name in values else None
+
+    return LatencyRow(
+        size_bytes=int(values["#bytes"].value),
+        iterations=int(values["#iterations"].value),
+        average_us=average.value,
+        min_us=of("t_min"),
+        max_us=of("t_max"),
+        typical_us=of("t_typical"),
+        stdev_us=of("t_stdev"),
+        p99_us=of("99% percentile"),
+        p999_us=of("99.9% percentile"),
+    )
+
+
+def _is_round_trip(average: Cell, per_second: Cell) -> bool:
+    """Latency is half a transaction for write and send, a whole one for read."""
+    product = average.value * per_second.value
+    rounding = average.rounding * per_second.value + per_second.rounding * average.value
+    return _near(product, 0.5e6, rounding) or _near(product, 1e6, rounding)
+
+
+def _near(a: float, b: float, rounding: float) -> bool:
+    return abs(a - b) <= rounding * 1.0001 + SLACK * max(a, b)
+
+
+def _ordered(low: Cell, high: Cell) -> bool:
+    return low.value <= high.value + low.rounding + high.rounding
+
+
+def _require(holds: bool, line: str) -> None:
+    if not holds:
+        raise FlawError(Outcome.SUMS, line)

@@ -1,0 +1,99 @@
+"""What is judged when all rounds have ended: sums, spreads, outages, history, culprits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rocefort.errors import BadInput
+from rocefort.models.fabric_rdma import Rdma
+from rocefort.models.network import Network
+from rocefort.models.rdma_plan import RdmaPlan
+from rocefort.models.rdma_result import Judged, Measurement, Verdict
+from rocefort.rdma.culprits import Culprits, find_culprits
+from rocefort.rdma.judging import spreads, switch_latency, total
+from rocefort.rdma.regression import regression
+from rocefort.rdma.rows import FlawError
+from rocefort.rdma.series import outage
+from rocefort.rdma.wiring import Wiring
+
+NS_PER_M = 5.0  # light in glass or copper, about two thirds of its speed
+SMALL_BYTES = 64
+
+GoodRuns = Mapping[tuple[str, str, int | None], Sequence[float]]  # program, pair, size
+
+
+def verdicts(
+    network: Network,
+    rdma: Rdma,
+    plan: RdmaPlan,
+    measurements: Sequence[Measurement],
+    good: GoodRuns,
+) -> tuple[Judged, ...]:
+    """All that is judged beside single runs and counters. good: values of earlier good runs."""
+    culprits = culprits_of(network, measurements)
+    return (
+        *filter(None, (total(each, measurements, rdma) for each in plan.rounds)),
+        *spreads(measurements, rdma),
+        *_outages(plan, measurements),
+        *_subtracted(network, measurements),
+        *_regressions(measurements, good),
+        *(Judged(subject="slow pairs", ok=None, sentence=s) for s in culprits.sentences),
+    )
+
+
+def culprits_of(network: Network, measurements: Iterable[Measurement]) -> Culprits:
+    """What the slow pairs share; nothing where links are not known."""
+    servers = {server.name: server for server in network.servers or ()}
+    known = [m for m in measurements if set(m.run.servers) <= servers.keys()]
+    try:
+        return find_culprits(known, Wiring(network), servers)
+    except BadInput:
+        return Culprits(slow=(), explanations=(), unexplained=())
+
+
+def _outages(plan: RdmaPlan, measurements: Iterable[Measurement]) -> Iterator[Judged]:
+    notes = {run.id: each.note for each in plan.rounds for run in each.runs}
+    for each in measurements:
+        if each.run.every_s is None or not each.series:
+            continue
+        note = notes.get(each.run.id, "")
+        try:
+            said = outage(each.series).sentence
+        except FlawError as flaw:
+            said = f"the loss is not known: {flaw.line}"
+        yield Judged(subject=note, ok=None, sentence=f"{each.run.pair}, {note}: {said}")
+
+
+def _subtracted(network: Network, measurements: Iterable[Measurement]) -> Iterator[Judged]:
+    """Latency of one switch, of the smallest size that both ways have."""
+    metres = [link.cable_m for link in network.links or () if link.cable_m is not None]
+    fabric_us = 2 * max(metres, default=0.0) * NS_PER_M / 1000
+    found = [row for row in switch_latency(measurements, fabric_us) if row[0] <= SMALL_BYTES]
+    if found:
+        size, microseconds, runs = found[0]
+        yield Judged(
+            subject="switch latency",
+            ok=None,
+            sentence=f"one switch takes {microseconds:.2f} us of {size} bytes, by subtraction of "
+            f"{runs} runs, {fabric_us:.2f} us of cable taken off",
+        )
+
+
+def _regressions(measurements: Iterable[Measurement], good: GoodRuns) -> Iterator[Judged]:
+    fresh: dict[tuple[str, str, int | None], list[Measurement]] = {}
+    for each in measurements:
+        if each.value is not None and each.verdict is not Verdict.NOT_MEASURED:
+            program, pair, size = each.key
+            fresh.setdefault((program.value, pair, size), []).append(each)
+    for key, mine in fresh.items():
+        earlier = good.get(key, ())
+        if not earlier:
+            continue
+        values = [m.value for m in mine if m.value is not None]
+        higher = not mine[0].run.program.measures_latency
+        found = regression(earlier, values, higher_is_better=higher)
+        ok = None if found.slower is None else not found.slower
+        name, pair, size = key
+        of = "" if size is None else f" of {size} bytes"
+        said = f"{pair} {name}{of}: {found.sentence}"
+        yield Judged(subject=f"history of {pair}", ok=ok, sentence=said)

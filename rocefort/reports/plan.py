@@ -1,0 +1,173 @@
+"""A plan as a table that a person can approve, and the procedures for what it cannot do."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
+
+from rocefort.models.change import Change, Gate, Plan, Wave
+from rocefort.models.wording import listing
+from rocefort.reports.instructions import Instruction, instructions_text
+from rocefort.reports.terminal import WIDTH
+
+CHECKS = (
+    "checks of every switch: its own diff is the planned one, what it runs is read back, BGP "
+    "sessions come back, a new login works, and the RDMA gate of its wave; then confirmed, read "
+    "back, saved"
+)
+DRAINED = (
+    "a switch that is drained takes three changes, each under a commit trial of its own: it "
+    "announces nothing, it changes, it announces again"
+)
+HEADS = ("wave", "switches", "change", "gate")
+COLUMNS = (15, 19, 20, WIDTH - 54)  # with the blanks between them
+
+
+def plan_text(plan: Plan) -> str:
+    """Waves with their switches, what each change is, who feels it, and its gate."""
+    changed = sum(not change.empty for change in plan.changes)
+    lines = [
+        f"plan {plan.digest[:12]}  fabric {plan.fabric}  commit trial {plan.trial_s} s",
+        *_indented(CHECKS, first=""),
+        *(_indented(DRAINED, first="") if any(wave.drained for wave in plan.waves) else []),
+        *_indented(_owned(plan), first=""),
+        *_row(HEADS),
+    ]
+    for wave in plan.waves:
+        cells = (wave.name, ", ".join(wave.devices), _change(plan, wave), _gate(wave.gate))
+        lines += _row(cells)
+        lines += _told(wave)
+    lines += _warnings(plan.waves)
+    lines.append(f"{changed} of {len(plan.changes)} switches change")
+    return "\n".join(lines) + "\n"
+
+
+def _row(cells: Sequence[str]) -> Iterator[str]:
+    parts = [
+        textwrap.wrap(cell, width - 1, break_long_words=False) or [""]
+        for cell, width in zip(cells, COLUMNS, strict=True)
+    ]
+    for number in range(max(map(len, parts))):
+        row = (part[number] if number < len(part) else "" for part in parts)
+        yield "".join(f"{cell:<{w}}" for cell, w in zip(row, COLUMNS, strict=True)).rstrip()
+
+
+def _change(plan: Plan, wave: Wave) -> str:
+    """`modifying, felt by traffic`."""
+    changes = [plan.change(device) for device in wave.devices]
+    kinds = listing(dict.fromkeys(change.kind.value for change in changes))
+    felt = any(change.service_affecting for change in changes)
+    return f"{kinds}, felt by traffic" if felt else kinds
+
+
+def _gate(gate: Gate) -> str:
+    pairs = [f"{pair.client} > {pair.server}" for pair in gate.pairs]
+    return ", ".join([*pairs, *(f"not measured: {reason}" for reason in gate.unmeasured)])
+
+
+def _told(wave: Wave) -> Iterator[str]:
+    drained = [each.meanwhile for each in wave.drained]
+    yield from (line for text in drained for line in _indented(f"drained first: {text}"))
+    for text in wave.unavailable:
+        if text not in drained:
+            yield from _indented(f"meanwhile: {text}")
+
+
+def _warnings(waves: Iterable[Wave]) -> Iterator[str]:
+    """Each warning once, with the waves that it is about."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for wave in waves:
+        for text in wave.warnings:
+            found[text].append(wave.name)
+    for text, names in found.items():
+        yield from _indented(f"WARNING of {listing(names)}: {text}", first="")
+
+
+def _indented(text: str, first: str = "  ") -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=f"{first}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _owned(plan: Plan) -> str:
+    """What is known of drift."""
+    if plan.adopted:
+        return f"drift that is overwritten: {listing(plan.adopted)}"
+    if plan.base:
+        return f"nothing runs that neither {plan.base} nor the fabric has, but lines that stay"
+    return (
+        "not known: whether somebody typed what is overwritten; --base names the intent that was "
+        "rolled out last"
+    )
+
+
+class Step(Protocol):
+    """One step of a procedure."""
+
+    @property
+    def what(self) -> str:
+        """What to do."""
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """What to type."""
+
+
+def procedure_text(device: str, why: Iterable[str], steps: Iterable[Step]) -> str:
+    """How to make by hand what no trial can make."""
+    reasons = "; ".join(why)
+    title = textwrap.fill(f"maintenance of {device}: {reasons}", WIDTH, subsequent_indent="  ")
+    return instructions_text(title, [Instruction(step.what, step.commands) for step in steps])
+
+
+# --- the way back at the console -----------------------------------------------------------------
+
+
+def console_text(plan: Plan, device: str, persist: str) -> str:
+    """What takes one switch back at its console, whatever state the rollout has left it in.
+
+    persist: the id of the plan's trials.
+    """
+    title = f"the way back of {device}, plan {plan.digest[:12]} of {plan.fabric}"
+    return instructions_text(title, list(_ways_back(plan, device, persist)))
+
+
+def _ways_back(plan: Plan, device: str, persist: str) -> Iterator[Instruction]:
+    change = plan.change(device)
+    if change.empty:
+        yield Instruction("The plan does not change this switch.")
+        return
+    yield Instruction(
+        f"While a trial is pending, end it and answer y: that is all. It ends by itself within "
+        f"{plan.trial_s} s, too. A release without persist ids takes `abort trial` alone.",
+        ("display configuration trial status", "system-view", f"abort trial persist {persist}"),
+    )
+    wave = next((wave for wave in plan.waves if device in wave.devices), None)
+    drained = wave.drained_change(device) if wave else None
+    if drained:
+        yield _typed("Confirmed: drained, and not changed yet.", [drained.drain])
+        yield _typed("Confirmed: drained and changed.", [drained.drain, drained.change])
+    yield _typed("Confirmed: changed." + (" Not drained any more." if drained else ""), [change])
+    yield Instruction(
+        "Look whether it runs what it ran before; the rollout keeps the whole text of that beside "
+        "its journal.",
+        ("display configuration commit changes last 1", "display bgp peer"),
+    )
+
+
+def _typed(state: str, changes: Sequence[Change]) -> Instruction:
+    """What to paste to undo changes, the last one first."""
+    lines = [line.rstrip() for change in reversed(changes) for line in change.reverse]
+    secret = any("<secret " in line for line in lines)
+    note = " In the place of <secret ..> type the secret, which no plan holds." if secret else ""
+    return Instruction(
+        f"{state} Paste this, and answer y where it asks.{note}",
+        ("system-view", *lines, "commit", "return", "save"),
+    )

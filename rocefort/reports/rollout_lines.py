@@ -1,0 +1,141 @@
+"""A rollout as lines: what each wave does while it runs, and how all of it ended."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rocefort.models.rollout import Applied, Event, Phase
+from rocefort.models.wording import counted
+from rocefort.reports.terminal import WIDTH
+
+
+class JsonLines:
+    """Listener of a rollout that says every event as one line of JSON."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+
+    def __call__(self, event: Event, /) -> None:
+        """Take one event."""
+        told = {key: value for key, value in asdict(event).items() if key != "data"}
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._say(json.dumps({"at": at, **told, "act": str(event.act), "phase": event.phase.value}))
+
+
+class WaveLines:
+    """Listener of a rollout that says one line for each act of a wave when it has ended."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._open: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self._failed: set[tuple[str, str]] = set()
+
+    def __call__(self, event: Event, /) -> None:
+        """Take one event; a failure is said at once, success when the wave's last device has it."""
+        key = (event.wave, event.act)
+        if event.phase is Phase.INTENT:
+            self._open[key].add(event.device)
+            return
+        self._open[key].discard(event.device)
+        if event.phase is Phase.FAILED:
+            self._failed.add(key)
+            self._tell(event, f"FAILED {event.detail}")
+        elif not self._open[key] and key not in self._failed:
+            self._tell(event, event.detail or "ok")
+
+    def _tell(self, event: Event, text: str) -> None:
+        head = f"{event.wave:<14} {event.act:<8} "
+        for line in textwrap.wrap(text, WIDTH - len(head), break_long_words=False) or [""]:
+            self._say((head + line).rstrip())
+            head = " " * len(head)
+
+
+class WaveSummary:
+    """Listener of a rollout that says one thing for each wave when it has ended.
+
+    `say` takes the kind of wave (canary, leaves, spine) and the sentence.
+    """
+
+    def __init__(self, say: Callable[[str, str], None]) -> None:
+        self._say = say
+        self._open: dict[str, set[str]] = defaultdict(set)
+        self._ended: dict[str, list[str]] = defaultdict(list)  # by what became of them
+        self._gate = ""
+        self._failures: list[str] = []
+
+    def __call__(self, event: Event, /) -> None:
+        """Take one event; speaks when the last switch of a wave is confirmed or rolled back."""
+        if event.phase is Phase.FAILED:
+            self._failures.append(f"{event.act}: {event.detail}")
+        if event.act == "gate" and event.phase is Phase.DONE:
+            self._gate = event.detail
+        if event.act not in ("confirm", "abort"):
+            return
+        if event.phase is Phase.INTENT:
+            self._open[event.act].add(event.device)
+            if event.act == "abort":  # it asks every switch of the wave where it stands
+                self._ended.clear()
+            return
+        self._open[event.act].discard(event.device)
+        self._ended[_end_of(event)].append(event.device)
+        if not self._open[event.act] and (event.act == "abort" or not self._failures):
+            self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        kind = event.wave.split()[0]
+        if event.act == "confirm":
+            names = ", ".join(self._ended["confirmed"])
+            leg = f" ({event.detail})" if event.detail else ""  # a drained switch has three
+            self._say(kind, f"{names}{leg}: trial, read back, {self._gate}, confirmed")
+        else:
+            parts = [f"{', '.join(names)} {end}" for end, names in self._ended.items()]
+            self._say(kind, "; ".join([*parts, *self._failures]))
+        self._ended.clear()
+
+
+def _end_of(event: Event) -> str:
+    """What became of a switch: the detail of an abort says that it had taken its confirmation."""
+    if event.phase is Phase.FAILED:
+        return "in an unknown state"
+    return "rolled back" if event.act == "abort" and not event.detail else "confirmed"
+
+
+def applied_text(applied: Applied) -> Iterator[str]:
+    """How a rollout ended, in sentences."""
+    if applied.failure:
+        yield from _wrapped(f"stopped: {applied.failure}")
+    for devices, words in (
+        (applied.confirmed, "confirmed, read back and saved"),
+        (applied.already, "ran as intended before"),
+        (applied.rolled_back, "rolled back to what ran before"),
+        (applied.unknown, "IN AN UNKNOWN STATE, look at them"),
+    ):
+        if devices:
+            text = f"{counted(len(devices), 'switch')} {words}"
+            yield from _wrapped(f"{text}: {', '.join(devices)}")
+
+
+def _wrapped(text: str) -> list[str]:
+    """Lines of 80 columns; paths and names stay whole, so that they can be copied."""
+    return textwrap.wrap(
+        text, WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
+    )
+
+
+def audit_text(journal: Path, rows: int, head: str) -> Iterator[str]:
+    """What seals a journal for whoever keeps it elsewhere: its length and its newest link."""
+    if not rows:
+        return
+    yield f"journal {journal}: {counted(rows, 'row')}, its newest link is"
+    yield f"  {head}"
+
+
+def ended_json(applied: Applied, journal: Path, head: str) -> str:
+    """How a rollout ended, as one line of JSON."""
+    return json.dumps({"ended": asdict(applied), "journal": str(journal), "head": head})

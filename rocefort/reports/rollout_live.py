@@ -1,0 +1,118 @@
+"""A rollout on a terminal while it runs: waves, switches, the time that their trials have left."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from rocefort.models import progress as words
+from rocefort.models.change import Plan
+from rocefort.models.progress import Progress, WaveProgress, progress_of
+from rocefort.models.rollout import Event
+from rocefort.models.wording import counted
+from rocefort.reports.terminal import WIDTH
+
+BAR = 20  # characters of a full timer
+MOST_DEVICES, MOST_WAVES = 12, 6  # that are shown one by one
+STYLES = {
+    words.DONE: "green",
+    words.SAVED: "green",
+    words.CONFIRMED: "green",
+    words.UNDER_WAY: "cyan",
+    words.BACK: "yellow",
+    words.FAILED: "bold red",
+    words.UNKNOWN: "bold red",
+    "needs approval": "yellow",
+}
+
+
+class LiveProgress:
+    """Listener of a rollout that draws it anew twice a second; use it as a context manager."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        progress: Progress | None = None,
+        console: Console | None = None,
+        clock: Callable[[], float] = time.time,  # as the journal's, for a run that is gone on with
+    ) -> None:
+        self.progress = progress or progress_of(plan)
+        self._title = f"plan {plan.digest[:12]} of {plan.fabric}"
+        self._clock = clock
+        console = console or Console(highlight=False)
+        self._live = Live(get_renderable=self.drawn, console=console, refresh_per_second=2)
+
+    def __call__(self, event: Event, /) -> None:
+        """Take one event."""
+        self.progress.take(event, self._clock())
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._live.stop()
+
+    def drawn(self) -> Group:
+        """The picture of this moment, in 80 columns."""
+        return Group(*(line for line in self._lines()))
+
+    def _lines(self) -> Iterator[Text]:
+        now, shown = self.progress, self._clock()
+        ended = sum(device.word == words.SAVED for device in now.devices.values())
+        of = counted(len(now.devices), "switch")
+        yield Text(f"{self._title}: {ended} of {of} done", "bold")
+        yield from _waves(now, shown)
+        for note in (*now.notes[-2:], *now.failures[-2:]):
+            yield _line(f"  {note}", "yellow")
+
+
+def _waves(progress: Progress, now: float) -> Iterator[Text]:
+    """Waves that are done in one line, then those that come, the one under way with all it has."""
+    states = [progress.state_of(wave) for wave in progress.waves]
+    first = next((i for i, state in enumerate(states) if state != words.DONE), len(states))
+    hidden = max(0, first - 1)
+    if hidden:
+        yield _line(f"  {counted(hidden, 'wave')} done", STYLES[words.DONE])
+    shown = list(zip(progress.waves, states, strict=True))[hidden:]
+    for wave, state in shown[:MOST_WAVES]:
+        gate = f"  gate: {wave.gate}" if wave.gate else ""
+        yield _line(f"  {wave.name:<16} {state:<14}{gate}", STYLES.get(state, "dim"))
+        if state not in (words.DONE, words.WAITING, "needs approval"):
+            yield from _devices(progress, wave, now)
+    if (more := len(shown) - MOST_WAVES) > 0:
+        yield _line(f"  and {counted(more, 'wave')} more", "dim")
+
+
+def _devices(progress: Progress, wave: WaveProgress, now: float) -> Iterator[Text]:
+    for name in wave.devices[:MOST_DEVICES]:
+        device, left = progress.devices[name], progress.left_s(name, now)
+        bar = "" if left is None else _bar(left, progress.trial_s)
+        yield _line(f"    {name:<14} {device.word:<20} {bar}", STYLES.get(device.word, ""))
+    rest = Counter(progress.devices[name].word for name in wave.devices[MOST_DEVICES:])
+    if rest:
+        told = ", ".join(f"{count} {word}" for word, count in rest.items())
+        yield _line(f"    and more: {told}", "dim")
+
+
+def _bar(left: int, whole: int) -> str:
+    full = round(BAR * left / whole) if whole else 0
+    return f"{'=' * full:<{BAR}} {left} s left"
+
+
+def _line(text: str, style: str) -> Text:
+    line = Text(text.rstrip(), style, no_wrap=True)
+    line.truncate(WIDTH, overflow="ellipsis")
+    return line

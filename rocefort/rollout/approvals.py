@@ -1,0 +1,146 @@
+"""Whether an approval holds: for this plan, this run and this wave, not too old, of the right one.
+
+Asked twice by the same function: by `rocefort approve`, which tells the person, and by the
+controller, which believes no row that somebody else wrote.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from rocefort.errors import RocefortError
+from rocefort.models.approval import Approval, Approvals
+from rocefort.models.change import Plan
+from rocefort.models.rollout import Event, Phase, Request, Rules
+from rocefort.rollout.history import APPROVE, EXPIRED, History
+from rocefort.rollout.signing import signer_of_text
+
+NAMESPACE = "rocefort-approval"  # of a signature: one for a plan approves nothing
+SKEW = timedelta(minutes=5)  # by which clocks of two machines may differ
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of approvals beside the fabric's policy.
+
+    each_wave: every wave waits. required: it does, and waits for another person than the author.
+    expires_h: 0 as the fabric says. signers: whose keys are known; then only they approve.
+    allow_sick: errors of the live checks that are there before a wave do not stop it.
+    """
+
+    each_wave: bool = False
+    required: bool = False
+    expires_h: float = 0
+    signers: Path | None = None
+    allow_sick: bool = False
+
+
+def utc_now() -> datetime:
+    """This machine's clock."""
+    return datetime.now(UTC)
+
+
+def rules_for(
+    plan: Plan, policy: Approvals, max_unavailable: int, author: str, asked: Asked
+) -> Rules:
+    """Rules of a new run: what its fabric asks for, and what its caller asks for beside."""
+    required = policy.required or asked.required
+    waits = required or asked.each_wave
+    return Rules(
+        max_unavailable=max_unavailable,
+        approve=tuple(wave.name for wave in plan.waves) if waits else (),
+        not_author=asked.required or (policy.required and policy.not_author),
+        expires_h=asked.expires_h or policy.expires_h,
+        author=author,
+        signers=str(asked.signers.resolve()) if asked.signers else "",
+        allow_sick=asked.allow_sick,
+    )
+
+
+def packed(approval: Approval) -> str:
+    """An approval as a request carries it."""
+    return json.dumps(asdict(approval), sort_keys=True)
+
+
+def unpacked(data: str) -> Approval | None:
+    """What a request carries; None where that is no approval."""
+    try:
+        told = json.loads(data)
+        return Approval(**{key: str(value) for key, value in told.items()})
+    except (ValueError, TypeError, AttributeError):
+        return None
+
+
+def expiry(approval: Approval, rules: Rules) -> datetime:
+    """When an approval ends to hold; raises ValueError for a time that is none."""
+    at = datetime.fromisoformat(approval.at)
+    if at.tzinfo is None:
+        raise ValueError("a time without its offset")
+    return at + timedelta(hours=rules.expires_h)
+
+
+def refusal(approval: Approval | None, plan: Plan, history: History, now: datetime) -> str:
+    """Why an approval does not hold, as what it is; empty: it holds."""
+    rules = history.rules
+    if approval is None:
+        return "is not in the form of an approval"
+    if approval.plan != plan.digest:
+        return "is for another plan"
+    if rules is None or not history.running or approval.run != history.run:
+        return "is for another run of this plan"
+    if approval.wave in history.approved:
+        return "is for a wave that is approved already"
+    if approval.wave not in {wave.name for wave in plan.waves}:
+        return "is for a wave that the plan does not have"
+    return _out_of_time(approval, rules, now) or _of_another(approval, rules)
+
+
+def _out_of_time(approval: Approval, rules: Rules, now: datetime) -> str:
+    try:
+        if datetime.fromisoformat(approval.at) > now + SKEW:
+            return f"is of {approval.at}, which is not yet"
+        if expiry(approval, rules) <= now:
+            return f"of {approval.at} has expired: it holds {rules.expires_h:g} h"
+    except (ValueError, TypeError, OverflowError):
+        return "has no time that can be read"
+    return ""
+
+
+def _of_another(approval: Approval, rules: Rules) -> str:
+    """Who gave it: not the author where the rules say so, and somebody whose key is known."""
+    if rules.not_author and approval.by == rules.author:
+        return f"is by {approval.by}, who made the plan; another person has to approve it"
+    if not rules.signers:
+        how = "but the rollout was begun without --allowed-signers, so no key is known"
+        return f"is signed, {how}" if approval.signature else ""
+    if not approval.signature:
+        return f"is not signed, and has to be, by one of {rules.signers}"
+    try:
+        signer = signer_of_text(
+            approval.content, approval.signature, Path(rules.signers), NAMESPACE, approval.by
+        )
+    except RocefortError as error:
+        return f"cannot be judged: {error.problem.what}"
+    return "" if signer else f"has no signature of {approval.by} by a key of {rules.signers}"
+
+
+def judged(request: Request, plan: Plan, history: History, now: datetime) -> Event:
+    """An approval as a journal notes it: that it holds, and until when; or why it does not."""
+    given = unpacked(request.data)
+    why = refusal(given, plan, history, now)
+    if given is None or history.rules is None or why or given.wave != request.wave:
+        refused = f"the approval by {request.by} {why or 'is for another wave'}"
+        return Event(request.wave, "", APPROVE, Phase.FAILED, refused)
+    until = expiry(given, history.rules).isoformat()
+    return Event(given.wave, "", APPROVE, Phase.DONE, f"by {given.by}", data=until)
+
+
+def expired(history: History, now: datetime) -> Iterator[Event]:
+    """Approvals whose time is over; a wave that has begun is brought to its end all the same."""
+    for wave, until in history.approved.items():
+        if until and datetime.fromisoformat(until) <= now:
+            yield Event(wave, "", APPROVE, Phase.FAILED, "has expired", data=EXPIRED)

@@ -1,0 +1,86 @@
+"""The hash chain of a journal: each row covers the one before; the head stands in its own file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from rocefort.errors import ServiceFailed
+
+Row = tuple[object, ...]  # the columns of an entry, without its hash
+COLUMNS = "id, at, plan, wave, device, act, phase, detail, code, data"
+FIRST = (0, "0" * 64)  # number and link before the first row
+HEAD_BYTES = 84  # a number of 18 digits, a blank, 64 digits of the link, a line end
+
+
+def linked(before: str, row: Row) -> str:
+    """The link of a row: SHA-256 over the link before it and its own columns."""
+    text = json.dumps([before, *row], separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def damage(rows: Sequence[Row], head: tuple[int, str]) -> str:
+    """What is wrong with rows that each end with their link; empty: nothing.
+
+    head: as it stands in its file. It may be one row behind: a controller can die between the two.
+    """
+    number, before = FIRST
+    links = [before]
+    for *row, link in rows:
+        number += 1
+        if row[0] != number:
+            return f"row {number} is missing"
+        before = linked(before, tuple(row))
+        if link != before:
+            return f"row {number} was changed"
+        links.append(before)
+    known, link = head
+    if known > number:
+        return f"its last rows are missing: {known} were written, {number} are there"
+    if links[known] != link or number - known > 1:
+        return "it is not the one that its head file belongs to"
+    return ""
+
+
+class Head:
+    """The file with the newest link, one short record that is overwritten in place."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+            self._file = os.open(path, flags, 0o600)
+            path.chmod(0o600)
+        except OSError as error:
+            raise ServiceFailed(f"cannot be opened: {error.strerror}", where=str(path)) from None
+        self.fresh = os.fstat(self._file).st_size == 0
+        self.link = FIRST[1]
+        if not self.fresh:
+            self.link = self.read()[1]
+
+    def read(self) -> tuple[int, str]:
+        """Number and link as they stand there; those before the first row where none does."""
+        return parsed(os.pread(self._file, HEAD_BYTES, 0))
+
+    def move(self, number: int, link: str) -> None:
+        """Make a newer link durable; raises OSError."""
+        os.pwrite(self._file, f"{number:018d} {link}\n".encode(), 0)
+        os.fdatasync(self._file)
+        self.link, self.fresh = link, False
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
+
+
+def parsed(record: bytes) -> tuple[int, str]:
+    """Number and link of a head file; what cannot be read belongs to no journal."""
+    if not record:
+        return FIRST
+    words = record.decode("ascii", "replace").split()
+    if len(words) == 2 and words[0].isdecimal():
+        return int(words[0]), words[1]
+    return 0, "unreadable"

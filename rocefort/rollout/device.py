@@ -1,0 +1,338 @@
+"""What a rollout does with one switch through its driver: look, load, try, check, confirm, abort.
+
+Every step is told the driver of the session that is open now. Which session a candidate or a trial
+belongs to is remembered here, because a switch does not say it.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from napalm.base.exceptions import CommandErrorException
+
+from rocefort.dialects.vrp.parse import parse
+from rocefort.dialects.vrp.secrets import filled
+from rocefort.errors import BadInput, DeviceFailed, Refused
+from rocefort.fleet.credentials import Secret
+from rocefort.models.change import Change
+from rocefort.models.hardware import Family
+from rocefort.models.rollout import Runs, Seen, Trouble, Whose
+from rocefort.rollout.plan import running_digest
+from rocefort.rollout.ports import Before
+from rocefort.rollout.same_change import same_change
+from rocefort.rollout.stand import LEGS, UNDONE
+
+NEWEST_COMMIT = "display configuration commit list verbose 1"
+DESCRIPTION = re.compile(r"^\s*Description:[ \t]*(.*?)\s*$", re.MULTILINE)
+
+
+class TrialStatus(Protocol):
+    """What a switch says of its trial."""
+
+    @property
+    def state(self) -> str: ...  # noqa: D102
+    @property
+    def seconds_left(self) -> int: ...  # noqa: D102
+    @property
+    def persist_id(self) -> str: ...  # noqa: D102
+
+
+class Driver(Protocol):
+    """The part of napalm_cloudengine that a rollout uses."""
+
+    def get_config(self, retrieve: str) -> dict[str, str]: ...  # noqa: D102 - NAPALM's
+    def get_bgp_neighbors(self) -> dict[str, dict[str, Any]]: ...  # noqa: D102
+    def cli(self, commands: list[str]) -> dict[str, str]: ...  # noqa: D102
+    def compare_config(self) -> str: ...  # noqa: D102
+    def trial_status(self) -> TrialStatus: ...  # noqa: D102
+    def has_pending_commit(self) -> bool: ...  # noqa: D102
+    def load_merge_candidate(self, *, config: str) -> None: ...  # noqa: D102
+    def commit_config(self, message: str, revert_in: int) -> None: ...  # noqa: D102
+    def confirm_commit(self) -> None: ...  # noqa: D102
+    def abort_commit(self) -> None: ...  # noqa: D102
+    def discard_config(self) -> None: ...  # noqa: D102
+    def save_config(self) -> None: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a configuration's text says: which switch, and what it means as a digest."""
+
+    name: str
+    digest: str
+
+
+def persist_id(plan_digest: str) -> str:
+    """The id of this plan's trials, where a release lets a trial have one."""
+    return f"rocefort-{plan_digest[:12]}"
+
+
+def description(plan_digest: str, word: str = "") -> str:
+    """What stands at this plan's commits in a switch's list of them; word: of a leg."""
+    return f"rocefort plan {plan_digest[:12]}" + (f", {word}" if word else "")
+
+
+@dataclass
+class DeviceSteps:
+    """The steps of one plan; several switches may take theirs at once.
+
+    settle_s: how long sessions may take to come back after a commit. clock, sleep: of this
+    machine, to wait for that; what a trial has left is asked of its switch.
+    """
+
+    plan_digest: str
+    families: Mapping[str, Family | None]
+    secrets: Mapping[str, Secret] = field(default_factory=dict)  # by reference, of all patches
+    settle_s: float = 30.0
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    _loaded: dict[str, Driver] = field(default_factory=dict)  # whose candidate holds the patch
+    _tried: dict[str, Driver] = field(default_factory=dict)  # in whose session the trial began
+    running: dict[str, str] = field(default_factory=dict)  # by device, as it was shown last
+    _words: dict[str, str] = field(default_factory=dict)  # of the trial that began last
+    _known: dict[tuple[str, str], Said] = field(default_factory=dict)  # by device and text
+
+    # --- looking ----------------------------------------------------------------------------------
+
+    def observe(self, driver: Driver, parts: Sequence[Change]) -> Seen:
+        """Where the switch stands, as it says itself; parts: its change, or a drain's three."""
+        change = parts[0]
+        running = driver.get_config("running")["running"]
+        said = self._said(running, change, "running")
+        if said.name != change.device:
+            return _another(change, said.name)
+        self.running[change.device] = running
+        trial = driver.trial_status()
+        newest = self._newest(driver, change)
+        whose = self._whose(trial, ours=newest is not None)
+        loaded = self._loaded.get(change.device) is driver
+        if whose is Whose.NOBODY and not loaded and driver.compare_config():
+            return _dirty(change)
+        pending = whose is not Whose.NOBODY
+        at = _state(said.digest, parts, newest)
+        runs = _runs(at, len(parts))
+        told = runs is Runs.NEW or (len(parts) > 1 and runs is not Runs.OTHER)
+        return Seen(
+            runs=runs,
+            at=max(at, 0),
+            saved=told and not pending and self._saved(driver, change, said.digest),
+            trial=whose,
+            held=whose is Whose.OURS and self._held(driver, change, trial),
+            left_s=trial.seconds_left if pending else 0,
+            loaded=loaded,
+        )
+
+    def _newest(self, driver: Driver, change: Change) -> str | None:
+        """The words of the newest commit where it is of this plan: on which leg; None: it is not.
+
+        A commit that came by itself, as the end of a trial does, has no words.
+        """
+        mine = description(self.plan_digest)
+        try:
+            found = DESCRIPTION.search(driver.cli([NEWEST_COMMIT])[NEWEST_COMMIT])
+        except CommandErrorException:  # not of every release: then only this session knows
+            return self._words.get(change.device, "") if self._tried_in(driver, change) else None
+        if found is None or not (found[1] == mine or found[1].startswith(f"{mine}, ")):
+            return None
+        return found[1].removeprefix(mine).removeprefix(", ")
+
+    def _tried_in(self, driver: Driver, change: Change) -> bool:
+        return self._tried.get(change.device) is driver
+
+    def _whose(self, trial: TrialStatus, *, ours: bool) -> Whose:
+        if trial.state == "INACTIVE":
+            return Whose.NOBODY
+        if trial.persist_id:
+            same = trial.persist_id == persist_id(self.plan_digest)
+            return Whose.OURS if same else Whose.FOREIGN
+        return Whose.OURS if ours else Whose.FOREIGN
+
+    def _held(self, driver: Driver, change: Change, trial: TrialStatus) -> bool:
+        """Whether this session can confirm it: it began here, or its persist id is known."""
+        if trial.state != "ACTIVE":
+            return False
+        return bool(trial.persist_id) or self._tried_in(driver, change)
+
+    def _saved(self, driver: Driver, change: Change, digest: str) -> bool:
+        text = driver.get_config("startup")["startup"]
+        try:
+            return self._said(text, change, "saved").digest == digest
+        except BadInput:  # there is none, or none that can be read
+            return False
+
+    def precheck(self, driver: Driver, change: Change) -> Before:
+        """What runs, as shown, and its sessions; refused where it is not as planned."""
+        refuse_pending(driver, change)
+        text = driver.get_config("running")["running"]
+        if self._said(text, change, "running").digest != change.running_digest:
+            raise Refused(
+                "its running configuration is not the one that the plan was made against",
+                where=change.device,
+                how="plan again",
+            )
+        self._refuse_unsaved(driver, change)
+        return Before(text, established(driver))
+
+    def _refuse_unsaved(self, driver: Driver, change: Change) -> None:
+        """Raise Refused where a reload would bring something else than what runs."""
+        saved = driver.get_config("startup")["startup"]
+        try:
+            same = self._said(saved, change, "saved").digest == change.running_digest
+        except BadInput:  # there is none, or none that can be read
+            same = False
+        if not same:
+            raise Refused(
+                "what it runs is not saved",
+                where=change.device,
+                how="save it on the switch, or go back to what is saved and plan again",
+            )
+
+    # --- changing ---------------------------------------------------------------------------------
+
+    def load(self, driver: Driver, change: Change) -> None:
+        """Load the patch; what the switch says of it, and would run, must be what was planned."""
+        known = {name: secret.reveal() for name, secret in self.secrets.items()}
+        driver.load_merge_candidate(config="\n".join(filled(line, known) for line in change.patch))
+        self._loaded[change.device] = driver
+        self._expect_planned(driver, change)
+        candidate = driver.get_config("candidate")["candidate"]
+        self._expect(self._said(candidate, change, "candidate"), change, "with the patch loaded")
+
+    def _expect_planned(self, driver: Driver, change: Change) -> None:
+        """Compare by meaning; what was loaded is discarded where that differs."""
+        text, said = driver.get_config("running")["running"], driver.compare_config()
+        differs = same_change(change, said, text, self._family(change))
+        if differs:
+            del self._loaded[change.device]
+            driver.discard_config()
+            what = "the switch would not change what was planned: " + "; ".join(differs)
+            raise DeviceFailed(what, where=change.device, how="plan again, or look at the switch")
+
+    def trial(self, driver: Driver, change: Change, seconds: int, word: str = "") -> None:
+        """`commit trial`; the plan's digest goes into the description, and the leg's word."""
+        refuse_pending(driver, change)  # someone else's: it must not be taken for ours
+        self._tried[change.device], self._words[change.device] = driver, word
+        self._loaded.pop(change.device, None)
+        driver.commit_config(description(self.plan_digest, word), seconds)
+
+    def check(self, driver: Driver, change: Change, before: Collection[str]) -> None:
+        """Configuration read back as intended, and BGP sessions up that were up before."""
+        self._expect_running(driver, change, "after the trial commit")
+        removed = {edit.path for edit in change.edits if edit.after is None}
+        wanted = {peer for peer in before if f"bgp.peers[{peer}]" not in removed}
+        deadline = self.clock() + self.settle_s
+        while missing := wanted - established(driver):
+            if self.clock() > deadline:
+                raise DeviceFailed(
+                    f"BGP sessions did not come back: {', '.join(sorted(missing))}",
+                    where=change.device,
+                )
+            self.sleep(min(1.0, self.settle_s / 5))
+
+    def check_anew(self, driver: Driver, change: Change) -> None:
+        """Read back from a session that did not make the change: it may have locked us out."""
+        self._expect_running(driver, change, "seen from a new session")
+
+    def confirm(self, driver: Driver, change: Change, before: Collection[str]) -> None:
+        """Check once more, for the gate took its time; confirm, read back."""
+        self.check(driver, change, before)
+        driver.confirm_commit()
+        self._expect_running(driver, change, "after the confirmation")
+
+    def abort(self, driver: Driver, change: Change) -> None:
+        """End the trial or the candidate of this plan; nobody else's is touched."""
+        trial = driver.trial_status()
+        whose = self._whose(trial, ours=self._newest(driver, change) is not None)
+        if whose is Whose.OURS:
+            driver.abort_commit()
+        elif self._loaded.pop(change.device, None) is driver:
+            driver.discard_config()
+
+    def _expect_running(self, driver: Driver, change: Change, when: str) -> None:
+        text = driver.get_config("running")["running"]
+        self._expect(self._said(text, change, "running"), change, when)
+
+    @staticmethod
+    def _expect(said: Said, change: Change, when: str) -> None:
+        if said.digest != change.intended_digest:
+            what = f"{when}, the switch does not run what was planned"
+            raise DeviceFailed(what, where=change.device)
+
+    def _said(self, text: str, change: Change, kind: str) -> Said:
+        """What a text says; a switch that nobody changes shows the same again and again."""
+        key = (change.device, text)
+        if key not in self._known:
+            parsed = parse(text, f"{change.device} ({kind})")
+            digest = running_digest(parsed, self._family(change))
+            self._known[key] = Said(parsed.device.name, digest)
+        return self._known[key]
+
+    def _family(self, change: Change) -> Family:
+        family = self.families[change.device]
+        if family is None:
+            raise Refused("its syntax family is not known", where=change.device)
+        return family
+
+
+def _state(digest: str, parts: Sequence[Change], newest: str | None) -> int:
+    """Which state of its way a switch runs, -1 for none.
+
+    No secret shows, so two states may have one digest: then the words of its newest commit tell.
+    """
+    states = (parts[0].running_digest, *(part.intended_digest for part in parts))
+    found = [at for at, state in enumerate(states) if state == digest]
+    if len(found) > 1 and newest is not None:
+        came = _led_to(newest, len(parts))
+        return came if came in found else found[0]
+    return found[0] if found else -1
+
+
+def _led_to(newest: str, parts: int) -> int:
+    """The state that a commit with these words led to."""
+    if parts == 1:
+        return 1
+    name, back = newest.removesuffix(UNDONE), newest.endswith(UNDONE)
+    return LEGS.index(name) + (not back) if name in LEGS else -1
+
+
+def _runs(at: int, parts: int) -> Runs:
+    if at < 0:
+        return Runs.OTHER
+    return {0: Runs.OLD, parts: Runs.NEW}.get(at, Runs.BETWEEN)
+
+
+def refuse_pending(driver: Driver, change: Change) -> None:
+    """Raise Refused where a trial is pending."""
+    if driver.has_pending_commit():
+        raise Refused(
+            "a trial is pending that this rollout did not start",
+            where=change.device,
+            how="wait for its timer, or confirm or abort it on the switch",
+        )
+
+
+def established(driver: Driver) -> frozenset[str]:
+    """BGP peers whose sessions are up."""
+    neighbours = driver.get_bgp_neighbors()
+    return frozenset(
+        peer
+        for instance in neighbours.values()
+        for peer, state in instance["peers"].items()
+        if state["is_up"]
+    )
+
+
+def _another(change: Change, name: str) -> Seen:
+    what = f"the switch calls itself {name!r}"
+    how = "check its management address; nothing was changed on it"
+    return Seen(trouble=Trouble(f"{change.device}: {what}; {how}", 4))
+
+
+def _dirty(change: Change) -> Seen:
+    what = "its candidate holds changes that this rollout did not load"
+    how = "let their owner commit or clear them"
+    return Seen(trouble=Trouble(f"{change.device}: {what}; {how}", 4))

@@ -1,0 +1,102 @@
+"""How a rollout ended, and what became of every device that it has come to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rocefort.errors import ServiceFailed
+from rocefort.models.rollout import Applied, Runs, Seen, Whose
+from rocefort.rollout.decide import (
+    Action,
+    Await,
+    Finished,
+    Paused,
+    RolledBack,
+    Stopped,
+    Table,
+    came_back,
+)
+from rocefort.rollout.journal import JournalFailed
+from rocefort.rollout.stand import Stand
+
+CHANGED_AT = 2  # from this state of its way on, a drained switch runs its change
+
+
+def ended(now: Table, action: Action) -> Applied:
+    """How a rollout ended by an action that ends it."""
+    base = reached(now)
+    match action:
+        case Finished():
+            return base
+        case RolledBack(failure, lost):
+            text = "; ".join([*failure.texts, *lost])
+            return replace(base, failure=text, exit_code=failure.code)
+        case Stopped(troubles):
+            text = "; ".join(trouble.text for trouble in troubles)
+            return replace(
+                base,
+                failure=text,
+                exit_code=troubles[0].code,
+                unfinished=bool(base.unknown),
+            )
+        case Paused(wave, by):
+            text = f"paused by {by} before wave {wave}; `rocefort resume` goes on"
+        case Await(wave):
+            text = f"wave {wave} waits for its approval; `rocefort approve`, then `rocefort resume`"
+        case _:
+            raise AssertionError(action)
+    return replace(base, failure=text, exit_code=4, unfinished=True)
+
+
+def reached(now: Table) -> Applied:
+    """What became of every device that the rollout has come to."""
+    ends: dict[str, list[str]] = {"confirmed": [], "already": [], "rolled_back": []}
+    unknown: list[str] = []
+    for device in now.devices:
+        if device.stand is Stand.NEW:
+            ends["confirmed" if device.touched else "already"].append(device.name)
+        elif device.touched:
+            back = came_back(device)
+            (ends["rolled_back"] if back else unknown).append(device.name)
+    return Applied(
+        confirmed=tuple(ends["confirmed"]),
+        already=tuple(ends["already"]),
+        rolled_back=tuple(ends["rolled_back"]),
+        unknown=tuple(unknown),
+    )
+
+
+def without_journal(now: Table, error: JournalFailed) -> Applied:
+    """No act without a record of it: not even an abort, which the switches' timers do, too."""
+    known = reached(now)
+    begun = tuple(
+        device.name
+        for device in now.devices
+        if device.touched and device.name not in known.confirmed
+    )
+    how = "nothing further is done"
+    if begun:
+        how += f"; what is on trial reverts by itself within {now.plan.trial_s} s"
+    said = ServiceFailed(error.problem.what, where=error.problem.where, how=how)
+    return replace(
+        known,
+        rolled_back=(),
+        unknown=begun,
+        failure=str(said),
+        exit_code=said.exit_code,
+        unfinished=now.history.running,
+    )
+
+
+def found(seen: Seen) -> str:
+    """What a controller that goes on finds on a switch."""
+    if seen.trouble:
+        return seen.trouble.text
+    if seen.trial is Whose.OURS:
+        return f"on trial, {seen.left_s} s left"
+    if seen.trial is Whose.FOREIGN:
+        return "a trial of somebody else is pending"
+    saved = "" if seen.runs not in (Runs.NEW, Runs.BETWEEN) or seen.saved else ", not saved"
+    words = {Runs.OLD: "as before the change", Runs.NEW: "as intended", Runs.OTHER: "changed"}
+    drained = "drained" if seen.at < CHANGED_AT else "drained and changed"
+    return words.get(seen.runs, drained) + saved

@@ -1,0 +1,394 @@
+"""The rollout: observe, decide, write down what is meant, act, write down its result; again."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from importlib.metadata import version
+from uuid import uuid4
+
+from rocefort.errors import Refused, RocefortError
+from rocefort.fleet.masking import masked
+from rocefort.models.change import Plan, Wave
+from rocefort.models.rollout import (
+    Act,
+    Applied,
+    Event,
+    Phase,
+    Request,
+    Rules,
+    Runs,
+    Seen,
+    Trouble,
+    Whose,
+)
+from rocefort.rollout import approvals, endings, who
+from rocefort.rollout import history as told
+from rocefort.rollout.deadline import within
+from rocefort.rollout.decide import (
+    Action,
+    Await,
+    Do,
+    Fault,
+    Measure,
+    Table,
+    Wait,
+    Watch,
+    next_action,
+    table,
+)
+from rocefort.rollout.history import History, history_of
+from rocefort.rollout.journal import Journal, JournalFailed, Listener
+from rocefort.rollout.ports import Outcome, RunGate, Switches, Texts, Watching
+from rocefort.rollout.stand import MARGIN_S, Device
+
+Data = Mapping[str, Mapping[str, object]]  # by device, what a resumed rollout needs
+SLICE_S = 2.0  # how long a wait is deaf to a wish to stop
+
+
+def no_sleep(_seconds: float) -> None:
+    """For a rollout that must not wait: it asks again at once."""
+
+
+@dataclass
+class Rollout:
+    """One life of a controller that carries out one plan.
+
+    live: the live checks.
+    The journal, then the listeners, hear of every act before and after it. stop: asked before
+    every act; once it says yes, the wave under way is rolled back. resume: go on with the run that
+    the journal holds. patience_s: how long to wait for an approval. break_glass: why waves go on
+    without their approvals. now: by which approvals expire.
+    """
+
+    plan: Plan
+    switches: Switches
+    run_gate: RunGate
+    journal: Journal
+    texts: Texts
+    listeners: Sequence[Listener] = ()
+    stop: Callable[[], bool] = lambda: False
+    rules: Rules | None = None
+    resume: bool = False
+    sleep: Callable[[float], None] = no_sleep
+    patience_s: float = 0.0
+    break_glass: str = ""
+    now: Callable[[], datetime] = approvals.utc_now
+    live: Watching | None = None
+    observed: dict[str, Seen] = field(default_factory=dict)
+    history: History = field(default_factory=History)
+    _raised: BaseException | None = None  # a defect: shown once the wave is back
+    _spoilt: bool = False  # the journal failed once
+    _late: frozenset[int] = frozenset()  # requests that were asked of an earlier run
+
+    def run(self) -> Applied:
+        """Apply all waves; the first failure rolls its wave back and stops."""
+        self.history = self._begin()
+        try:
+            if self.resume:
+                self._take_up()
+            if self.break_glass:
+                detail = f"by {who.user()}: {self.break_glass}"
+                self._say(Event("", "", told.BREAK_GLASS, Phase.DONE, detail))
+            self._observe(self.plan.waves)
+            applied = self._loop()
+        except JournalFailed as error:
+            return endings.without_journal(self._table, error)
+        if self._raised:
+            raise self._raised
+        return applied
+
+    def _begin(self) -> History:
+        if self.resume:
+            return history_of(self.journal.events())
+        self._late = frozenset(request.number for request in self.journal.requests())
+        sizes = (len(wave.devices) for wave in self.plan.waves)
+        rules = self.rules or Rules(max(sizes, default=0))
+        return History(rules=replace(rules, live=self.live is not None))
+
+    def _loop(self) -> Applied:
+        while True:
+            try:
+                action = self._decided()
+                if applied := self._carried_out(action):
+                    return applied
+            except JournalFailed as error:
+                if self._spoilt:
+                    raise
+                self._spoilt = True  # no act without a record: but it may take the way back
+                self._fail(str(error), error.exit_code)
+            except RocefortError as error:
+                if self.history.failure:  # the way back would fail for ever
+                    raise
+                self._fail(str(error), error.exit_code)
+            except BaseException as error:  # a defect: it is shown, but trials need not wait for it
+                if self._raised:
+                    raise
+                self._raised, self.listeners = error, ()  # one of them may be what failed
+                self._fail(f"wave {self._wave}: an internal error", 3)
+
+    def _decided(self) -> Action:
+        self._hear()
+        return next_action(self.plan, self.history, self.observed)
+
+    def _hear(self) -> None:
+        """Take up what others ask for, and the wish to stop."""
+        for request in self.journal.requests():
+            self._take(request)
+        for event in approvals.expired(self.history, self.now()):
+            self._say(event)
+        if self.stop() and not self.history.failure and (wave := self._wave):
+            how = "apply the plan again to go on"
+            self._say(self._stop(wave, f"wave {wave}: interrupted; {how}"))
+
+    def _take(self, request: Request) -> None:
+        told_by = f"by {request.by}"
+        if request.number in self._late:
+            late = f"{request.kind} {told_by}, asked of an earlier run"
+            self._say(Event(request.wave, "", told.IGNORED, Phase.DONE, late), request)
+        elif request.kind == "pause":
+            self._say(Event("", "", told.PAUSE, Phase.DONE, request.by), request)
+        elif request.kind == "approve":
+            self._say(approvals.judged(request, self.plan, self.history, self.now()), request)
+        elif not self.history.failure and (wave := self._wave):
+            self._say(self._stop(wave, f"wave {wave}: aborted {told_by}"), request)
+
+    @staticmethod
+    def _stop(wave: str, text: str) -> Event:
+        return Event(wave, "", told.STOP, Phase.FAILED, text, 3)
+
+    def _carried_out(self, action: Action) -> Applied | None:
+        """Do what was decided; how it ended, where it ends."""
+        match action:
+            case Do():
+                self._do(action)
+            case Watch():
+                self._watch(action)
+            case Measure(wave):
+                self._measure(next(each for each in self.plan.waves if each.name == wave))
+            case Wait():
+                self._wait(action)
+            case Fault(wave, troubles):
+                for device, trouble in troubles:
+                    event = Event(wave, device, told.FAULT, Phase.FAILED, trouble.text)
+                    self._say(replace(event, code=trouble.code))
+            case Await(wave) if self._patient(wave):
+                pass
+            case _:
+                return self._ended(action)
+        return None
+
+    # --- acts -------------------------------------------------------------------------------------
+
+    def _do(self, action: Do) -> None:
+        known = {device.name: device for device in self._table.of(action.wave)}
+        devices = [known[name] for name in action.devices]
+        for each in devices:
+            event = Event(each.wave, each.name, action.act, Phase.INTENT, each.word)
+            self._say(replace(event, data=_told_of(each)))
+        outcome, data = self._call(action.act, devices)
+        self._observe([self._wave_of(action.wave)])
+        for each in devices:
+            told_of = _told_of(each, data.get(each.name, {}))
+            self._say(self._result(action, each, outcome.get(each.name), told_of))
+
+    def _call(self, act: Act, devices: Sequence[Device]) -> tuple[Outcome, Data]:
+        changes = [each.change for each in devices]
+        words = {each.name: each.word for each in devices}
+        before = {each.name: each.course.before for each in devices}
+        calls: dict[Act, Callable[[], Outcome]] = {
+            Act.LOAD: lambda: self.switches.load(changes),
+            Act.TRIAL: lambda: self.switches.trial(changes, self.plan.trial_s, words),
+            Act.CHECK: lambda: self.switches.check(changes, before),
+            Act.CONFIRM: lambda: self.switches.confirm(changes, before),
+            Act.SAVE: lambda: self.switches.save(changes),
+            Act.ABORT: lambda: self.switches.abort(changes),
+        }
+        if act is Act.PRECHECK:
+            return self._precheck(devices)
+        return calls[act](), {}
+
+    def _precheck(self, devices: Sequence[Device]) -> tuple[Outcome, Data]:
+        """Keep what runs before anything is done to it."""
+        outcome, data = {}, {}
+        for device, found in self.switches.precheck([each.change for each in devices]).items():
+            if isinstance(found, RocefortError):
+                outcome[device] = found
+                continue
+            kept = self.texts.keep(found.text)
+            data[device] = {"running": kept, "established": sorted(found.established)}
+        return outcome, data
+
+    def _result(self, do: Do, device: Device, error: RocefortError | None, data: str) -> Event:
+        event = Event(do.wave, device.name, do.act, Phase.DONE, device.word, data=data)
+        if do.act is Act.ABORT:
+            detail = self._after_abort(device, error)
+            event = replace(event, detail=detail.text)
+            return replace(event, phase=Phase.FAILED, code=detail.code) if detail.code else event
+        if error:
+            return replace(event, phase=Phase.FAILED, detail=str(error), code=error.exit_code)
+        return event
+
+    def _after_abort(self, device: Device, error: RocefortError | None) -> Trouble:
+        """What an abort came to, as its switch says; code 0: it is old, or had been confirmed."""
+        name, seen = device.name, self.observed[device.name]
+        if seen.trouble:
+            return seen.trouble
+        if seen.trial is Whose.OURS:
+            return Trouble(str(error or f"{name}: its trial is still pending"))
+        if seen.runs is Runs.OTHER or seen.trial is Whose.FOREIGN:
+            return Trouble(f"{name}: does not run what it ran before the change")
+        if len(device.parts) > 1:
+            behind = seen.at <= device.leg.part if device.leg.back else seen.at > device.leg.part
+            return Trouble("was confirmed" if behind else "", 0)
+        return Trouble("" if seen.runs is Runs.OLD else "was confirmed", 0)
+
+    def _measure(self, wave: Wave) -> None:
+        """Run the gate; one whose plan says that nothing can be measured there goes on without."""
+        gate, passed, said = wave.gate, True, []
+        self._say(Event(wave.name, "", told.GATE, Phase.INTENT))
+        if gate.pairs or not gate.unmeasured:
+            verdict = within(self._left_s(wave), "the RDMA gate", lambda: self.run_gate(gate))
+            passed, said = verdict.passed, [verdict.summary]
+        if gate.unmeasured:
+            said.append(f"not measured: {', '.join(gate.unmeasured)}")
+        self._observe([wave])
+        summary = "; ".join(said)
+        if passed:
+            self._say(Event(wave.name, "", told.GATE, Phase.DONE, summary))
+            return
+        failed = f"wave {wave.name}: the RDMA gate failed: {summary}"
+        self._say(Event(wave.name, "", told.GATE, Phase.FAILED, failed, 3))
+
+    def _watch(self, action: Watch) -> None:
+        """Run the live checks; before the wave ends by itself what they found is in the journal."""
+        wave, when = self._wave_of(action.wave), action.when
+        asked, rules = self.live, self.history.rules
+        if asked is None:
+            raise Refused("its live checks are not at hand", where=f"wave {wave.name}")
+        begun = Event(wave.name, "", told.HEALTH, Phase.INTENT, data=json.dumps({"when": when}))
+        self._say(begun)
+        sick = rules is not None and rules.allow_sick
+        verdict = within(
+            self._left_s(wave),
+            "the live check",
+            lambda: asked(wave.devices, when, allow_sick=sick),
+        )
+        self._observe([wave])
+        passed = Phase.DONE if verdict.passed else Phase.FAILED
+        said = f"{when}: {verdict.summary}"
+        if not verdict.passed:
+            stays = "; it stays confirmed" if when == told.AFTER else ""
+            said = f"wave {wave.name}: the live checks {when} it failed: {verdict.summary}{stays}"
+        code = 0 if verdict.passed else 4 if when == told.BEFORE else 3
+        self._say(replace(begun, phase=passed, detail=said, code=code))
+
+    def _left_s(self, wave: Wave) -> float | None:
+        """What the trials of a wave leave, by their switches' own clocks; None: none runs."""
+        seen = [self.observed[name] for name in wave.devices]
+        left = [each.left_s for each in seen if each.trial is Whose.OURS]
+        return min(left) - MARGIN_S if left else None
+
+    def _wait(self, action: Wait) -> None:
+        for device in action.devices:
+            detail = f"its trial ends in {action.seconds} s"
+            self._say(Event(action.wave, device, told.WAIT, Phase.INTENT, detail))
+        left = float(action.seconds + 1)
+        while left > 0 and (self.history.failure or not self.stop()):
+            self.sleep(min(SLICE_S, left))
+            left -= SLICE_S
+        self._observe([self._wave_of(action.wave)])
+        for device in action.devices:
+            self._say(Event(action.wave, device, told.WAIT, Phase.DONE))
+
+    def _patient(self, wave: str) -> bool:
+        """Wait a little for the approval of a wave, which begins with a fresh look."""
+        self._open()  # what is approved is a run
+        if self.patience_s <= 0:
+            return False
+        self.patience_s -= SLICE_S
+        self.sleep(SLICE_S)
+        self._observe([self._wave_of(wave)])
+        return True
+
+    # --- what is known ----------------------------------------------------------------------------
+
+    @property
+    def _table(self) -> Table:
+        return table(self.plan, self.history, self.observed)
+
+    @property
+    def _wave(self) -> str:
+        focus = self._table.focus
+        return focus[0].name if focus else ""
+
+    def _wave_of(self, name: str) -> Wave:
+        return next(wave for wave in self.plan.waves if wave.name == name)
+
+    def _observe(self, waves: Sequence[Wave]) -> None:
+        """Look at waves anew, and at the next one where they are done with."""
+        ways = [self.plan.parts(wave, d) for wave in waves for d in wave.devices]
+        self.observed.update(self.switches.observe(ways))
+        names = {wave.name for wave in waves}
+        if (focus := self._table.focus) and focus[0].name not in names:
+            ways = [self.plan.parts(focus[0], d) for d in focus[0].devices]
+            self.observed.update(self.switches.observe(ways))
+
+    def _take_up(self) -> None:
+        """Say in the journal that another controller goes on, and how it finds the switches."""
+        self._mark(Phase.INTENT, {"mode": told.RESUME})
+        self._observe(self.plan.waves)
+        for device in self._table.devices:
+            if device.touched:
+                text = endings.found(self.observed[device.name])
+                self._say(Event(device.wave, device.name, told.FOUND, Phase.DONE, text))
+
+    # --- what is said -----------------------------------------------------------------------------
+
+    def _say(self, event: Event, request: Request | None = None) -> None:
+        """Make an event durable, then known, then heard."""
+        self._open()
+        event = replace(event, detail=masked(event.detail))
+        self.journal.append(event, request)
+        self.history = self.history.after(event)
+        for listener in self.listeners:
+            listener(event)
+
+    def _open(self) -> None:
+        """Begin the run in the journal, where that is not done."""
+        if not self.history.running:
+            limits = asdict(self.history.rules or Rules(0))
+            self._mark(Phase.INTENT, {"mode": told.APPLY, "run": uuid4().hex, **limits})
+
+    def _mark(self, phase: Phase, what: Mapping[str, object]) -> None:
+        """Begin, resume or end the run in the journal."""
+        at = {"tool": version("rocefort"), "host": who.host(), "process": os.getpid()}
+        event = Event("", "", told.RUN, phase, data=json.dumps({**what, **at, "user": who.user()}))
+        self.journal.append(event, None)
+        self.history = self.history.after(event)
+
+    def _fail(self, text: str, code: int) -> None:
+        if self.history.failure:
+            return  # on the way back already
+        self._say(Event(self._wave, "", told.FAULT, Phase.FAILED, text, code))
+        self._observe([self._wave_of(self._wave)] if self._wave else [])
+
+    # --- how it ends ------------------------------------------------------------------------------
+
+    def _ended(self, action: Action) -> Applied:
+        applied = endings.ended(self._table, action)
+        if self.history.running and not applied.unfinished:
+            how = {"ended": applied.failure or "finished"}
+            self._mark(Phase.DONE, how)
+        return applied
+
+
+def _told_of(device: Device, data: Mapping[str, object] | None = None) -> str:
+    """What a row says for who goes on: of a drained switch also the leg, of how many."""
+    told_of = dict(data or {})
+    if len(device.parts) > 1:
+        told_of |= {"part": device.leg.part, "of": len(device.parts), "back": device.leg.back}
+    return json.dumps(told_of) if told_of else ""

@@ -1,0 +1,235 @@
+"""What a journal tells of a rollout, folded event by event: a pure value that decisions use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple
+
+from rocefort.models.rollout import Act, Event, Phase, Rules
+
+RUN = "run"  # INTENT: begun or resumed; DONE: ended. Only in the journal, no listener hears it
+HEALTH = "health"  # live checks of a wave; its data says when
+BEFORE, DURING, AFTER = "before", "during", "after"
+GATE, WAIT, FOUND, FAULT, STOP, PAUSE, APPROVE = (
+    "gate",
+    "wait",
+    "found",
+    "fault",
+    "stop",
+    "pause",
+    "approve",  # FAILED: it does not hold, or no more
+)
+IGNORED = "ignored"  # a request that was asked of an earlier run
+BREAK_GLASS = "break-glass"  # waves go on without approvals
+EXPIRED = "expired"  # data of an approval that holds no more
+APPLY, RESUME = "apply", "resume"
+FAILS = frozenset({*Act, HEALTH, GATE, FAULT, STOP}) - {Act.ABORT, WAIT}
+
+
+class Leg(NamedTuple):
+    """One change of a device's way: its part of the plan, or that part taken back.
+
+    A switch that is drained has three parts, any other one.
+    """
+
+    part: int = 0
+    back: bool = False
+
+
+FIRST = Leg()
+
+
+def leg_of(event: Event) -> Leg:
+    """The leg that an act on a device belongs to."""
+    told = json.loads(event.data) if event.data else {}
+    return Leg(int(told.get("part", 0)), bool(told.get("back", False)))
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What the rollout did with one device on one leg of its way.
+
+    done: acts of the attempt under way that ended well in this life of the controller: one that
+    resumes begins with none, for what was checked before its death may hold no more.
+    """
+
+    done: frozenset[Act] = frozenset()
+    failed: Mapping[Act, int] = field(default_factory=dict)  # how often, in this life
+    waits: int = 0  # in this life
+    touched: bool = False  # the first act that changes it was begun, in whatever life
+    confirmed: bool = False
+    saved: bool = False
+    before: frozenset[str] = frozenset()  # BGP peers that were up before it was touched
+    why: str = ""  # its last act failed, in this life
+
+    def failures(self, act: Act) -> int:
+        """How often an act failed in this life."""
+        return self.failed.get(act, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a wave is rolled back."""
+
+    wave: str
+    act: str
+    texts: tuple[str, ...]
+    code: int
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """One run of one plan, through all lives of its controller, up to now."""
+
+    running: bool = False  # begun and not ended
+    resumed: bool = False
+    rules: Rules | None = None
+    courses: Mapping[tuple[str, Leg], Course] = field(default_factory=dict)
+    legs: Mapping[str, Leg] = field(default_factory=dict)  # the last one of each device
+    healthy: frozenset[tuple[str, str]] = frozenset()  # live checks that passed: wave and when
+    measured: frozenset[str] = frozenset()  # waves whose gate passed after their last trial began
+    run: str = ""  # a word that no other run has
+    approved: Mapping[str, str] = field(default_factory=dict)  # until when, by wave; ISO 8601
+    unbound: str = ""  # by whom, and why, waves go on without approvals
+    paused: str = ""  # by whom
+    failure: Failure | None = None
+
+    def course(self, device: str, leg: Leg = FIRST) -> Course:
+        """What was done with a device on a leg; nothing yet, where it is not named."""
+        return self.courses.get((device, leg), NOTHING)
+
+    def touched(self, device: str) -> bool:
+        """Whether an act that changes a device was begun, on whatever leg."""
+        legs = (Leg(part, back) for part in range(MOST_PARTS) for back in (False, True))
+        return any(self.course(device, leg).touched for leg in legs)
+
+    def after(self, event: Event) -> History:
+        """The history with one more event."""
+        if event.act == RUN:
+            return self._run(event)
+        history = self._device(event) if event.device else self._wave(event)
+        back = bool(event.device) and leg_of(event).back  # what fails there is told at the end
+        if event.phase is Phase.FAILED and event.act in FAILS and not back:
+            return replace(history, failure=_joined(history.failure, event))
+        return history
+
+    def _run(self, event: Event) -> History:
+        if event.phase is not Phase.INTENT:
+            return replace(self, running=False)
+        told = json.loads(event.data)
+        if told["mode"] == RESUME:
+            courses = {
+                key: replace(course, done=frozenset(), failed={}, waits=0, why="")
+                for key, course in self.courses.items()
+            }
+            healthy = frozenset(each for each in self.healthy if each[1] == AFTER)
+            anew = replace(self, courses=courses, measured=frozenset(), healthy=healthy)
+            return replace(anew, resumed=True, paused="")
+        return History(running=True, rules=_rules(told), run=told.get("run", ""))
+
+    def _wave(self, event: Event) -> History:  # noqa: PLR0911 - one for each act
+        if event.act == PAUSE:
+            return replace(self, paused=event.detail)
+        if event.act == APPROVE:
+            return self._approval(event)
+        if event.phase is not Phase.DONE:
+            return self
+        if event.act == BREAK_GLASS:
+            return replace(self, unbound=event.detail)
+        if event.act == GATE:
+            return replace(self, measured=self.measured | {event.wave})
+        if event.act == HEALTH:
+            return replace(self, healthy=self.healthy | {(event.wave, when_of(event))})
+        return self
+
+    def _approval(self, event: Event) -> History:
+        """One that holds is noted with its end; one that has expired holds no more."""
+        approved = {wave: until for wave, until in self.approved.items() if wave != event.wave}
+        if event.phase is Phase.DONE:
+            approved[event.wave] = event.data
+        elif event.data != EXPIRED:
+            return self
+        return replace(self, approved=approved)
+
+    def _device(self, event: Event) -> History:
+        leg = leg_of(event)
+        course = _advanced(self.course(event.device, leg), event)
+        history = replace(self, courses={**self.courses, (event.device, leg): course})
+        if event.act in set(Act):
+            history = replace(history, legs={**self.legs, event.device: leg})
+        if event.act in (Act.LOAD, Act.TRIAL, Act.ABORT):  # what was measured is measured again
+            healthy = self.healthy - {(event.wave, DURING)}
+            return replace(history, measured=self.measured - {event.wave}, healthy=healthy)
+        return history
+
+
+def when_of(event: Event) -> str:
+    """When the live checks of an event were made, seen from its wave."""
+    return str(json.loads(event.data)["when"])
+
+
+def _rules(told: Mapping[str, Any]) -> Rules:
+    """Rules as the beginning of a run tells them."""
+    known = {field.name for field in fields(Rules)}
+    rules = {key: value for key, value in told.items() if key in known}
+    return Rules(**{**rules, "approve": tuple(told["approve"])})
+
+
+def _advanced(course: Course, event: Event) -> Course:
+    if event.act == WAIT:
+        more = event.phase is Phase.INTENT
+        return replace(course, waits=course.waits + more, done=course.done - {*CHANGES, Act.CHECK})
+    return _acted(course, event, Act(event.act)) if event.act in set(Act) else course
+
+
+def _acted(course: Course, event: Event, act: Act) -> Course:
+    if event.phase is Phase.INTENT:
+        course = replace(course, done=course.done - UNDONE_BY[act])
+        if act is Act.LOAD:
+            return replace(course, touched=True, confirmed=False, saved=False)
+        return course
+    if event.phase is Phase.FAILED:
+        failed = {**course.failed, act: course.failures(act) + 1}
+        return replace(course, failed=failed, why=event.detail)
+    course = replace(course, done=course.done | {act})
+    if act is Act.PRECHECK:
+        return replace(course, before=frozenset(json.loads(event.data)["established"]))
+    return replace(
+        course,
+        confirmed=course.confirmed or act is Act.CONFIRM,
+        saved=course.saved or act is Act.SAVE,
+    )
+
+
+def _joined(failure: Failure | None, event: Event) -> Failure:
+    """All that fails in one act is one failure; what fails on the way back is told at its end."""
+    if failure is None:
+        return Failure(event.wave, event.act, (event.detail,), event.code)
+    if (failure.wave, failure.act) == (event.wave, event.act):
+        return replace(failure, texts=(*failure.texts, event.detail))
+    return failure
+
+
+def history_of(events: Iterable[Event]) -> History:
+    """Fold a journal's events, oldest first."""
+    history = History()
+    for event in events:
+        history = history.after(event)
+    return history
+
+
+NOTHING = Course()
+MOST_PARTS = 3  # a drain, the change, the end of the drain
+CHANGES = frozenset({Act.LOAD, Act.TRIAL})
+# What a begun act leaves to be done anew.
+UNDONE_BY: Mapping[Act, frozenset[Act]] = {
+    Act.LOAD: frozenset({Act.LOAD, Act.TRIAL, Act.CHECK, Act.CONFIRM, Act.SAVE, Act.ABORT}),
+    Act.TRIAL: frozenset({Act.TRIAL, Act.CHECK}),
+    Act.CHECK: frozenset({Act.CHECK}),
+    Act.CONFIRM: frozenset({Act.CONFIRM}),
+    Act.SAVE: frozenset({Act.SAVE}),
+    Act.ABORT: frozenset({Act.LOAD, Act.TRIAL, Act.CHECK, Act.ABORT}),
+    Act.PRECHECK: frozenset({Act.PRECHECK}),
+}

@@ -1,0 +1,172 @@
+"""Changes that no trial rollout can make, and how to make them by hand in a maintenance window."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from rocefort.dialects.vrp.secrets import references
+from rocefort.errors import Problem, Refused
+from rocefort.models.base import Frozen
+from rocefort.models.conditions import ConditionedLine, Requirement
+from rocefort.models.network import Network, Role
+from rocefort.models.wording import listing
+from rocefort.rollout.draining import silent
+from rocefort.rollout.meanwhile import named
+from rocefort.rollout.plan import Sides
+from rocefort.validators.ports import ends_of
+
+# A trial that ends must leave no trace, and a confirmed one must be in effect.
+BEYOND_A_TRIAL = frozenset({Requirement.SAVE, Requirement.REBOOT, Requirement.NO_ROLLBACK})
+
+
+HOW = "make it by hand in a window, as the maintenance procedure says, then plan again"
+
+PORT = re.compile(r"\b\d+GE\d+/\d+/\d+(?::\d+)?", re.ASCII)
+TYPE_IT = "In the place of <secret ..> type the secret itself. "
+
+
+class Step(Frozen):
+    """One step of a procedure: what to do, and what to type."""
+
+    what: str
+    commands: tuple[str, ...] = ()
+
+
+class Procedure(Frozen):
+    """How to make the change of one switch by hand."""
+
+    device: str
+    why: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+
+class NeedsMaintenance(Refused):
+    """Changes beyond a trial; `procedures` say how to make them by hand."""
+
+    def __init__(self, procedures: Iterable[Procedure]) -> None:
+        self.procedures = tuple(procedures)
+        super().__init__(
+            problems=[
+                Problem(each.device, f"no trial can make its change: {each.why[0]}", HOW)
+                for each in self.procedures
+            ]
+        )
+
+
+def refuse_beyond_trial(network: Network, sides: Mapping[str, Sides]) -> None:
+    """Raise NeedsMaintenance where a patch needs a save, a restart, or has no way back.
+
+    An idle port alone is no reason: a switch that refuses such a line while the port is congested
+    ends the trial itself, and a spine is drained; the plan warns of it.
+    """
+    found = [
+        procedure(network, each)
+        for each in sides.values()
+        if any(BEYOND_A_TRIAL & {*line.needs} for line in each.whole.conditions)
+    ]
+    if found:
+        raise NeedsMaintenance(found)
+
+
+def procedure(network: Network, sides: Sides) -> Procedure:
+    """The steps by hand for a switch, whole: what needs a window, and the rest with it."""
+    change, name = sides.whole, sides.node.name
+    hard = [line for line in change.conditions if BEYOND_A_TRIAL & {*line.needs}]
+    needs = {need for line in change.conditions for need in line.needs}
+    return Procedure(
+        device=name,
+        why=tuple(dict.fromkeys(map(str, hard))),
+        steps=tuple(_steps(network, sides, change.conditions, needs)),
+    )
+
+
+def _steps(
+    network: Network,
+    sides: Sides,
+    lines: Iterable[ConditionedLine],
+    needs: Iterable[Requirement],
+) -> Iterator[Step]:
+    name, wanted = sides.node.name, frozenset(needs)
+    yield _keep(name)
+    yield _out_of_use(network, sides)
+    ports = list(dict.fromkeys(port for line in lines if (port := _port(line))))
+    if Requirement.IDLE_PORT in wanted and ports:
+        down = [c for port in ports for c in (f"interface {port}", "shutdown", "quit")]
+        yield Step(
+            what=f"Shut down {named(ports)}, and see that nothing flows there any more.",
+            commands=("system-view", *down, "commit", "return", "display interface brief"),
+        )
+    yield Step(
+        what="Type the change, at the console. "
+        + (TYPE_IT if references(sides.whole.patch) else "")
+        + "A commit here has no timer: read `display configuration candidate changes` before it.",
+        commands=("system-view", *(line.rstrip() for line in sides.whole.patch), "commit"),
+    )
+    if Requirement.IDLE_PORT in wanted and ports:
+        left = [p for p in ports if p in sides.intended.by_interface]
+        up = [c for port in left for c in (f"interface {port}", "undo shutdown", "quit")]
+        if up:
+            yield Step(
+                what="Bring back into use what the change has not taken away.",
+                commands=("system-view", *up, "commit"),
+            )
+    if wanted & {Requirement.SAVE, Requirement.REBOOT}:
+        yield Step(what="Save the configuration, and answer y.", commands=("return", "save"))
+    if Requirement.REBOOT in wanted:
+        yield Step(
+            what=f"Restart {name}, and answer y. Servers that hang on it alone are away meanwhile.",
+            commands=("reboot",),
+        )
+    yield from _in_use(sides)
+    yield Step(what="Save the configuration, and answer y.", commands=("return", "save"))
+    yield Step(
+        what="In a shell: judge it, and plan what is left to do.",
+        commands=("rocefort health FABRIC --connections FILE", "rocefort plan FABRIC"),
+    )
+
+
+def _in_use(sides: Sides) -> Iterator[Step]:
+    """Let a spine announce again."""
+    if sides.node.role is Role.SPINE:
+        lift = sides.change(silent(sides.intended), sides.intended).patch
+        yield Step(
+            what=f"Let {sides.node.name} take traffic again.",
+            commands=("system-view", *(line.rstrip() for line in lift), "commit"),
+        )
+
+
+def _keep(name: str) -> Step:
+    return Step(
+        what=f"Keep what {name} runs, and where to go back to: a rollback does not undo all of it.",
+        commands=("save before-maintenance.cfg", "display configuration commit list 1"),
+    )
+
+
+def _out_of_use(network: Network, sides: Sides) -> Step:
+    name = sides.node.name
+    if sides.node.role is Role.SPINE:
+        others = [node.name for node in network.role(Role.SPINE) if node.name != name]
+        return Step(
+            what=f"Take {name} out of traffic: a first node that denies in each export policy. "
+            f"{listing(others) or 'No other spine'} must carry all of it meanwhile.",
+            commands=("system-view", *_drain_lines(sides), "commit", "return", "display bgp peer"),
+        )
+    servers = [
+        s.name for s in network.servers or () if any(port.device == name for port in s.ports)
+    ]
+    links = [link for link in network.links or () if name in {e.device for e, _ in ends_of(link)}]
+    return Step(
+        what=f"Ask the owners of {named(servers) or 'its servers'} for a window: {name} has "
+        f"{len(links)} uplinks, and what hangs on it alone has no other way."
+    )
+
+
+def _drain_lines(sides: Sides) -> tuple[str, ...]:
+    return tuple(sides.change(sides.running, silent(sides.running)).patch)
+
+
+def _port(line: ConditionedLine) -> str:
+    """The port that a line stands at, or splits; empty: the line is of no port."""
+    found = PORT.search(line.view or line.line)
+    return found[0] if found else ""

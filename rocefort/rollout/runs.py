@@ -1,0 +1,135 @@
+"""The runs that a journal has: who began each, who went on with it, what was done, how it ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from rocefort.models.change import Plan, Wave
+from rocefort.models.progress import Progress, progress_of
+from rocefort.models.rollout import Event, Phase
+from rocefort.models.standing import Happened, Life, Run, Standing, Told
+from rocefort.rollout.history import RESUME, RUN, History, Leg, leg_of
+from rocefort.rollout.lock import holder
+from rocefort.rollout.status import Entry, status
+
+
+def told(journal: Path, plan: str = "") -> Told:
+    """Everything that a journal tells, damaged or not; plan: only of this one, by its digest."""
+    found = status(journal)
+    runs = tuple(run for run in runs_of(found.entries) if plan in ("", run.plan))
+    return Told(str(journal), runs, len(found.entries), found.head, found.damage)
+
+
+def runs_of(entries: Iterable[Entry]) -> list[Run]:
+    """All runs of a journal in the order in which they began."""
+    found: list[Run] = []
+    at_work: dict[str, int] = {}  # by plan, where its run that did not end stands
+    for entry in entries:
+        number = at_work.get(entry.plan)
+        if entry.event.act == RUN:
+            data = json.loads(entry.event.data)
+            if entry.event.phase is Phase.INTENT and (number is None or data["mode"] != RESUME):
+                at_work[entry.plan] = len(found)
+                found.append(Run(entry.plan, (_life(entry, data),), _rules(data)))
+            elif number is not None:
+                found[number] = _marked(found[number], entry, data)
+                if entry.event.phase is not Phase.INTENT:
+                    del at_work[entry.plan]
+        elif number is not None:
+            events = (*found[number].events, Happened(entry.at, entry.event))
+            found[number] = replace(found[number], events=events)
+    return found
+
+
+def _marked(run: Run, entry: Entry, data: Mapping[str, Any]) -> Run:
+    """A run that another life went on with, or that ended."""
+    if entry.event.phase is Phase.INTENT:
+        return replace(run, lives=(*run.lives, _life(entry, data)))
+    return replace(run, ended=data["ended"], ended_at=entry.at)
+
+
+def _life(entry: Entry, data: Mapping[str, Any]) -> Life:
+    user, process = str(data.get("user", "")), int(data["process"])
+    return Life(entry.at, data["mode"], user, data["host"], process, data["tool"])
+
+
+def _rules(data: Mapping[str, Any]) -> dict[str, object]:
+    return {key: data[key] for key in ("max_unavailable", "approve", "not_author") if key in data}
+
+
+def confirmed_of(found: Told) -> frozenset[str]:
+    """Devices that any run of a plan confirmed."""
+    events = (each.event for run in found.runs for each in run.events)
+    return frozenset(
+        event.device
+        for event in events
+        if (
+            (event.act, event.phase) == ("confirm", Phase.DONE)
+            or (event.act, event.phase, event.detail) == ("abort", Phase.DONE, "was confirmed")
+        )
+        and _last_leg(event)
+    )
+
+
+def _last_leg(event: Event) -> bool:
+    """Whether an act was on the last leg of its switch's way: a drain alone is no change."""
+    told_of = json.loads(event.data) if event.data else {}
+    return "part" not in told_of or leg_of(event) == Leg(told_of["of"] - 1)
+
+
+def standing(plan: Plan, journal: Path, now: datetime) -> Standing:
+    """Where the last run of a plan stands; takes no lock, writes nothing beside the journal."""
+    if not journal.is_file():
+        nothing = Told(str(journal))
+        state = "not begun; `rocefort apply` begins"
+        return Standing(plan.digest, plan.fabric, state, "", progress_of(plan), None, nothing, now)
+    at_work = holder(journal.with_name(journal.name + ".lock"))
+    found = status(journal)
+    runs = tuple(run for run in runs_of(found.entries) if run.plan == plan.digest)
+    last = runs[-1] if runs else None
+    seen = Told(str(journal), runs, len(found.entries), found.head, found.damage)
+    history = found.history(plan.digest)
+    state = _state(plan, last, history, at_work)
+    return Standing(
+        plan.digest, plan.fabric, state, at_work, progress_in(plan, last), last, seen, now
+    )
+
+
+def progress_in(plan: Plan, run: Run | None) -> Progress:
+    """How far a run is, with seconds of the epoch as its clock."""
+    waits = run.rules.get("approve", ()) if run else ()
+    progress = progress_of(plan, frozenset(map(str, waits if isinstance(waits, list) else ())))
+    for each in run.events if run else ():
+        progress.take(each.event, datetime.fromisoformat(each.at).timestamp())
+    return progress
+
+
+def _state(plan: Plan, run: Run | None, history: History, at_work: str) -> str:
+    if run is None:
+        return "not begun; `rocefort apply` begins"
+    if run.ended or at_work:
+        return run.ended or f"under way by {at_work}"
+    return _left(plan, history)
+
+
+def _left(plan: Plan, history: History) -> str:
+    """In what state a run was left that no controller carries."""
+    if history.failure:
+        return "failed, and not yet rolled back; `rocefort resume` does it"
+    if history.paused:
+        return f"paused by {history.paused}; `rocefort resume` goes on"
+    wave = next((w.name for w in plan.waves if not _done(plan, w, history)), "")
+    waits = history.rules.approve if history.rules and not history.unbound else ()
+    if wave in waits and wave not in history.approved:
+        return f"wave {wave} waits for its approval; `rocefort approve`, then `rocefort resume`"
+    return "interrupted, its controller is gone; `rocefort resume` goes on"
+
+
+def _done(plan: Plan, wave: Wave, history: History) -> bool:
+    lasts = ((device, Leg(len(plan.parts(wave, device)) - 1)) for device in wave.devices)
+    return all(history.course(device, last).saved for device, last in lasts)

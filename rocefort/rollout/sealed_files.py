@@ -1,0 +1,69 @@
+"""The files that decide what a plan says: their digests stand in it, and must be the same later."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+from rocefort.errors import BadInput, Refused
+from rocefort.models.change import Plan, SealedFile
+from rocefort.paths import HARDWARE, PROFILES, ROOT, TEMPLATES
+
+RULEBOOK = ROOT / "rocefort" / "dialects" / "vrp" / "rulebook"
+# What ships beside the code: hardware facts, profiles, templates, and how patches are made.
+SHIPPED = (
+    (HARDWARE, "*.yaml"),
+    (PROFILES, "*.yaml"),
+    (TEMPLATES / "vrp", "*"),
+    (RULEBOOK, "huawei.*"),
+)
+
+
+def tool() -> str:
+    """Rocefort as a plan names it."""
+    return f"rocefort {version('rocefort')}"
+
+
+def sealed_files(own: Iterable[Path]) -> tuple[SealedFile, ...]:
+    """Every file with its digest. own: the fabric's, beside those that ship."""
+    return tuple(SealedFile(name=name, sha256=_digest(path)) for name, path in _named(own))
+
+
+def check_files(plan: Plan) -> None:
+    """Raise Refused where Rocefort or a file is another than when the plan was made."""
+    if plan.tool != tool():
+        raise Refused(
+            f"was made by {plan.tool}, and this is {tool()}",
+            where=f"plan {plan.digest[:12]}",
+            how="apply or resume it by that version, or plan again",
+        )
+    shipped = {name for name, _ in _named(())}
+    own = (Path(file.name) for file in plan.files if file.name not in shipped and _is_own(file))
+    now = {file.name: file.sha256 for file in sealed_files(own)}
+    sealed = {file.name: file.sha256 for file in plan.files}
+    for name in sorted({*now, *sealed}):
+        if now.get(name) != sealed.get(name):
+            what = "is new" if name not in sealed else "has changed" if name in now else "is gone"
+            raise Refused(f"{what} since the plan was made", where=name, how="plan again")
+
+
+def _is_own(file: SealedFile) -> bool:
+    return Path(file.name).is_absolute() and Path(file.name).is_file()
+
+
+def _named(own: Iterable[Path]) -> Iterator[tuple[str, Path]]:
+    for path in own:
+        yield str(path.resolve()), path
+    for directory, pattern in SHIPPED:
+        for path in sorted(directory.rglob(pattern)):
+            if path.is_file() and not path.name.startswith("."):
+                yield path.relative_to(ROOT).as_posix(), path
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise BadInput(f"cannot be read: {error.strerror}", where=str(path)) from None

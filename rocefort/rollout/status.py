@@ -1,0 +1,99 @@
+"""Where a rollout stands, by its journal alone: takes no lock, and writes nothing beside it.
+
+SQLite may write to the side files of a database that it only reads. So a copy is read: the file
+stays as it is while a controller runs (it only appends to the log), and what was copied while one
+ended shows in the chain, and is copied again.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocefort.errors import BadInput
+from rocefort.models.rollout import Event
+from rocefort.rollout.chain import COLUMNS, HEAD_BYTES, Row, damage, parsed
+from rocefort.rollout.history import History, history_of
+from rocefort.rollout.journal import FORMAT, event_of, head_file
+
+TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of a journal."""
+
+    number: int
+    at: str
+    plan: str
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a journal says. `damage`: why it cannot be trusted; the entries are shown all the same.
+
+    head: the newest link of its chain; whoever keeps it elsewhere can tell a forged journal.
+    """
+
+    entries: tuple[Entry, ...]
+    head: str
+    damage: str = ""
+
+    def history(self, plan_digest: str) -> History:
+        """Where the last run of a plan stands."""
+        return history_of(entry.event for entry in self.entries if entry.plan == plan_digest)
+
+
+def status(path: Path) -> Status:
+    """Read a journal, damaged or not; raises BadInput where there is none."""
+    if not path.is_file():
+        raise BadInput("no such journal", where=str(path), how="it is made by `rocefort apply`")
+    for _ in range(TRIES):
+        found = _read(path)
+        if not found.damage:
+            break
+    return found
+
+
+def _read(path: Path) -> Status:
+    head = (0, "")
+    with suppress(FileNotFoundError):
+        head = parsed(head_file(path).read_bytes()[:HEAD_BYTES])  # first: rows may only be more
+    try:
+        rows = _rows(path)
+    except sqlite3.Error as error:
+        return Status((), "", str(error))
+    except OSError as error:
+        raise BadInput(f"cannot be read: {error.strerror}", where=str(path)) from None
+    entries = tuple(_entry(row) for row in rows)
+    link = str(rows[-1][-1]) if rows else ""
+    return Status(entries, link, damage(_up_to(rows, head), head))
+
+
+def _up_to(rows: list[Row], head: tuple[int, str]) -> list[Row]:
+    """Rows without those that came after the head was read: a controller may be at work."""
+    return rows[: head[0] + 1]
+
+
+def _rows(path: Path) -> list[Row]:
+    with tempfile.TemporaryDirectory(prefix="rocefort-status-") as directory:
+        copy = Path(directory) / "journal"
+        shutil.copyfile(path, copy)
+        with suppress(FileNotFoundError):
+            shutil.copyfile(path.with_name(path.name + "-wal"), copy.with_name("journal-wal"))
+        with closing(sqlite3.connect(copy)) as connection:
+            (found,) = connection.execute("pragma user_version").fetchone()
+            if found != FORMAT:
+                raise sqlite3.DatabaseError(f"format {found}, this Rocefort reads {FORMAT}")
+            order = f"select {COLUMNS}, hash from entry order by id"  # noqa: S608
+            return connection.execute(order).fetchall()
+
+
+def _entry(row: Row) -> Entry:
+    number, at, plan, *told, _ = row
+    return Entry(int(str(number)), str(at), str(plan), event_of(told))

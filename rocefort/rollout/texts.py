@@ -1,0 +1,69 @@
+"""What ran before a rollout, kept by its content beside the journal, for its owner alone."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocefort.errors import BadInput, ServiceFailed
+from rocefort.models.change import digest_of
+
+
+@dataclass(frozen=True)
+class KeptTexts:
+    """Texts in a directory, each in a file that its SHA-256 names; they are never changed.
+
+    A text is kept as the switch shows it: it shows no password, only what it made of one.
+    """
+
+    directory: Path
+
+    def keep(self, text: str) -> str:
+        """Make a text durable; returns its digest. Raises ServiceFailed."""
+        digest = digest_of(text)
+        path = self.directory / digest
+        part = path.with_name(f"{digest}.part")
+        try:
+            self.directory.mkdir(mode=0o700, exist_ok=True)
+            if path.exists():
+                return digest
+            part.unlink(missing_ok=True)  # of a controller that died here
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            with os.fdopen(os.open(part, flags, 0o600), "wb") as file:
+                file.write(text.encode())
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(path)
+            _sync(self.directory)
+        except OSError as error:
+            raise ServiceFailed(
+                f"what runs cannot be kept: {error.strerror}",
+                where=str(self.directory),
+                how="nothing is changed without it",
+            ) from None
+        return digest
+
+    def read(self, digest: str) -> str:
+        """A kept text; raises BadInput where it is not there, or not what its name says."""
+        path = self.directory / digest
+        try:
+            text = path.read_bytes().decode()
+        except (OSError, UnicodeDecodeError):
+            raise BadInput("is not kept, or cannot be read", where=str(path)) from None
+        if digest_of(text) != digest:
+            raise BadInput("was changed after it was kept", where=str(path))
+        return text
+
+
+def kept_beside(journal: Path) -> KeptTexts:
+    """The texts that belong to a journal."""
+    return KeptTexts(journal.with_name(journal.name + ".texts"))
+
+
+def _sync(directory: Path) -> None:
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

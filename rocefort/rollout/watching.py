@@ -1,0 +1,64 @@
+"""The live checks of a rollout, judged against what every switch is meant to run at that moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rocefort.models.network import Network
+from rocefort.models.wording import counted
+from rocefort.rollout.history import AFTER, BEFORE
+from rocefort.rollout.live import Live, LiveChecks, meant_now
+
+NOTHING_BEFORE = "; nothing was read before the change, so every error counts as new"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the live checks say of a wave."""
+
+    passed: bool
+    summary: str
+
+
+@dataclass
+class WaveChecks:
+    """Implements rocefort.rollout.ports.Watching; remembers what was there before each wave.
+
+    running: what each switch of the plan ran when it was observed last. That was compared with the
+    plan by then, whatever state of its way the switch is in, so it is what is meant; the fabric
+    is not asked, for a plan back leads away from it. others: what switches run that nobody changes;
+    one that gives no text is taken to run what the fabric intends.
+    """
+
+    network: Network
+    checks: LiveChecks
+    running: Callable[[], Mapping[str, str]]
+    others: Callable[[Sequence[str]], Mapping[str, str]]
+    _unchanged: Mapping[str, str] | None = None
+    _before: dict[tuple[str, ...], Live] = field(default_factory=dict)
+
+    def _texts(self) -> dict[str, str]:
+        running = self.running()
+        if self._unchanged is None:
+            names = [node.name for node in self.network.nodes if node.name not in running]
+            self._unchanged = self.others(names) if names else {}
+        return {**self._unchanged, **running}
+
+    def __call__(self, devices: Sequence[str], when: str, *, allow_sick: bool) -> Judged:
+        """Read a wave's switches and their neighbours, and judge them."""
+        network = meant_now(self.network, self._texts(), ())
+        wave = tuple(devices)
+        baseline = None if when == BEFORE else self._before.get(wave)
+        found = self.checks(network, devices, baseline, on_trial=when != BEFORE)
+        if when == BEFORE:
+            self._before[wave] = found
+        if when == AFTER:
+            self._before.pop(wave, None)
+        said = counted(len(found.observed.devices), "switch") + " read"
+        alone = NOTHING_BEFORE if when != BEFORE and baseline is None else ""
+        if refusal := found.refusal(allow_sick=allow_sick):
+            return Judged(passed=False, summary=f"{refusal}{alone}")
+        known = counted(len(found.old or found.new), "error")
+        sick = f", {known} that {'were' if known[:2] != '1 ' else 'was'} there before"
+        return Judged(passed=True, summary=said + (sick if found.old or found.new else ""))

@@ -1,0 +1,98 @@
+"""Three opinions on where packets go: an engine's routes against those of a twin's kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+
+from rocefort.models.network import Network, Sources
+from rocefort.models.routing import Failure, RoutingState
+from rocefort.validators.failures import dense
+from rocefort.validators.routing import analyse
+
+Hops = frozenset[IPv4Address]
+Tables = Mapping[str, Mapping[IPv4Network, Hops]]  # of kernels: BGP's routes by switch
+
+
+Ties = Callable[[str, IPv4Network], Hops]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One prefix of one switch to which two opinions send packets by other next hops."""
+
+    switch: str
+    prefix: IPv4Network
+    kernel: Hops
+    engine: Hops
+
+    def __str__(self) -> str:
+        return (
+            f"{self.switch} {self.prefix}: the kernel has {_words(self.kernel)}, "
+            f"the engine {_words(self.engine)}"
+        )
+
+
+@dataclass(frozen=True)
+class Opinions:
+    """How many (switch, prefix) were compared, and which differ."""
+
+    engine: str
+    compared: int
+    differences: tuple[Difference, ...]
+
+
+def three_opinions(network: Network, tables: Tables, sources: Sources | None = None) -> Opinions:
+    """Compare kernels with the embedded engine; raises Refused as it does."""
+    solution = analyse(network, sources)
+    return compare_tables(solution.state, tables, solution.ties)
+
+
+def after_failure(network: Network, failure: Failure, tables: Tables) -> Opinions:
+    """The same, after a failure; switches that failed are left out."""
+    alive = {name: table for name, table in tables.items() if name not in failure.nodes}
+    solution = dense(network, failure)
+    return compare_tables(solution.state, alive, solution.ties)
+
+
+def compare_tables(state: RoutingState, tables: Tables, ties: Ties) -> Opinions:
+    """Compare kernels with an engine's answers, or with recorded ones, of these switches.
+
+    ties: next hops that only an arbitrary tie-breaker tells apart: where a switch may use fewer,
+    two opinions need to have equally many of them, not the same ones.
+    """
+    wanted: dict[str, dict[IPv4Network, Hops]] = {name: {} for name in tables}
+    for route in state.routes:
+        if route.device in wanted:
+            wanted[route.device][route.prefix] = frozenset(route.next_hops)
+    pairs = [
+        (name, prefix)
+        for name, table in tables.items()
+        for prefix in sorted({*table, *wanted[name]})
+    ]
+    differences = tuple(
+        each
+        for each in _differing(pairs, wanted, tables)
+        if not _same_choice(each, ties(each.switch, each.prefix))
+    )
+    return Opinions(state.engine, len(pairs), differences)
+
+
+def _same_choice(difference: Difference, ties: Hops) -> bool:
+    kernel, engine = difference.kernel, difference.engine
+    return bool(kernel) and len(kernel) == len(engine) and ties >= kernel | engine
+
+
+def _differing(
+    pairs: Collection[tuple[str, IPv4Network]], wanted: Tables, tables: Tables
+) -> Iterator[Difference]:
+    for name, prefix in pairs:
+        kernel = tables[name].get(prefix, frozenset())
+        engine = wanted[name].get(prefix, frozenset())
+        if kernel != engine:
+            yield Difference(name, prefix, kernel, engine)
+
+
+def _words(hops: Hops) -> str:
+    return ", ".join(map(str, sorted(hops))) or "no route"

@@ -1,0 +1,100 @@
+"""Counters of the switches around RDMA tests: PFC frames, drops, marks; nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+from napalm.base.exceptions import CommandErrorException, ConnectionException
+from nornir.core import Nornir
+from nornir.core.task import Result, Task
+
+from rocefort.dialects.vrp.observing import lossless
+from rocefort.dialects.vrp.observing.shown import Shown
+from rocefort.errors import RocefortError
+from rocefort.fleet.inventory import NEW_SESSION
+from rocefort.models.network import Network
+from rocefort.models.observed import QueueSeen
+from rocefort.models.rdma_counters import MarkedSeen, SwitchCounters
+from rocefort.rdma.counter_text import read_ecn_statistics
+from rocefort.rdma.rows import FlawError
+
+ECN = "display qos ecn statistics"  # V300R023C00
+
+EXPECTED = (RocefortError, OSError, ConnectionException)
+
+T = TypeVar("T")
+
+
+class Driver(Protocol):
+    """The part of napalm_cloudengine that is used here."""
+
+    def cli(self, commands: list[str]) -> dict[str, str]: ...  # noqa: D102 - NAPALM's
+
+
+def leaves_and_spines(network: Network, servers: Sequence[str]) -> tuple[str, ...]:
+    """Switches that traffic between these servers may pass."""
+    leaves = {s.port.device for s in network.servers or () if s.name in servers}
+    met = {
+        end.device
+        for link in network.links or ()
+        for here, end in ((link.a, link.b), (link.b, link.a))
+        if here.device in leaves
+    }
+    across = met if len(leaves) > 1 else set()
+    return tuple(node.name for node in network.nodes if node.name in leaves | across)
+
+
+def read_switches(
+    nornir: Nornir, network: Network, switches: Sequence[str]
+) -> tuple[SwitchCounters, ...]:
+    """Read switches at once; what one does not tell is None in its counters."""
+
+    def read(task: Task) -> Result:
+        name = task.host.name
+        driver: Driver = task.host.get_connection(NEW_SESSION, task.nornir.config)
+        try:
+            return Result(task.host, result=_counters(driver, network, name))
+        finally:
+            task.host.close_connection(NEW_SESSION)
+
+    chosen = nornir.filter(filter_func=lambda host: host.name in set(switches))
+    answers = chosen.run(task=read, on_failed=True)
+    for answer in answers.values():
+        if answer.failed and not isinstance(answer.exception, EXPECTED):
+            answers.raise_on_error()
+    return tuple(
+        SwitchCounters(device=name) if answers[name].failed else answers[name][0].result
+        for name in switches
+        if name in answers
+    )
+
+
+def _counters(driver: Driver, network: Network, name: str) -> SwitchCounters:
+    def show(command: str) -> Shown:
+        return Shown(name, command, driver.cli([command])[command])
+
+    def queues() -> tuple[QueueSeen, ...]:
+        ports = (p.end.interface for p in network.roce_ports if p.end.device == name)
+        found: list[QueueSeen] = []
+        for port in dict.fromkeys(ports):
+            found += lossless.queue_drops(show(lossless.QUEUES.format(port)), port)
+        return tuple(found)
+
+    def marked() -> tuple[MarkedSeen, ...]:
+        return read_ecn_statistics(driver.cli([ECN])[ECN])
+
+    return SwitchCounters(
+        device=name,
+        pfc=_told(lambda: tuple(lossless.pfc_counters(show(lossless.PFC_COUNTERS)))),
+        queues=_told(queues),
+        marked=_told(marked),
+    )
+
+
+def _told(read: Callable[[], T]) -> T | None:
+    """What a reading gives; None where the release does not know it, or shows it otherwise."""
+    try:
+        return read()
+    except (CommandErrorException, RocefortError, FlawError):
+        return None

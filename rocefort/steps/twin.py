@@ -1,0 +1,117 @@
+"""Steps of `lab up` and of what a lab is asked afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from rocefort.errors import BadInput, Refused
+from rocefort.lab.twin.breaking import Broken, break_lab, mend_lab
+from rocefort.lab.twin.host import require_host, require_root
+from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.telling import status_of
+from rocefort.lab.twin.twin import Choice, Twin, take_down
+from rocefort.models.network import Network
+from rocefort.models.routing import SessionStatus
+from rocefort.models.twin import LabStatus
+from rocefort.models.wording import counted
+from rocefort.steps.judging import subject_of
+from rocefort.steps.twin_lines import start_lines
+from rocefort.validators.outside import with_outside
+from rocefort.validators.routing import solve
+
+REPLAYED = "RDMA runs of its servers are replayed from recordings: nothing of them crosses the twin"
+
+
+def bring_up(fabric: Path, name: str | None, choice: Choice, say: Callable[[str], None]) -> Twin:
+    """Bring a fabric's twin up with its command lines, and say what it leaves out."""
+    require_host(other_frr=choice.other_frr)
+    subject = subject_of(fabric, None)
+    network = with_outside(subject.network)
+    chosen = replace(choice, expected=expected_sessions(network))
+    twin = Twin.up(network, name or network.name, chosen, say=say)
+    try:
+        start_lines(twin.registry, twin.record, subject.network, subject.texts)
+    except BaseException:
+        twin.down()
+        raise
+    say(f"note: {REPLAYED}")
+    for note in notes_of(twin):
+        say(f"note: {note}")
+    return twin
+
+
+def expected_sessions(network: Network) -> dict[str, tuple[str, ...]] | None:
+    """Peers by switch whose sessions the embedded engine sees up; None where it refuses.
+
+    A fabric with a fault comes up, too: its sessions that cannot are not waited for.
+    """
+    try:
+        state = solve(network)
+    except Refused:
+        return None
+    found: dict[str, list[str]] = {}
+    for session in state.sessions:
+        if session.status is SessionStatus.ESTABLISHED:
+            found.setdefault(session.device, []).append(str(session.peer))
+    return {switch: tuple(peers) for switch, peers in found.items()}
+
+
+def notes_of(twin: Twin) -> list[str]:
+    """What the twin does not do of what the texts say, each once, with how many switches say it."""
+    found: dict[str, list[str]] = {}
+    for plan in twin.topology.switches:
+        for note in plan.notes:
+            found.setdefault(note, []).append(plan.name)
+    return [f"{note} ({_who(names)})" for note, names in found.items()]
+
+
+def _who(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else counted(len(names), "switch")
+
+
+def the_lab(name: str | None) -> str:
+    """The lab that is meant: the only one, where none is named."""
+    names = Registry().names()
+    if name is not None or len(names) == 1:
+        return name or names[0]
+    if not names:
+        raise BadInput("no lab is up", how="`rocefort lab up FABRIC` starts one")
+    raise BadInput(f"labs are up: {', '.join(names)}", how="name one with --name")
+
+
+def find_lab(name: str | None) -> Twin:
+    """A lab that can be worked in. Raises ServiceFailed without root."""
+    require_root()
+    return Twin.find(the_lab(name))
+
+
+def end_lab(name: str) -> None:
+    """Take a lab down, by its name alone."""
+    require_root()
+    take_down(name)
+
+
+def all_labs() -> list[LabStatus]:
+    """State of every lab on this machine."""
+    require_root()
+    return [status_of(name) for name in Registry().names()]
+
+
+def one_lab(name: str | None) -> LabStatus:
+    """State of one lab."""
+    require_root()
+    return status_of(the_lab(name))
+
+
+def break_one(name: str, fault: str, where: str) -> Broken:
+    """Break something in a lab on purpose."""
+    require_root()
+    return break_lab(Registry(), name, fault, where)
+
+
+def mend(name: str) -> tuple[Broken, ...]:
+    """Mend what was broken in a lab on purpose; the routes may take a while to come back."""
+    require_root()
+    return mend_lab(Registry(), name)

@@ -1,0 +1,136 @@
+"""What many devices cost: load 10 lines, the device's own diff, a trial, its confirm, on each.
+
+`devices.py run SWITCHES` prints one JSON line. The emulated switches run in a process of their own
+(`devices.py serve SWITCHES FOLDER`), so that what each side costs is known; nothing waits there but
+for the other side. Both share the cores of this machine, with whatever else runs on it.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+WORKERS = 50  # sessions at a time
+# What this loop costs on a quiet machine like the one where the bars were set, in CPU seconds.
+QUIET_LOOP_S, LOOP = 0.38, 5_000_000
+CHANGE = "".join(f"interface LoopBack{n}\n description measured {n}\n" for n in range(20, 25))
+
+
+def main() -> None:
+    """Serve or run, as the arguments say."""
+    match sys.argv[1:]:
+        case ["serve", switches, folder]:
+            serve(int(switches), Path(folder))
+        case ["run", switches]:
+            print(json.dumps(run(int(switches))))
+        case _:
+            sys.exit("devices.py serve SWITCHES FOLDER | run SWITCHES")
+
+
+def serve(switches: int, folder: Path) -> None:
+    """Run the switches of a fabric; print where they listen, and at the end what they cost."""
+    from rocefort.steps.lab_options import LabOptions  # noqa: PLC0415 - no cost of the client
+    from rocefort.steps.rehearsal import rehearse  # noqa: PLC0415 - same
+
+    with rehearse(*_designed(switches, folder), folder, LabOptions(keep=True)) as lab:
+        begun = _cpu_s()
+        user, password = lab.server.user, lab.server.password
+        told = {"ports": lab.server.ports, "user": user, "password": password}
+        print(json.dumps(told | {"known_hosts": str(lab.server.known_hosts)}), flush=True)
+        sys.stdin.read()
+        changed = sum(len(switch.points) == 1 for switch in lab.switches.values())
+        trials = sum(switch.trial is not None for switch in lab.switches.values())
+        costs = {"seconds": _cpu_s() - begun, "MB": _peak_mb(), "changed": changed}
+        print(json.dumps(costs | {"trials": trials}), flush=True)
+
+
+def _designed(switches: int, folder: Path) -> tuple[Any, Mapping[str, str]]:
+    """The fabric of flow.py with its links and servers, and what each switch runs."""
+    from rocefort.design.derive import derive_loaded  # noqa: PLC0415 - same
+    from rocefort.design.load import load_fabric  # noqa: PLC0415 - same
+    from rocefort.dialects.vrp.texts import render_all  # noqa: PLC0415 - same
+
+    flow: Any = import_module("flow")  # beside this file, which is no package
+    file = folder / "fabric.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(flow.fabric_text(switches))
+    network = derive_loaded(load_fabric(file), flow.catalogue()).network
+    return network, render_all(network)
+
+
+def run(switches: int) -> dict[str, float]:
+    """Start the switches, change all of them, and say what that took on both sides."""
+    with TemporaryDirectory() as folder:
+        command = [sys.executable, __file__, "serve", str(switches), folder]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as lab:
+            assert lab.stdin is not None
+            assert lab.stdout is not None
+            where = json.loads(lab.stdout.readline())
+            client = _client(where)
+            lab.stdin.close()
+            emulator = json.loads(lab.stdout.readline())
+    if (emulator["changed"], emulator["trials"]) != (switches, 0):
+        raise RuntimeError(f"not every switch was changed: {emulator}")
+    return client | {
+        "devices/s": switches / client["wall"],
+        "client ms": client["seconds"] / switches * 1000,
+        "emulator ms": emulator["seconds"] / switches * 1000,
+        "emulator MB": emulator["MB"],
+    }
+
+
+def _client(where: dict[str, Any]) -> dict[str, float]:
+    """Change every switch, `WORKERS` at a time: seconds by the wall and of CPU, memory."""
+    from napalm_cloudengine import CloudEngineDriver  # noqa: PLC0415 - no cost of the emulator
+
+    def change(name: str, port: int) -> None:
+        options = {"name": name, "port": port, "ssh_known_hosts": where["known_hosts"]}
+        login = ("127.0.0.1", where["user"], where["password"])
+        with CloudEngineDriver(*login, 120, options) as driver:
+            driver.load_merge_candidate(config=CHANGE)
+            if not driver.compare_config():
+                raise RuntimeError(f"{name}: no difference")
+            driver.commit_config(revert_in=600)
+            driver.confirm_commit()
+
+    slow = slowness()
+    wall, cpu = time.perf_counter(), _cpu_s()
+    with ThreadPoolExecutor(WORKERS) as pool:
+        list(pool.map(change, where["ports"], where["ports"].values()))
+    costs = {"wall": time.perf_counter() - wall, "seconds": _cpu_s() - cpu, "MB": _peak_mb()}
+    return costs | {"slowness": (slow + slowness()) / 2}
+
+
+def slowness() -> float:
+    """How many times more CPU seconds than on a quiet machine the same work takes now."""
+    before, total = time.process_time(), 0
+    for number in range(LOOP):
+        total += number * number
+    return (time.process_time() - before) / QUIET_LOOP_S
+
+
+def _cpu_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def _peak_mb() -> float:
+    """Peak resident memory of this process alone: ru_maxrss also counts the one that started it."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    kbytes = next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))
+    return int(kbytes) / 1024
+
+
+if __name__ == "__main__":
+    main()

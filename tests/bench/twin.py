@@ -1,0 +1,94 @@
+"""How fast a twin comes up, and all single failures of HEPS against the embedded engine (root).
+
+Run by hand: `.venv/bin/python tests/bench/twin.py`. Wall clock is printed with the load of the
+machine, for it is worth nothing without; CPU is of this process and of all that the lab started.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+from rocefort.design.derive import derive
+from rocefort.design.new import Size, new_fabric, write_new
+from rocefort.lab.twin.cutting import failed
+from rocefort.lab.twin.reap import processes_of
+from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.twin import Twin
+from rocefort.models.network import Network
+from rocefort.paths import INVENTORY
+from rocefort.steps.judging import subject_of_derived
+from rocefort.steps.opinions import after_failure, three_opinions
+from rocefort.validators.failures import single_failures
+from rocefort.validators.routing import analyse
+
+BARS_S = {(2, 8): 6, (8, 64): 30}  # on two cores that have nothing else to do
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def network_of(spines: int, leaves: int) -> Network:
+    """A fabric with a server on each leaf."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = new_fabric("bench", Size(spines, leaves, 1), "CE8851-32CQ8DQ-P", "CE9860-4C-EI")
+        write_new("bench", text, Path(folder))
+        return subject_of_derived(derive(Path(folder) / "bench" / "fabric.yaml")).network
+
+
+def cpu_s(lab: str = "") -> float:
+    """CPU of this process, of its children that have ended, and of a lab's daemons."""
+    own = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    words = (
+        Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(") ")[2].split()
+        for pid in (processes_of(lab) if lab else ())
+    )
+    daemons = sum(int(each[11]) + int(each[12]) for each in words) / TICKS
+    return sum(each.ru_utime + each.ru_stime for each in own) + daemons
+
+
+def time_up(spines: int, leaves: int, registry: Registry) -> None:
+    """Print what it takes to bring a fabric up, and down."""
+    network = network_of(spines, leaves)
+    start, before = time.monotonic(), cpu_s()
+    twin = Twin.up(network, "bench", registry=registry)
+    wall, cpu = time.monotonic() - start, cpu_s(twin.record.id) - before
+    routes = three_opinions(network, twin.fibs(protocols=["bgp"]))
+    start = time.monotonic()
+    twin.down()
+    print(
+        f"{spines}x{leaves}: up {wall:.1f} s (bar {BARS_S[spines, leaves]} s), CPU {cpu:.1f} s, "
+        f"down {time.monotonic() - start:.1f} s, load {os.getloadavg()[0]:.1f}; "
+        f"{len(routes.differences)} of {routes.compared} next-hop sets differ from the engine's"
+    )
+
+
+def every_failure(registry: Registry) -> None:
+    """Compare kernels and engine after every single failure of HEPS."""
+    network = subject_of_derived(derive(INVENTORY / "heps" / "fabric.yaml")).network
+    twin = Twin.up(network, "bench", registry=registry)
+    start, compared, differences = time.monotonic(), 0, 0
+    failures = single_failures(network, analyse(network))
+    for failure in failures:
+        with failed(twin, failure):
+            found = after_failure(network, failure, twin.fibs(protocols=["bgp"]))
+        compared += found.compared
+        differences += len(found.differences)
+    print(
+        f"HEPS, {len(failures)} single failures: {differences} of {compared} next-hop sets differ, "
+        f"{time.monotonic() - start:.0f} s, load {os.getloadavg()[0]:.1f}"
+    )
+    twin.down()
+
+
+def main() -> None:
+    """Run all of it."""
+    registry = Registry(Path(f"/run/rocefort-bench-{os.getpid()}"))
+    for spines, leaves in BARS_S:
+        time_up(spines, leaves, registry)
+    every_failure(registry)
+
+
+if __name__ == "__main__":
+    main()

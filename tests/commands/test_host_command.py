@@ -1,0 +1,367 @@
+"""`rocefort host` as a person runs it: files for every server, and a check over real SSH."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocefort.design.derive import Derived, derive
+from rocefort.design.hosts import host_plans
+from rocefort.dialects.host import SCRIPT, host_files
+from rocefort.fleet.connections import Access, Connections, ServerAccess, save_connections
+from rocefort.fleet.ssh_exec import guarded
+from rocefort.lab.host_settings import HostRoot
+from rocefort.lab.hosts import RdmaHosts
+from rocefort.models.host import HostPlan
+from rocefort.steps.hosts import reader_command
+
+ASKED = ("k8sgn08", "k8sgn12")
+DEADLINE_S = 60.0
+NIC = "sys/class/net/ens1f0np0"
+
+
+@pytest.fixture(scope="module")
+def ready(heps: Derived, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Roots of servers on which the rendered script was applied."""
+    plans = host_plans(heps)
+    roots = {}
+    for name in ASKED:
+        at = tmp_path_factory.mktemp(name)
+        plan, script = plans[name], at / SCRIPT
+        root = root_of(at / "root", plan).make()
+        script.write_text(host_files(plan)[SCRIPT], encoding="utf-8")
+        assert root.run(["/bin/bash", str(script), "--apply"]).returncode == 0
+        roots[name] = at / "root"
+    return roots
+
+
+def root_of(path: Path, plan: HostPlan) -> HostRoot:
+    nic = plan.nic
+    files = (*nic.switches, *nic.parameters) if nic else ()
+    return HostRoot(
+        path,
+        address=str(plan.address),
+        sysctl=plan.sysctl,
+        parameters={file.path: file.value for file in files},
+    )
+
+
+@dataclass
+class Servers:
+    """Two servers over SSH, their roots, and the connections that lead there."""
+
+    roots: dict[str, HostRoot]
+    connections: Path
+    access: Connections
+    fabric: Path
+
+    def closed(self, name: str) -> None:
+        """Nobody listens at the server's port any more."""
+        servers = tuple(
+            s.model_copy(update={"port": 1}) if s.name == name else s for s in self.access.servers
+        )
+        save_connections(self.access.model_copy(update={"servers": servers}), self.connections)
+
+
+OpenServers = Callable[..., Any]
+
+
+@pytest.fixture
+def servers(
+    ready: dict[str, Path], heps_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Servers]:
+    """Servers as the script left them."""
+    yield from opened(ready, heps_file, tmp_path, monkeypatch)
+
+
+def opened(
+    ready: dict[str, Path], fabric: Path, at: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Servers]:
+    monkeypatch.setenv("SERVER_PASSWORD", "emulated-only")
+    derived = derive(fabric)
+    plans = host_plans(derived)
+    roots = {}
+    for name, path in ready.items():
+        shutil.copytree(path, at / name, symlinks=True)
+        roots[name] = root_of(at / name, plans[name])
+        roots[name].readers.add(guarded(reader_command(plans[name]), DEADLINE_S))
+    addresses = {name: str(plans[name].address.ip) for name in ready}
+    with RdmaHosts(addresses, {}, at / "ssh", settings=roots).in_thread() as hosts:
+        (at / "known_hosts").write_text(hosts.known_hosts_text, encoding="utf-8")
+        access = Connections(
+            known_hosts=at / "known_hosts",
+            command_timeout_s=DEADLINE_S,
+            devices=tuple(
+                Access(name=n.name, host="127.0.0.1", user="none", credential="env:NONE")
+                for n in derived.network.nodes
+            ),
+            servers=tuple(
+                ServerAccess(
+                    name=name,
+                    host="127.0.0.1",
+                    port=port,
+                    user="rdma",
+                    credential="env:SERVER_PASSWORD",
+                    rdma_device="mlx5_0",
+                    gid_index=3,
+                )
+                for name, port in hosts.ports.items()
+            ),
+        )
+        save_connections(access, at / "connections.yaml")
+        yield Servers(roots, at / "connections.yaml", access, fabric)
+
+
+@pytest.fixture
+def check(rocefort: Callable[..., Any], servers: Servers) -> Callable[..., Any]:
+    """Run the check; returns its exit code, findings and what was not judged, in words."""
+
+    def run(*words: object) -> tuple[int, list[str], list[str]]:
+        ran = rocefort(
+            *("host", "check", servers.fabric, "--connections", servers.connections),
+            *("--format", "json", *words),
+        )
+        report = json.loads(ran.out)
+        return (
+            ran.code,
+            [f"{told(f)}: {f['message']}; {f['hint']}" for f in report["findings"]],
+            [f"{told(n)}: {n['reason']}" for n in report["not_judged"]],
+        )
+
+    return run
+
+
+def told(verdict: dict[str, Any]) -> str:
+    where = verdict["where"]
+    place = " ".join(filter(None, (where["device"], where["interface"])))
+    return " ".join(filter(None, (verdict["rule"], verdict.get("severity"), place)))
+
+
+APPLY = "run rocefort-host --apply there (rocefort host render)"
+WRONG: list[tuple[Callable[[HostRoot], object], int, list[str]]] = [
+    (
+        lambda root: root.write(
+            "state/qos.ens1f0np0/map",
+            root.read("state/qos.ens1f0np0/map").replace("34 4", "34 3"),
+        ),
+        1,
+        [
+            "HST106 error k8sgn08 ens1f0np0: it gives DSCP 34 (RoCE) priority 3, and leaf01 "
+            "100GE1/0/2 has it in queue 4; mlnx_qos -i ens1f0np0 --dscp2prio set,34,4, or "
+            + APPLY
+        ],
+    ),
+    (
+        lambda root: root.write(f"{NIC}/mtu", "1500"),
+        0,
+        [
+            "HST104 warning k8sgn08 ens1f0np0: its MTU is 1500 bytes, and Vlanif120 of leaf01 has "
+            f"9000; set it to 9000: {APPLY}"
+        ],
+    ),
+    (
+        lambda root: root.write(f"{NIC}/mtu", "9500"),
+        1,
+        [
+            "HST104 error k8sgn08 ens1f0np0: its MTU is 9500 bytes, and Vlanif120 of leaf01 has "
+            f"9000; set it to 9000: {APPLY}"
+        ],
+    ),
+    (
+        lambda root: root.write(f"{NIC}/ecn/roce_rp/rpg_time_reset", "55"),
+        0,
+        [
+            "HST111 warning k8sgn08 ens1f0np0: roce_rp/rpg_time_reset is 55, and the fabric has 300 "
+            f"(increase_timer_us); {APPLY}"
+        ],
+    ),
+    (
+        lambda root: root.write("state/qos.ens1f0np0/trust", "pcp"),
+        1,
+        [
+            "HST105 error k8sgn08 ens1f0np0: it trusts pcp, and RoCE of leaf01 100GE1/0/2 has a "
+            f"DSCP only; {APPLY}"
+        ],
+    ),
+    (
+        lambda root: root.write("state/qos.ens1f0np0/pfc", "0 0 0 1 0 0 0 0"),
+        1,
+        [
+            "HST107 error k8sgn08 ens1f0np0: its PFC is on for priority 3, and leaf01 100GE1/0/2 "
+            f"pauses priority 4; {APPLY}"
+        ],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "code", "findings"), WRONG)
+def test_what_is_wrong_on_one_server_is_told_of_that_one(
+    servers: Servers,
+    check: Callable[..., Any],
+    change: Callable[[HostRoot], object],
+    code: int,
+    findings: list[str],
+) -> None:
+    change(servers.roots["k8sgn08"])
+    found = check()
+    assert found[:2] == (code, findings)
+    trust = [f for f in findings if "it trusts pcp" in f]
+    pcp = "DSCP is not trusted there (HST105), so no priority of one is shown"
+    assert found[2] == ([f"HST106 k8sgn08 ens1f0np0: {pcp}"] if trust else [])
+
+
+def test_the_check_changes_nothing(servers: Servers, check: Callable[..., Any]) -> None:
+    before = [root.state() for root in servers.roots.values()]
+    assert check() == (0, [], [])
+    assert [root.state() for root in servers.roots.values()] == before
+    for root in servers.roots.values():
+        calls = root.read("state/calls").splitlines()[-4:]
+        assert sorted(set(calls)) == [
+            *("ethtool -g ens1f0np0", "ip -o -4 addr show", "mlnx_qos -i ens1f0np0")
+        ]
+
+
+def test_a_server_that_does_not_answer_stops_no_other(
+    servers: Servers, check: Callable[..., Any]
+) -> None:
+    servers.closed("k8sgn12")
+    servers.roots["k8sgn08"].write(f"{NIC}/mtu", "1500")
+    code, findings, not_judged = check()
+    assert code == 3
+    assert len(findings) == 2
+    assert findings[0].startswith(
+        "HST101 error k8sgn12: it could not be read: no SSH session with 127.0.0.1:1: "
+    )
+    assert findings[1].startswith("HST104 warning k8sgn08 ens1f0np0: its MTU is 1500 bytes")
+    assert {n.partition(" ")[2] for n in not_judged} == {"k8sgn12: it could not be read (HST101)"}
+
+
+def test_a_missing_tool_is_one_reason_and_the_rest_is_judged(
+    servers: Servers, check: Callable[..., Any]
+) -> None:
+    root = servers.roots["k8sgn08"]
+    (root.root / "bin/mlnx_qos").unlink()
+    root.write(f"{NIC}/ecn/roce_np/cnp_dscp", "0")
+    code, findings, not_judged = check()
+    assert (code, findings) == (
+        1,
+        [
+            "HST110 error k8sgn08 ens1f0np0: roce_np/cnp_dscp is 0, and the fabric has 48 "
+            f"(cnp_dscp); {APPLY}"
+        ],
+    )
+    assert not_judged == [
+        f"HST{n} k8sgn08 ens1f0np0: mlnx_qos is not installed there" for n in (105, 106, 107)
+    ]
+
+
+def test_an_interface_that_nobody_knows_is_one_finding(
+    servers: Servers, check: Callable[..., Any], heps: Derived
+) -> None:
+    servers.roots["k8sgn08"].write("state/addresses", "lo 127.0.0.1/8")
+    code, findings, not_judged = check("--server", "k8sgn08")
+    address = host_plans(heps)["k8sgn08"].address
+    assert (code, findings) == (
+        1,
+        [
+            f"HST102 error k8sgn08: no interface has {address.ip}, its address behind leaf01 "
+            f"100GE1/0/2; give {address} to the one that is cabled"
+        ],
+    )
+    assert {n.partition(" ")[2] for n in not_judged} == {
+        "k8sgn08: its interface is not known (HST102)"
+    }
+
+
+def test_a_missing_bond_is_told_with_the_eth_trunk(
+    ready: dict[str, Path],
+    edit_heps: Callable[..., Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rocefort: Callable[..., Any],
+) -> None:
+    lone = "    port: 100GE1/0/2\n    segment: compute\n    nic: connectx-dscp34\n"
+    head = "  - name: k8sgn08\n    leaf: leaf01\n"
+    fabric = edit_heps(
+        (head + lone, head + lone.replace("port:", "bond: {ports: [").replace("2\n", "2, 100GE1/0/3]}\n", 1))
+    )  # fmt: skip
+    mine = {"k8sgn08": ready["k8sgn08"]}
+    for servers in opened(mine, fabric, tmp_path / "bonded", monkeypatch):
+        ran = rocefort("host", "check", fabric, "--connections", servers.connections)
+        assert ran.code == 1
+        assert "ERROR HST103" in ran.out
+        assert "ens1f0np0 is no bond, and leaf01 bundles 2 ports to it in Eth-Trunk" in ran.words
+        assert "fix: bond its ports with mode 802.3ad, layer3+4 and lacp_rate fast" in ran.words
+
+
+def test_servers_without_an_access_are_named_and_asked_for_ones_must_have_one(
+    servers: Servers, rocefort: Callable[..., Any]
+) -> None:
+    words = ("host", "check", servers.fabric, "--connections", servers.connections)
+    ran = rocefort(*words)
+    assert ran.code == 0
+    assert (
+        "10 servers not asked, without an access: transfer01, k8sgn09, daisycn01, daisygn02, "
+        "daisygn01, storage01, readout01, readout02, readout03, readout04" in ran.words
+    )
+    ran = rocefort(*words, "--server", "storage01")
+    assert (ran.code, ran.err) == (
+        2,
+        "rocefort: connections: no entry for storage01; add it under servers\n",
+    )
+    ran = rocefort(*words, "--server", "k8sgn8")
+    assert (ran.code, ran.err) == (
+        2,
+        "rocefort: --server: no server 'k8sgn8' in heps; did you mean 'k8sgn08'?\n",
+    )
+
+
+# --- render -------------------------------------------------------------------------------------
+
+
+def test_render_writes_a_directory_a_server(
+    rocefort: Callable[..., Any], heps_file: Path, tmp_path: Path
+) -> None:
+    ran = rocefort("host", "render", heps_file, "--out", tmp_path, "--server", "k8sgn08")
+    at = tmp_path / "k8sgn08"
+    assert (ran.code, ran.out.splitlines()) == (
+        0,
+        [
+            f"k8sgn08: 4 files in {at}",
+            "k8sgn08: assumed or not confirmed: roce_dscp and cnp_dscp of lossless profile heps",
+            "k8sgn08: assumed or not confirmed: sysctl, ring_rx, ring_tx, governor and interrupts of host "
+            "profile roce-server",
+        ],
+    )
+    assert sorted(path.name for path in at.iterdir()) == [
+        *("rocefort-host", "rocefort-host-drift.service", "rocefort-host-drift.timer"),
+        "rocefort-host.service",
+    ]
+    assert stat.S_IMODE((at / "rocefort-host").stat().st_mode) == 0o755
+
+
+def test_render_prints_every_server_without_a_directory(
+    rocefort: Callable[..., Any], heps_file: Path
+) -> None:
+    ran = rocefort("host", "render", heps_file)
+    assert ran.code == 0
+    assert ran.out.count("##### rocefort-host\n") == 12
+    assert (
+        "# rocefort-host: sets readout04 to what its leaf port leaf08 25GE1/0/1 needs." in ran.out
+    )
+
+
+def test_render_of_an_unknown_server_writes_nothing(
+    rocefort: Callable[..., Any], heps_file: Path, tmp_path: Path
+) -> None:
+    ran = rocefort("host", "render", heps_file, "--out", tmp_path, "--server", "leaf01")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("rocefort: --server: no server 'leaf01' in heps; ")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,94 @@
+"""One HEPS server with its plan, its rendered script and a scratch root with real files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocefort.design.derive import Derived, derive
+from rocefort.design.hosts import host_plans
+from rocefort.dialects.host import SCRIPT, host_files, reader_of
+from rocefort.dialects.host_reading import read_host
+from rocefort.lab.host_settings import HostRoot
+from rocefort.models.finding import Report
+from rocefort.models.host import HostPlan, HostsSeen
+from rocefort.validators import check_hosts
+
+LONE = "    port: 100GE1/0/2\n    segment: compute\n    nic: connectx-dscp34\n"
+K8SGN08 = f"  - name: k8sgn08\n    leaf: leaf01\n{LONE}"
+
+
+def factory_root(path: Path, plan: HostPlan, **options: Any) -> HostRoot:
+    """A server as it comes, with every file that its plan wants to set."""
+    nic = plan.nic
+    wanted = (*nic.switches, *nic.parameters) if nic else ()
+    settings: dict[str, Any] = {
+        "address": str(plan.address),
+        "speed_mbps": plan.port_gbps * 1000,
+        "sysctl": dict.fromkeys(plan.sysctl, "1"),
+        "parameters": {file.path: 7 for file in wanted},
+    }
+    return HostRoot(path, **(settings | options)).make()
+
+
+@dataclass
+class Site:
+    """A server's plan, its files, and ways to run what is rendered for it."""
+
+    derived: Derived
+    plan: HostPlan
+    root: HostRoot
+    script: Path
+
+    def run(self, *words: str) -> tuple[int, list[str], list[str]]:
+        done = self.root.run(["/bin/bash", str(self.script), *words])
+        return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
+
+    def check(self) -> Report:
+        done = self.root.run(["/bin/sh", "-c", reader_of(self.plan)])
+        assert (done.returncode, done.stderr) == (0, "")
+        seen = HostsSeen(fabric="heps", hosts=(read_host(self.plan, done.stdout),))
+        plans = {self.plan.server: self.plan}
+        return check_hosts(self.derived.network, plans, seen, self.derived.sources)
+
+    @property
+    def calls(self) -> list[str]:
+        return self.root.read("state/calls").splitlines()
+
+
+MakeSite = Callable[..., Site]
+
+
+@pytest.fixture
+def make_site(tmp_path: Path) -> MakeSite:
+    """Make a site of a fabric file; options are those of HostRoot."""
+
+    def make(fabric: Path | Derived, server: str = "k8sgn08", **options: Any) -> Site:
+        derived = fabric if isinstance(fabric, Derived) else derive(fabric)
+        plan = host_plans(derived)[server]
+        script = tmp_path / SCRIPT
+        script.write_text(host_files(plan)[SCRIPT], encoding="utf-8")
+        return Site(derived, plan, factory_root(tmp_path / "root", plan, **options), script)
+
+    return make
+
+
+@pytest.fixture
+def site(heps: Derived, make_site: MakeSite) -> Site:
+    """A HEPS server as it comes from the factory."""
+    return make_site(heps)
+
+
+@pytest.fixture
+def bonded(edit_heps: Callable[..., Path]) -> Path:
+    """HEPS with k8sgn08 on two ports of leaf01, its interfaces named."""
+    bond = (
+        "    bond: {ports: [100GE1/0/2, 100GE1/0/3]}\n    segment: compute\n"
+        "    nic: connectx-dscp34\n"
+        "    host: {interfaces: [ens1f0np0, ens1f1np1], rdma_device: mlx5_0}\n"
+    )
+    return edit_heps((K8SGN08, K8SGN08.replace(LONE, bond)))

@@ -1,0 +1,209 @@
+"""What servers print, read strictly: forms that are published, and texts that do not add up."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocefort.design.derive import Derived
+from rocefort.design.hosts import host_plans
+from rocefort.dialects.host_reading import FlawError, read_host, split
+from rocefort.models.host import HostPlan, HostSeen, RingSeen
+
+# MLNX_OFED 4.2 (without buffers) and 5.x (with them), as published; blanks and tabs kept.
+MAP = [
+    f"\tprio:{p} dscp:" + "".join(f"{d:02}," for d in range(8 * p + 7, 8 * p - 1, -1))
+    for p in range(8)
+]
+OFED4 = [
+    "DCBX mode: OS controlled",
+    "Priority trust state: dscp",
+    "dscp2prio mapping:",
+    *MAP,
+    "Cable len: 10",
+    "PFC configuration:",
+    "\tpriority    0   1   2   3   4   5   6   7",
+    "\tenabled     0   0   0   0   1   0   0   0   ",
+    "tc: 0 ratelimit: unlimited, tsa: ets, bw: 10%",
+    "\t priority:  1",
+]
+OFED5 = [
+    *OFED4[: 3 + len(MAP)],
+    "Receive buffer size (bytes): 130944,130944,0,0,0,0,0,0,max_buffer_size=262016",
+    *OFED4[3 + len(MAP) : -2],
+    "\tbuffer      0   0   0   1   0   0   0   0   ",
+    *OFED4[-2:],
+]
+RINGS = [
+    "Ring parameters for ens1:",
+    "Pre-set maximums:",
+    "RX:\t\t8192",
+    "RX Mini:\tn/a",
+    "TX:\t\t8192",
+    "Current hardware settings:",
+    "RX:\t\t1024",
+    "RX Mini:\tn/a",
+    "TX:\t\t2048",
+]
+ADDRESS = (
+    r"2: ens1    inet 10.65.0.11/24 brd 10.65.0.255 scope global ens1\       valid_lft forever"
+)
+
+
+@pytest.fixture(scope="module")
+def plan(heps: Derived) -> HostPlan:
+    return host_plans(heps)["k8sgn08"]
+
+
+def text_of(**changed: tuple[int, list[str]] | None) -> str:
+    """A reading with sections changed, or left out."""
+    sections: dict[str, tuple[int, list[str]] | None] = {
+        "addresses": (0, [ADDRESS]),
+        "interface": (0, ["ens1"]),
+        "mtu": (0, ["9000"]),
+        "nic/ens1": (0, ["ens1"]),
+        "nic/ens1/mtu": (0, ["9000"]),
+        "nic/ens1/speed": (0, ["100000"]),
+        "nic/ens1/rings": (0, RINGS),
+        "nic/ens1/qos": (0, OFED5),
+        "rdma": (0, ["mlx5_0"]),
+        "mode": (0, ["RoCE v2"]),
+        "tos": (0, ["138"]),
+        "tclass": (0, ["Global tclass=138", "src_ip=10.65.0.11/32,tclass=106"]),
+    }
+    sections |= {name.replace("__", "/"): value for name, value in changed.items()}
+    lines = []
+    for name, section in sections.items():
+        if section is not None:
+            lines += [f"@{name} {section[0]}", *(f"|{line}" for line in section[1])]
+    return "\n".join([*lines, "@end 0"]) + "\n"
+
+
+def test_a_whole_reading(plan: HostPlan) -> None:
+    seen = read_host(plan, text_of())
+    nic = seen.nics[0]
+    assert (seen.failed, seen.missing, nic.missing) == ("", {}, {})
+    assert (seen.interface, seen.mtu, str(seen.addresses[0][1])) == ("ens1", 9000, "10.65.0.11/24")
+    assert (seen.roce_mode, seen.roce_tos, seen.traffic_class) == ("RoCE v2", 138, 138)
+    assert (nic.dcbx, nic.trust, nic.paused) == ("OS controlled", "dscp", (4,))
+    assert nic.priorities == {dscp: dscp >> 3 for dscp in range(64)}
+    assert nic.rings == {
+        "rx": RingSeen(size=1024, maximum=8192),
+        "tx": RingSeen(size=2048, maximum=8192),
+    }
+
+
+def test_mlnx_qos_of_ofed_4_says_the_same(plan: HostPlan) -> None:
+    old = read_host(plan, text_of(nic__ens1__qos=(0, OFED4)))
+    assert old == read_host(plan, text_of())
+
+
+def without(lines: list[str], part: str) -> list[str]:
+    return [line for line in lines if part not in line]
+
+
+def swapped(lines: list[str], old: str, new: str) -> list[str]:
+    return [line.replace(old, new) for line in lines]
+
+
+FLAWS: list[tuple[str, tuple[int, list[str]] | None, str, str]] = [
+    ("nic__ens1__qos", (127, ["sh: mlnx_qos: not found"]), "trust", "mlnx_qos is not installed there"),
+    ("nic__ens1__qos", (1, ["No such device"]), "paused", "it cannot be read there: No such device"),
+    ("nic__ens1__qos", (0, []), "trust", "mlnx_qos does not show the Priority trust state"),
+    (
+        "nic__ens1__qos",
+        (0, swapped(OFED5, "state: dscp", "state: ip")),
+        "trust",
+        "mlnx_qos shows a trust state that is not known: 'ip'",
+    ),
+    (
+        "nic__ens1__qos",
+        (0, swapped(OFED5, "39,", "31,")),
+        "priorities",
+        "mlnx_qos shows DSCP 31 twice",
+    ),
+    (
+        "nic__ens1__qos",
+        (0, without(OFED5, "prio:4 ")),
+        "priorities",
+        "mlnx_qos does not show a priority of every DSCP",
+    ),
+    (
+        "nic__ens1__qos",
+        (0, swapped(OFED5, "enabled     0   0", "enabled     0")),
+        "paused",
+        "mlnx_qos does not show one row of PFC",
+    ),
+    (
+        "nic__ens1__qos",
+        (0, [*OFED5, "\tenabled     0   0   0   0   1   0   0   0   "]),
+        "paused",
+        "mlnx_qos does not show one row of PFC",
+    ),
+    (
+        "nic__ens1__rings",
+        (0, RINGS[:5]),
+        "rings",
+        "ethtool does not show its rings, now and at most",
+    ),
+    (
+        "nic__ens1__rings",
+        (0, swapped(RINGS, "TX:\t\t2048", "TX:\t\tn/a")),
+        "rings",
+        "ethtool does not show its rings, now and at most",
+    ),
+    ("nic__ens1__speed", (0, ["-1"]), "speed_mbps", "it is no number: '-1'"),
+    (
+        "nic__ens1__speed",
+        (1, ["cat: speed: Invalid argument"]),
+        "speed_mbps",
+        "it cannot be read there: cat: speed: Invalid argument",
+    ),
+    ("nic__ens1__mtu", (0, ["9000", "9000"]), "mtu", "its file does not have one line"),
+    ("nic__ens1__mtu", None, "mtu", "the server has no such file"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("section", "shown", "field", "why"), FLAWS)
+def test_what_does_not_add_up_is_no_value_but_a_reason(
+    plan: HostPlan, section: str, shown: tuple[int, list[str]] | None, field: str, why: str
+) -> None:
+    nic = read_host(plan, text_of(**{section: shown})).nics[0]
+    assert getattr(nic, field) is None
+    assert nic.missing[field] == why
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("2: ens1    inet6 fe80::1/64", "ip printed a line that is not known: '2: ens1    inet6 fe80::1/64'"),
+        (r"2: ens1    inet 10.65.0.300/24 scope global ens1\ x", "ip printed no address: '10.65.0.300/24'"),
+    ],
+)  # fmt: skip
+def test_an_address_that_is_none(plan: HostPlan, line: str, why: str) -> None:
+    seen = read_host(plan, text_of(addresses=(0, [line])))
+    assert (seen.addresses, seen.missing) == ((), {"addresses": why})
+
+
+def test_no_traffic_class_is_zero(plan: HostPlan) -> None:
+    assert read_host(plan, text_of(tclass=(0, []))).traffic_class == 0
+
+
+def test_every_cut_of_a_reading_is_told_and_gives_no_value(plan: HostPlan) -> None:
+    lines = text_of().splitlines(keepends=True)
+    for count in range(len(lines)):
+        seen = read_host(plan, "".join(lines[:count]))
+        assert seen == HostSeen(name="k8sgn08", failed="the reading is cut off")
+
+
+@pytest.mark.parametrize(
+    "line", ["sh: 3: stty: not found", "", "@mtu", "@mtu x", "mtu 0", "@m tu 0"]
+)
+def test_a_line_of_another_is_told(line: str) -> None:
+    with pytest.raises(FlawError, match="the reading has a line that does not belong to it"):
+        split(f"@mtu 0\n{line}\n@end 0\n")
+
+
+def test_what_a_tool_prints_cannot_be_a_section(plan: HostPlan) -> None:
+    """A line that looks like the end stays a line of its section."""
+    seen = read_host(plan, text_of(mode=(0, ["@end 0"])))
+    assert (seen.failed, seen.roce_mode, seen.roce_tos) == ("", "@end 0", 138)

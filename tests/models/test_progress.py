@@ -1,0 +1,42 @@
+"""What a switch is, by the events of its rollout."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rocefort.models.progress import DeviceProgress, Progress, WaveProgress
+from rocefort.models.rollout import Act, Event, Phase
+
+
+def shown(*acts: tuple[Act, Phase, int, bool]) -> tuple[str, str]:
+    """Word of a switch that is drained, and state of its wave, after acts on parts of its way."""
+    device, wave = DeviceProgress("spine01"), WaveProgress("spine 1 of 1", ("spine01",))
+    for act, phase, part, back in acts:
+        data = json.dumps({"part": part, "of": 3, "back": back})
+        device.take(Event(wave.name, "spine01", act, phase, data=data), 0.0)
+    return device.word, Progress(600, (wave,), {"spine01": device}).state_of(wave)
+
+
+@pytest.mark.parametrize(
+    ("act", "phase", "part", "back", "word", "state"),
+    [
+        (Act.TRIAL, Phase.DONE, 0, False, "on trial", "under way"),
+        (Act.CONFIRM, Phase.DONE, 0, False, "drained, confirmed", "under way"),
+        (Act.SAVE, Phase.DONE, 0, False, "drained, saved", "under way"),
+        (Act.TRIAL, Phase.DONE, 1, False, "drained, on trial", "under way"),
+        (Act.ABORT, Phase.DONE, 1, False, "drained, rolled back", "under way"),
+        (Act.SAVE, Phase.DONE, 1, False, "drained, saved", "under way"),
+        (Act.CHECK, Phase.DONE, 2, False, "drained, on trial, checked", "under way"),
+        (Act.SAVE, Phase.DONE, 2, False, "saved", "done"),
+        (Act.LOAD, Phase.DONE, 0, True, "drained, loaded", "under way"),
+        (Act.SAVE, Phase.DONE, 0, True, "rolled back", "rolled back"),
+        (Act.SAVE, Phase.DONE, 1, True, "drained, saved", "under way"),
+        (Act.ABORT, Phase.FAILED, 1, False, "UNKNOWN", "UNKNOWN"),
+    ],
+)
+def test_a_drained_switch_is_not_done_until_it_announces_again(
+    act: Act, phase: Phase, part: int, back: bool, word: str, state: str
+) -> None:
+    assert shown((act, phase, part, back)) == (word, state)

@@ -1,0 +1,108 @@
+"""Emulated servers that run what they are told, over real SSH, and the connections to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocefort.design.derive import Derived
+from rocefort.fleet.connections import Access, Connections, ServerAccess, save_connections
+from rocefort.fleet.ssh_exec import guarded_words
+from rocefort.lab.hosts import RdmaHosts
+from rocefort.lab.rdma_root import RdmaRoot, write_servers
+from rocefort.rdma.scripts import EVERY
+
+FOUR = ("k8sgn08", "k8sgn09", "k8sgn12", "daisygn01")  # on four leaves
+
+
+@dataclass
+class RdmaLab:
+    """Servers, by name, and how they are reached."""
+
+    roots: Mapping[str, RdmaRoot]
+    hosts: RdmaHosts
+    access: Connections
+    file: Path
+    fabric: Path
+    history: Path
+
+    @property
+    def processes(self) -> dict[str, list[str]]:
+        """What still runs on each server that runs anything."""
+        found = {name: list(root.processes().values()) for name, root in self.roots.items()}
+        return {name: commands for name, commands in found.items() if commands}
+
+
+OpenLab = Callable[..., RdmaLab]
+
+
+@pytest.fixture
+def open_lab(
+    heps: Derived, heps_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[OpenLab]:
+    """Open a lab of some servers: faults by server, other fields of a server by its name."""
+    monkeypatch.setenv("SERVER_PASSWORD", "emulated-only")
+    with ExitStack() as opened:
+
+        def open_(
+            names: Collection[str] = FOUR,
+            faults: Mapping[str, Collection[str]] | None = None,
+            closed: Collection[str] = (),
+            note: str = "",
+            **fields: Mapping[str, Any],
+        ) -> RdmaLab:
+            wire = tmp_path / "wire"
+            servers = {s.name: s for s in heps.network.servers or () if s.name in names}
+            roots = {
+                name: RdmaRoot(
+                    name,
+                    tmp_path / "servers" / name,
+                    wire,
+                    str(server.address.ip),
+                    server.port.device,
+                    server.flow_gbps,
+                    guarded_words,
+                    EVERY,
+                    faults=(faults or {}).get(name, ()),
+                    **fields.get(name, {}),
+                ).make()
+                for name, server in servers.items()
+            }
+            write_servers(wire, roots)
+            addresses = {name: root.address for name, root in roots.items()}
+            hosts = RdmaHosts(addresses, {}, tmp_path / "keys", settings=roots)
+            opened.enter_context(hosts.in_thread())
+            for root in roots.values():
+                opened.callback(root.kill_all)
+            (tmp_path / "known_hosts").write_text(hosts.known_hosts_text)
+            access = Connections(
+                known_hosts=tmp_path / "known_hosts",
+                connect_timeout_s=5,
+                speed_note=note,
+                devices=tuple(
+                    Access(name=n.name, host="127.0.0.1", port=1, user="x", credential="env:HOME")
+                    for n in heps.network.nodes
+                ),
+                servers=tuple(
+                    ServerAccess(
+                        name=name,
+                        host="127.0.0.1",
+                        port=1 if name in closed else port,
+                        user="rdma",
+                        credential="env:SERVER_PASSWORD",
+                        rdma_device="rxe0",
+                        gid_index=1,
+                    )
+                    for name, port in hosts.ports.items()
+                ),
+            )
+            file = tmp_path / "connections.yaml"
+            save_connections(access, file)
+            return RdmaLab(roots, hosts, access, file, heps_file, tmp_path / "rdma.db")
+
+        yield open_

@@ -1,0 +1,219 @@
+"""Counters as they are printed, and what they may do during a test."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rocefort.models.observed import PfcCountersSeen, QueueSeen
+from rocefort.models.rdma_counters import MarkedSeen, NicCounters, SwitchCounters
+from rocefort.rdma.counter_rules import driver_of, judge_nics, judge_switches
+from rocefort.rdma.counter_text import read_ecn_statistics, read_ethtool, read_rdma_statistic
+from rocefort.rdma.rows import FlawError
+
+# Recorded on Soft-RoCE guests before and after a run with one packet in a hundred lost.
+BEFORE = (
+    "link rxe0/1 sent_pkts 97133 rcvd_pkts 46021 duplicate_request 0 out_of_seq_request 0 "
+    "rcvd_rnr_err 0 send_rnr_err 0 rcvd_seq_err 0 ack_deferred 0 retry_exceeded_err 0 "
+    "retry_rnr_exceeded_err 0 completer_retry_err 0 send_err 0 link_downed 0 rdma_sends 0 "
+    "rdma_recvs 0 \n"
+)
+# In the form of iproute2 on ConnectX-5, written by us.
+MLX5 = (
+    "link mlx5_0/1 rx_write_requests 10 out_of_buffer 135 out_of_sequence 0 packet_seq_err 0 "
+    "local_ack_timeout_err 0 roce_adp_retrans 0 rp_cnp_handled 0 np_cnp_sent 0 "
+    "np_ecn_marked_roce_packets 0 rx_icrc_encapsulated 0\n"
+)
+ETHTOOL = (
+    "NIC statistics:\n     rx_prio4_pause: 5\n     tx_prio4_pause: 0\n     rx_prio4_discards: 0\n"
+    "     rx_discards_phy: 0\n     rx_prio0_bytes: 12\n"
+)
+
+
+def nic(text: str, **changes: int) -> tuple[NicCounters, ...]:
+    (link,) = read_rdma_statistic(text, "k8sgn08")
+    return (link.model_copy(update={"values": link.values | changes}),)
+
+
+def sentences(text: str, **changes: int) -> list[tuple[bool | None, str]]:
+    return [(j.ok, j.sentence) for j in judge_nics(nic(text), nic(text, **changes), 10, 4)]
+
+
+def test_rdma_statistic_in_text_and_json() -> None:
+    (link,) = read_rdma_statistic(BEFORE, "g1")
+    assert (link.server, link.link, link.values["sent_pkts"], len(link.values)) == (
+        "g1", "rxe0/1", 97133, 15,
+    )  # fmt: skip
+    as_json = json.dumps([{"ifname": "rxe0", "port": 1, **link.values}])
+    assert read_rdma_statistic(as_json, "g1") == (link,)
+    two = read_rdma_statistic(BEFORE + MLX5, "g1")
+    assert [driver_of(each) for each in two] == ["rxe", "mlx5"]
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("", "no-table"),
+        ("error: no such device\n", "unknown-line"),
+        (BEFORE.replace(" 97133", ""), "unknown-line"),
+        (BEFORE.replace("97133", "many"), "unknown-line"),
+        (BEFORE.replace("rcvd_pkts", "sent_pkts"), "unknown-line"),
+        ("[{", "not-json"),
+        ('[{"ifname": "rxe0"}]', "unknown-line"),
+        ('[{"ifname": "rxe0", "port": 1, "sent_pkts": "x"}]', "unknown-line"),
+    ],
+)
+def test_what_is_no_rdma_statistic(text: str, outcome: str) -> None:
+    with pytest.raises(FlawError) as caught:
+        read_rdma_statistic(text, "g1")
+    assert caught.value.outcome.value == outcome
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "ok", "sentence"),
+    [
+        (BEFORE, "out_of_seq_request", False, "k8sgn08 rxe0/1: out_of_seq_request grew by 7: packets were lost or came out of order on the way here"),
+        (BEFORE, "completer_retry_err", False, "k8sgn08 rxe0/1: completer_retry_err grew by 7: requests were resent: packets were lost"),
+        (MLX5, "out_of_sequence", False, "k8sgn08 mlx5_0/1: out_of_sequence grew by 7: packets were lost or came out of order on the way here"),
+        (MLX5, "rx_icrc_encapsulated", False, "k8sgn08 mlx5_0/1: rx_icrc_encapsulated grew by 7: packets were damaged: a cable, or an optic"),
+        (MLX5, "np_cnp_sent", None, "k8sgn08 mlx5_0/1: np_cnp_sent grew by 7: CNPs were sent for marked packets"),
+    ],
+)  # fmt: skip
+def test_a_counter_that_grew(text: str, name: str, ok: bool | None, sentence: str) -> None:
+    before = nic(text)[0].values[name]
+    assert sentences(text, **{name: before + 7}) == [(ok, sentence)]
+
+
+def test_traffic_alone_is_no_finding() -> None:
+    assert sentences(BEFORE, sent_pkts=10**9, ack_deferred=4) == []
+    assert sentences(MLX5, rx_write_requests=10**9) == []
+
+
+def test_a_counter_that_fell_is_not_judged() -> None:
+    assert sentences(MLX5, out_of_buffer=3) == [
+        (None, "k8sgn08 mlx5_0/1: out_of_buffer fell or went, so it is not judged")
+    ]
+
+
+def test_a_link_that_is_gone_or_unknown_is_said() -> None:
+    (gone,) = judge_nics(nic(MLX5), (), 10, 4)
+    assert (gone.ok, gone.sentence) == (None, "k8sgn08 mlx5_0/1: not read after the test")
+    odd = (NicCounters(server="k8sgn08", link="eth0", values={"rx_queue_0_packets": 1}),)
+    (unknown,) = judge_nics(odd, odd, 10, 4)
+    assert unknown.sentence == "k8sgn08 eth0: none of its counters is known, so nothing is judged"
+
+
+@pytest.mark.parametrize(
+    ("most", "ok", "end"),
+    [
+        (None, None, "no bound is given"),
+        (9.0, False, "at most 9 allowed"),
+        (10.0, True, "at most 10 allowed"),
+    ],
+)
+def test_pauses_of_the_port(most: float | None, ok: bool | None, end: str) -> None:
+    before = read_ethtool(ETHTOOL, "k8sgn08", "ens1")
+    after = read_ethtool(ETHTOOL.replace("pause: 5", "pause: 105"), "k8sgn08", "ens1")
+    (found,) = judge_nics((before,), (after,), 10, 4, most)
+    assert found.ok is ok
+    assert found.sentence == f"k8sgn08 ens1 rx_prio4_pause: 100 pauses, 10.0 a second, {end}"
+
+
+def test_discards_of_the_port_by_priority() -> None:
+    before = read_ethtool(ETHTOOL, "k8sgn08", "ens1")
+    after = read_ethtool(ETHTOOL.replace("discards: 0", "discards: 2"), "k8sgn08", "ens1")
+    assert [j.ok for j in judge_nics((before,), (after,), 10, 4)] == [False]
+    assert not [
+        j for j in judge_nics((before,), (after,), 10, 3) if j.subject.startswith("rx_prio")
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "no stats available", "NIC statistics:\n  rx: many\n"])
+def test_what_is_no_ethtool(text: str) -> None:
+    with pytest.raises(FlawError):
+        read_ethtool(text, "k8sgn08", "ens1")
+
+
+# --- switches -------------------------------------------------------------------------------------
+
+# The vendor's sample, V300R023C00, with a count.
+ECN = """Interface          ECN-marked packets
+------------------------------------
+10GE1/0/1                    0
+100GE1/0/2                  42
+"""
+
+
+def test_ecn_statistics() -> None:
+    assert read_ecn_statistics(ECN) == (
+        MarkedSeen(interface="10GE1/0/1", marked_packets=0),
+        MarkedSeen(interface="100GE1/0/2", marked_packets=42),
+    )
+    for bad in ("", "Error: Unrecognized command", ECN + "10GE1/0/3  many\n"):
+        with pytest.raises(FlawError):
+            read_ecn_statistics(bad)
+
+
+def switch(dropped: int = 0, rx: int = 0, deadlocks: int = 0, marked: int = 0) -> SwitchCounters:
+    pfc = PfcCountersSeen(
+        interface="100GE1/0/1", queue=4, rx_frames=rx, tx_frames=0, rx_rate=0, tx_rate=0,
+        deadlocks=deadlocks, recoveries=0,
+    )  # fmt: skip
+    queues = tuple(
+        QueueSeen(interface="100GE1/0/1", queue=queue, dropped_packets=dropped) for queue in (0, 4)
+    )
+    seen = MarkedSeen(interface="100GE1/0/1", marked_packets=marked)
+    return SwitchCounters(device="leaf01", pfc=(pfc,), queues=queues, marked=(seen,))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ({}, {}, []),
+        ({}, {"dropped": 3}, [(False, "leaf01 100GE1/0/1: 3 packets dropped in queue 4, which must lose none")]),
+        ({"dropped": 3}, {}, [(None, "leaf01 100GE1/0/1: drops of queue 4 were cleared, so they are not judged")]),
+        ({}, {"rx": 50}, [(True, "leaf01 100GE1/0/1 queue 4 received: 50 pauses, 5.0 a second, at most 10 allowed")]),
+        ({}, {"rx": 500}, [(False, "leaf01 100GE1/0/1 queue 4 received: 500 pauses, 50.0 a second, at most 10 allowed")]),
+        ({"rx": 5}, {}, [(None, "leaf01 100GE1/0/1 queue 4: PFC frames were cleared, so they are not judged")]),
+        ({}, {"deadlocks": 1}, [(False, "leaf01 100GE1/0/1 queue 4: 1 PFC deadlocks")]),
+        ({}, {"marked": 9}, [(None, "leaf01 100GE1/0/1: 9 packets marked by ECN")]),
+    ],
+)  # fmt: skip
+def test_a_switch(
+    before: dict[str, int], after: dict[str, int], found: list[tuple[bool | None, str]]
+) -> None:
+    judged = judge_switches((switch(**before),), (switch(**after),), 10, 4, 10)
+    assert [(j.ok, j.sentence) for j in judged] == found
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ((0, 4), (0,), "of 100GE1/0/1 were"),
+        ((0,), (0, 4), "of 100GE1/0/1 were"),
+        ((0,), (0,), "were"),
+        ((), (), "were"),
+    ],
+)
+def test_a_queue_that_one_reading_lacks_is_not_passed(
+    before: tuple[int, ...], after: tuple[int, ...], said: str
+) -> None:
+    def counted(queues: tuple[int, ...]) -> SwitchCounters:
+        rows = tuple(q for q in switch().queues or () if q.queue in queues)
+        return switch().model_copy(update={"queues": rows})
+
+    found = judge_switches((counted(before),), (counted(after),), 10, 4)
+    assert [(j.ok, j.sentence) for j in found] == [
+        (None, f"leaf01: drops of queue 4 {said} not read twice, so they are not judged")
+    ]
+
+
+def test_what_was_not_read_on_a_switch_is_not_passed() -> None:
+    silent = SwitchCounters(device="leaf01")
+    assert [(j.ok, j.sentence) for j in judge_switches((silent,), (silent,), 10, 4)] == [
+        (None, "leaf01: dropped packets were not read, so loss there is not judged"),
+        (None, "leaf01: PFC frames were not read, so pauses there are not judged"),
+    ]
+    (gone,) = judge_switches((silent,), (), 10, 4)
+    assert gone.sentence == "leaf01: not read after the test"

@@ -1,0 +1,110 @@
+"""Slow pairs are explained by what they share and good pairs do not, and by nothing else."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rocefort.design.derive import derive
+from rocefort.models.network import Server
+from rocefort.models.rdma_plan import Program, RdmaRun
+from rocefort.models.rdma_result import Figures, Measurement, Verdict
+from rocefort.paths import INVENTORY
+from rocefort.rdma.culprits import Culprits, Way, explain, find_culprits, way
+from rocefort.rdma.wiring import Wiring
+
+NETWORK = derive(INVENTORY / "heps" / "fabric.yaml").network
+WIRING = Wiring(NETWORK)
+SERVERS: dict[str, Server] = {server.name: server for server in NETWORK.servers or ()}
+MANY = 8  # QPs: both spines, surely enough
+
+
+def mesh(broken: set[str], qps: int = MANY) -> list[Measurement]:
+    """All pairs, slow where their way goes through a broken element."""
+    found = []
+    for one, other in combinations(SERVERS, 2):
+        elements = way(WIRING, SERVERS[one], SERVERS[other], MANY).all
+        verdict = Verdict.TOO_SLOW if elements & broken else Verdict.PASSED
+        run = RdmaRun(id="x", program=Program.WRITE_BW, client=one, server=other, qps=qps)
+        found.append(
+            Measurement(
+                run=run, outcome="measured", sentence="", figures=Figures(gbps=1), verdict=verdict
+            )
+        )
+    return found
+
+
+def culprits(broken: set[str], qps: int = MANY) -> Culprits:
+    return find_culprits(mesh(broken, qps), WIRING, SERVERS)
+
+
+@pytest.mark.parametrize(
+    ("broken", "sentence"),
+    [
+        ({"leaf01"}, "21 slow pairs pass through leaf01"),
+        ({"server k8sgn12 or its cables"}, "11 slow pairs pass through server k8sgn12 or its cables"),
+        # Every pair that leaves the leaf uses both cables: which one it is, their counters tell.
+        (
+            {"cable leaf03 100GE1/0/25 - spine01 100GE1/0/3"},
+            "20 slow pairs pass through one of cable leaf03 100GE1/0/25 - spine01 100GE1/0/3,"
+            " cable leaf03 100GE1/0/26 - spine02 100GE1/0/3",
+        ),
+        ({"spine02"}, "62 slow pairs pass through one of spine01, spine02"),
+        (
+            {"server k8sgn12 or its cables", "server readout01 or its cables"},
+            "21 slow pairs pass through one of cable leaf05 100GE1/0/1 - spine01 100GE1/0/5,"
+            " cable leaf05 100GE1/0/2 - spine02 100GE1/0/5, leaf05, server readout01 or its cables"
+            " and server k8sgn12 or its cables",
+        ),
+    ],
+)  # fmt: skip
+def test_faults_of_a_mesh(broken: set[str], sentence: str) -> None:
+    assert culprits(broken).sentences == (sentence,)
+
+
+def test_one_flow_clears_no_spine() -> None:
+    """With one QP a good pair may have gone by the other spine."""
+    one, other = SERVERS["k8sgn12"], SERVERS["k8sgn09"]
+    single, many = way(WIRING, one, other, 1), way(WIRING, one, other, MANY)
+    assert {"spine01", "spine02"} <= single.possible
+    assert {"spine01", "spine02"} <= many.certain
+    assert single.all == many.all
+
+
+def test_a_slow_pair_whose_every_part_is_cleared_stays_unexplained() -> None:
+    ways = {"a -> b": Way(frozenset("ab"), frozenset())}
+    found = explain(ways, [Way(frozenset("a"), frozenset()), Way(frozenset("b"), frozenset())])
+    assert found.explanations == ()
+    assert found.sentences == ("a -> b is slow, though all on its way also carried good pairs",)
+
+
+def test_no_slow_pair_needs_no_culprit() -> None:
+    assert culprits(set()).sentences == ()
+
+
+ELEMENTS = sorted(
+    {e for a, b in combinations(SERVERS.values(), 2) for e in way(WIRING, a, b, MANY).all}
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.sets(st.sampled_from(ELEMENTS), min_size=1, max_size=2))
+def test_an_explanation_covers_all_slow_pairs_and_no_cleared_element(broken: set[str]) -> None:
+    measured = mesh(broken)
+    found = find_culprits(measured, WIRING, SERVERS)
+    ways = {
+        m.run.pair: way(WIRING, SERVERS[m.run.client], SERVERS[m.run.server], MANY)
+        for m in measured
+    }
+    good = [m.run.pair for m in measured if m.verdict is Verdict.PASSED]
+    cleared = {e for pair in good for e in ways[pair].certain}
+    for explanation in found.explanations:
+        for choice in range(max(map(len, explanation.parts))):
+            chosen = {part[min(choice, len(part) - 1)] for part in explanation.parts}
+            assert not chosen & cleared
+            covered = {pair for pair in found.slow if ways[pair].all & chosen}
+            assert covered == set(found.slow) - set(found.unexplained)
+        assert len(explanation.parts) <= max(1, len(broken))

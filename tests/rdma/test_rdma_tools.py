@@ -1,0 +1,270 @@
+"""iperf3, fio, OSU, IMB and rows over time: good ones are read, each bad one has its name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocefort.models.rdma_result import Point
+from rocefort.rdma.fio import read_fio
+from rocefort.rdma.iperf import read_iperf
+from rocefort.rdma.mpi import MpiRow, read_imb, read_osu
+from rocefort.rdma.rows import FlawError
+from rocefort.rdma.series import outage, rates, read_series
+
+TOOLS = Path(__file__).parents[1] / "samples" / "tools"
+PERFTEST = Path(__file__).parents[1] / "samples" / "perftest"
+
+
+def text(name: str) -> str:
+    return (TOOLS / name).read_text()
+
+
+def flaw(read: Callable[[], object]) -> tuple[str, str]:
+    with pytest.raises(FlawError) as caught:
+        read()
+    return caught.value.outcome.value, caught.value.line
+
+
+# --- iperf3 ---------------------------------------------------------------------------------------
+
+TCP = text("iperf3.tcp2.client.json")
+
+
+def test_iperf3_over_two_streams() -> None:
+    found = read_iperf(TCP)
+    assert found.streams == 2
+    assert found.tos == 32
+    assert found.received_gbps == pytest.approx(6.0, abs=0.2)
+    assert found.received_gbps <= found.sent_gbps
+    assert found.retransmits == 12
+    assert [round(piece.end_s) for piece in found.intervals] == [1, 2]
+    assert found.intervals[0].gbps == pytest.approx(6.6887, abs=1e-3)
+
+
+def test_a_refused_iperf3_has_no_figure_whatever_its_exit_code() -> None:
+    assert flaw(lambda: read_iperf(text("iperf3.refused.client.json"))) == (
+        "no-server",
+        "unable to connect to server: Connection refused",
+    )
+
+
+def edited(source: str, *path: str | int, value: object) -> str:
+    """The JSON text with one value changed, None: removed."""
+    report = json.loads(source)
+    part: Any = report
+    for key in path[:-1]:
+        part = part[key]
+    if value is None:
+        del part[path[-1]]
+    else:
+        part[path[-1]] = value
+    return json.dumps(report)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "outcome"),
+    [
+        (("error",), "interrupt - the client has terminated", "tool-error"),
+        (("end", "sum_received", "bytes"), 0, "zero-bandwidth"),
+        (("end", "sum_received", "bits_per_second"), 9.9e9, "sums-do-not-add-up"),
+        (("end", "sum_sent", "seconds"), 0, "zero-bandwidth"),
+        (("end", "sum_received"), None, "missing-row"),
+        (("end", "streams"), [], "missing-row"),
+        (("intervals",), None, "missing-row"),
+        (("end", "sum_sent", "bytes"), "many", "missing-row"),
+        (("end", "sum_sent", "bits_per_second"), float("nan"), "not-a-number"),
+    ],
+)
+def test_one_thing_off_in_iperf3(path: tuple[str, ...], value: object, outcome: str) -> None:
+    assert flaw(lambda: read_iperf(edited(TCP, *path, value=value)))[0] == outcome
+
+
+@pytest.mark.parametrize("broken", ["", "[]", TCP[:200], "iperf3: error"])
+def test_what_is_no_report_of_iperf3(broken: str) -> None:
+    assert flaw(lambda: read_iperf(broken))[0] == "not-json"
+
+
+# --- fio ------------------------------------------------------------------------------------------
+
+WRITES = text("fio.randwrite.json")
+
+
+def test_fio_of_random_writes() -> None:
+    (job,) = read_fio(WRITES)
+    assert job.iops == pytest.approx(302953.02, abs=0.01)
+    assert job.gbps == pytest.approx(9.927, abs=0.001)
+    assert job.mean_us == pytest.approx(2.127, abs=1e-3)
+    assert (job.p99_us, job.p999_us) == (5.28, 115.2)
+
+
+def test_a_line_above_the_json_is_known() -> None:
+    assert read_fio(f"note: both iodepth >= 1 and a synchronous engine\n{WRITES}") == read_fio(
+        WRITES
+    )
+
+
+def test_fio_that_could_not_create_its_file_has_no_figure() -> None:
+    assert flaw(lambda: read_fio(text("fio.no_directory.json"))) == (
+        "zero-iterations",
+        "w: 0 operations",
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "outcome"),
+    [
+        (("jobs",), [], "missing-row"),
+        (("jobs", 0, "error"), 28, "tool-error"),
+        (("jobs", 0, "write", "short_ios"), 3, "tool-error"),
+        (("jobs", 0, "write", "iops"), 1.0, "sums-do-not-add-up"),
+        (("jobs", 0, "write", "bw_bytes"), 1, "sums-do-not-add-up"),
+        (("jobs", 0, "write", "clat_ns", "mean"), 1.0, "sums-do-not-add-up"),
+        (("jobs", 0, "write", "clat_ns"), None, "unknown-line"),
+        (("jobs", 0, "write", "total_ios"), "x", "not-a-number"),
+        (("jobs", 0, "write"), None, "missing-row"),
+    ],
+)
+def test_one_thing_off_in_fio(path: tuple[str | int, ...], value: object, outcome: str) -> None:
+    assert flaw(lambda: read_fio(edited(WRITES, *path, value=value)))[0] == outcome
+
+
+# --- MPI ------------------------------------------------------------------------------------------
+
+OSU = """
+# OSU MPI All-to-All Personalized Exchange Latency Test v7.5
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations        Validation
+1                      12.46             11.02             14.10         100              Pass
+2                      12.05             11.00             13.90         100              Pass
+4                      11.99             10.80             13.50         100              Pass
+"""
+IMB = """#----------------------------------------------------------------
+#    Intel(R) MPI Benchmarks 2021.7, MPI-1 part
+#----------------------------------------------------------------
+# List of Benchmarks to run:
+
+# Alltoall
+
+#----------------------------------------------------------------
+# Benchmarking Alltoall
+# #processes = 32
+#----------------------------------------------------------------
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            0         1000         0.03         0.07         0.04
+            1         1000        15.70        17.36        16.51
+            2         1000        16.03        18.09        16.94
+
+
+# All processes entering MPI_Finalize
+
+"""
+
+
+def test_osu_in_all_its_columns() -> None:
+    whole = read_osu(OSU, last_bytes=4)
+    assert whole.collective == "alltoall"
+    assert whole.rows[0] == MpiRow(1, 12.46, 11.02, 14.10, 100)
+    bare = "# OSU MPI Allgather Latency Test v5.6.2\n# Size       Avg Latency(us)\n1    24.93\n"
+    assert read_osu(bare).rows == (MpiRow(1, 24.93),)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "outcome"),
+    [
+        ("14.10         100              Pass", "14.10         100              Fail", "invalid-data"),
+        ("12.05", "-nan", "not-a-number"),
+        ("12.05", "0.00", "zero-latency"),
+        ("12.05", "19.05", "sums-do-not-add-up"),
+        ("Datatype", "Datatype\nmpirun noticed that process rank 3 exited", "unknown-line"),
+        ("2                      12.05             11.00             13.90         100              Pass\n", "", "missing-row"),
+        ("4                      11.99             10.80             13.50         100              Pass\n", "", "unterminated-table"),
+        ("# Size ", "# Bytes", "no-table"),
+        ("Avg Latency(us)", "Avg Latency(us)   Jitter", "unknown-line"),
+    ],
+)  # fmt: skip
+def test_one_thing_off_in_osu(old: str, new: str, outcome: str) -> None:
+    assert OSU.count(old) == 1
+    assert flaw(lambda: read_osu(OSU.replace(old, new), last_bytes=4))[0] == outcome
+
+
+def test_imb_with_its_processes() -> None:
+    (table,) = read_imb(IMB)
+    assert (table.collective, table.processes) == ("alltoall", 32)
+    assert table.rows[1] == MpiRow(1, 16.51, 15.70, 17.36, 1000)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "outcome"),
+    [
+        ("# All processes entering MPI_Finalize", "", "unterminated-table"),
+        ("# Benchmarking Alltoall\n", "", "no-table"),
+        ("# #processes = 32\n", "", "unknown-line"),
+        ("16.51", "99.51", "sums-do-not-add-up"),
+        ("16.51", "nan", "not-a-number"),
+        ("            2         1000", "            8         1000", "missing-row"),
+        ("        16.94", "", "unknown-line"),
+    ],
+)
+def test_one_thing_off_in_imb(old: str, new: str, outcome: str) -> None:
+    assert IMB.count(old) == 1
+    assert flaw(lambda: read_imb(IMB.replace(old, new)))[0] == outcome
+
+
+# --- over time ------------------------------------------------------------------------------------
+
+ROW = " 65536      {n:<10} 0.00               {gbps:<7.2f}   \t\t   {mpps:.6f}\n"
+
+
+def growing(*gbps: float, cut: str = "") -> str:
+    """A good run's preamble with rows as perftest prints them with --run_infinitely."""
+    sample = (PERFTEST / "ib_write_bw.gbits.client.txt").read_text()
+    head = sample[: sample.index(" 65536")]
+    rows = (ROW.format(n=int(g * 1000), gbps=g, mpps=g * 1000 / 65536 / 8) for g in gbps)
+    return head + "".join(rows) + cut
+
+
+def test_rows_over_time_with_an_outage() -> None:
+    series = read_series(growing(92, 92.1, 91.9, 0, 10, 92, 92.2, cut=" 65536   12"), every_s=1)
+    assert series[3] == Point(at_s=4, gbps=0)
+    assert len(series) == 7
+    lost = outage(series, failed_at_s=3)
+    assert (lost.usual_gbps, lost.worst_gbps, lost.down_s) == (92, 0, 2)
+    assert lost.lost_gbit == pytest.approx(174)
+    assert lost.recovered_s == 2
+    assert lost.sentence == (
+        "92.00 Gb/s before, at worst 0.00, below half of it for 2 s, 174.0 Gbit less sent;"
+        " the rate was back after 2 s"
+    )
+
+
+def test_an_outage_that_does_not_end_and_one_that_never_was() -> None:
+    dead = outage(read_series(growing(92, 92, 92, 46, 45), every_s=1))
+    assert dead.recovered_s is None
+    assert dead.sentence.endswith("the rate did not come back")
+    calm = outage(read_series(growing(92, 92, 92, 91, 92), every_s=1))
+    assert calm.sentence == "92.00 Gb/s throughout, at worst 91.00"
+
+
+@pytest.mark.parametrize(
+    ("broken", "outcome"),
+    [
+        ("", "no-table"),
+        (growing(), "missing-row"),
+        (growing(92).replace("92.00", "-nan"), "not-a-number"),
+        (growing(92).replace("92.00", "82.00"), "sums-do-not-add-up"),
+        (growing(92) + "A completion with Error\n", "unknown-line"),
+    ],
+)
+def test_rows_over_time_that_are_off(broken: str, outcome: str) -> None:
+    assert flaw(lambda: read_series(broken, every_s=1))[0] == outcome
+
+
+def test_rates_by_a_counter() -> None:
+    assert rates([(0.0, 0), (0.5, 5_000_000_000)]) == (Point(at_s=0.5, gbps=80),)
+    assert flaw(lambda: rates([(0.0, 9), (0.5, 3)]))[0] == "sums-do-not-add-up"
+    assert flaw(lambda: outage(()))[0] == "missing-row"

@@ -1,0 +1,144 @@
+"""The page and the text of an RDMA run: what they show, in 80 columns, with nothing fetched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from rocefort.design.derive import Derived
+from rocefort.models.rdma_plan import Program, RdmaHost, RdmaRun, Suite
+from rocefort.models.rdma_result import Figures, Measurement, Point, RdmaResult
+from rocefort.rdma.judging import expectation, judged, not_measured
+from rocefort.rdma.outcome import Outcome
+from rocefort.rdma.site import PlanOptions
+from rocefort.rdma.suites import plan_suite
+from rocefort.rdma.verdicts import verdicts
+from rocefort.reports.page_rdma import RdmaPageContent, Series, rdma_page
+from rocefort.reports.rdma import result_text
+from rocefort.reports.rdma_plan import plan_text
+
+BEGAN = datetime(2026, 11, 20, 22, 5, tzinfo=UTC)
+SLOW = "k8sgn12"
+LOST = ("k8sgn09 -> storage01", "storage01 -> k8sgn09")
+
+Make = Callable[..., RdmaResult]
+
+
+def figures(run: RdmaRun) -> Figures:
+    size = run.size_bytes or 65536
+    half = 0.5 if SLOW in run.servers else 1.0
+    if not run.program.measures_latency:
+        gbps = (run.reach_gbps or 100) * 0.945 * half * min(1.0, (size + 50) / 4096)
+        return Figures(gbps=gbps, mpps=gbps / size, iterations=100)
+    us = (1.1 + 0.86 * (run.switches or 3) + size / 11000) / half
+    return Figures(
+        latency_us=us * 1.01,
+        least_us=us * 0.96,
+        typical_us=us,
+        most_us=us * 4,
+        p99_us=us * 1.2,
+        p999_us=us * (1.5 + 0.1 * len(run.pair)),
+        iterations=10_000,
+    )
+
+
+@pytest.fixture
+def make(heps: Derived) -> Make:
+    """A run of a suite on all RoCE servers, one of them slow, one pair not measured."""
+
+    def run(suite: Suite, *programs: Program) -> RdmaResult:
+        network, rdma = heps.network, heps.fabric.rdma
+        names = [s.name for s in network.servers or () if s.roce]
+        hosts = [RdmaHost(name=n, device="mlx5_0", gid_index=3, perftest="6.06") for n in names]
+        plan = plan_suite(network, rdma, suite, hosts, PlanOptions(programs=programs))
+        found = tuple(map(measured, plan.runs))
+        return RdmaResult(
+            id="20261120-220500-c0de",
+            plan=plan,
+            began=BEGAN,
+            measurements=found,
+            judged=verdicts(network, rdma, plan, found, {}),
+            conditions={"nic": "ConnectX-5", "system": "<AlmaLinux> 9.3"},
+        )
+
+    def measured(run: RdmaRun) -> Measurement:
+        if run.pair in LOST:
+            return not_measured(run, Outcome.ZERO_ITERATIONS)
+        found = judged(run, figures(run), expectation(run, heps.fabric.rdma))
+        if run.every_s is None:
+            return found
+        points = tuple(Point(at_s=s, gbps=30.0 if s == 9 else 94.0) for s in range(1, 31))
+        return found.model_copy(update={"series": points})
+
+    return run
+
+
+def history(result: RdmaResult) -> tuple[Series, ...]:
+    return tuple(
+        Series(
+            program=m.run.program,
+            pair=m.run.pair,
+            size_bytes=m.run.size_bytes,
+            points=tuple(
+                (f"r{n}", BEGAN - timedelta(days=9 - n), (m.value or 0) * (1 + n % 3 / 100), n != 4)
+                for n in range(9)
+            ),
+        )
+        for m in result.measurements[:12]
+        if m.value is not None
+    )
+
+
+def test_the_page_of_a_mesh(make: Make) -> None:
+    result = make(Suite.MESH, Program.WRITE_BW, Program.WRITE_LAT)
+    page = rdma_page(RdmaPageContent(result=result, history=history(result)))
+    assert page.count('class="heat"') == 1
+    assert len(re.findall(r'<td class="lost"', page)) == 1
+    pairs = {m.run.pair for m in result.measurements if SLOW in m.run.servers}
+    assert len(re.findall(r'<td class="slow" style="--share', page)) == len(pairs)
+    assert "slow pairs pass through" in page
+    assert "server k8sgn12 or its cables" in page
+    assert page.count('<svg class="strip" viewBox="0 0 100 20"') == 60  # of 65 pairs, the worst
+    assert "pairs with shorter tails are not drawn" in page
+    assert page.count('<polyline class="line"') == len(history(result))
+    assert "&lt;AlmaLinux&gt; 9.3" in page
+    assert "<script" not in page
+    assert not re.search(r'(src|href)="(?!#|data:)', page)
+    assert rdma_page(RdmaPageContent(result=result, history=history(result))) == page
+
+
+def test_the_page_of_a_sweep_has_a_curve_for_each_way(make: Make) -> None:
+    page = rdma_page(RdmaPageContent(result=make(Suite.SWEEP)))
+    assert page.count('<svg class="plot"') == 2
+    assert page.count('<polyline class="c1"') == page.count('<polyline class="c2"') == 2
+    assert page.count("<circle") == 4 * 23
+    assert "within a leaf" in page
+    assert "one switch takes" in page
+    plotted = re.findall(r'<polyline class="c\d" points="([^"]+)"', page)
+    for x, y in (map(float, p.split(",")) for line in plotted for p in line.split()):
+        assert 52 <= x <= 628
+        assert 12 <= y <= 220
+
+
+def test_the_page_of_a_failure_has_it_over_time(make: Make) -> None:
+    page = rdma_page(RdmaPageContent(result=make(Suite.FAILOVER)))
+    assert page.count('<polyline class="c1"') == 2
+    assert "94.00 Gb/s before, at worst 30.00" in page
+
+
+@pytest.mark.parametrize("suite", [Suite.MESH, Suite.SWEEP, Suite.INCAST, Suite.FAILOVER])
+def test_the_text_fits_a_terminal(make: Make, suite: Suite) -> None:
+    result = make(suite)
+    for text in (result_text(result), plan_text(result.plan)):
+        assert [line for line in text.splitlines() if len(line) > 80] == []
+
+
+def test_the_text_says_what_is_bad_first(make: Make) -> None:
+    text = result_text(make(Suite.MESH))
+    assert text.splitlines()[0] == (
+        "heps, mesh, run 20261120-220500-c0de: 1 of 66 runs not measured, 11 too slow"
+    )
+    assert text.index("too slow:") < text.index("not measured:") < text.index("told, not judged:")

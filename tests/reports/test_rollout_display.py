@@ -1,0 +1,178 @@
+"""What a terminal shows of a rollout while it runs: every wave, and the time of trials, in 80."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+
+from rocefort.models.change import Gate, Plan, Wave
+from rocefort.models.progress import progress_of
+from rocefort.models.rollout import Applied, Event, Phase
+from rocefort.models.standing import Standing, Told
+from rocefort.reports.rollout_lines import JsonLines, applied_text, audit_text, ended_json
+from rocefort.reports.rollout_live import LiveProgress
+from rocefort.reports.rollout_status import status_json, status_text
+
+GATE = Gate(
+    pairs=(),
+    traffic_class=138,
+    line_rate_fraction=0.9,
+    latency_us=3.7,
+    latency_tolerance=0.2,
+    speed_judged=True,
+)
+
+
+def plan(waves: int = 2, devices: int = 2) -> Plan:
+    made = tuple(
+        Wave(
+            name=f"leaves {w} of {waves}",
+            devices=tuple(f"leaf{w:02}-{d:02}" for d in range(devices)),
+            gate=GATE,
+        )
+        for w in range(1, waves + 1)
+    )
+    return Plan(
+        fabric="heps",
+        source="/f",
+        tool="t",
+        intent_digest="0",
+        trial_s=600,
+        changes=(),
+        waves=made,
+    ).seal()
+
+
+def done(wave: Wave) -> list[Event]:
+    acts = [("gate", [""]), ("save", wave.devices)]
+    return [Event(wave.name, d, act, Phase.DONE) for act, names in acts for d in names]
+
+
+class Screen:
+    """A terminal of 80 columns, and a clock."""
+
+    def __init__(self, sealed: Plan, waits: frozenset[str] = frozenset()) -> None:
+        self.now = 0.0
+        self.out = io.StringIO()
+        console = Console(file=self.out, width=80, force_terminal=False)
+        progress = progress_of(sealed, waits)
+        self.live = LiveProgress(sealed, progress, console, clock=lambda: self.now)
+
+    def lines(self) -> list[str]:
+        capture = Console(width=80, file=io.StringIO(), record=True)
+        capture.print(self.live.drawn())
+        return [line.rstrip() for line in capture.export_text().splitlines()]
+
+
+def test_the_wave_under_way_is_shown_with_its_timers() -> None:
+    sealed = plan()
+    screen = Screen(sealed, frozenset({"leaves 2 of 2"}))
+    for event in (
+        Event("leaves 1 of 2", "leaf01-00", "trial", Phase.INTENT),
+        Event("leaves 1 of 2", "leaf01-00", "trial", Phase.DONE),
+        Event("leaves 1 of 2", "leaf01-01", "load", Phase.DONE),
+        Event("leaves 1 of 2", "", "gate", Phase.INTENT),
+    ):
+        screen.live(event)
+    screen.now = 300
+    assert screen.lines() == [
+        f"plan {sealed.digest[:12]} of heps: 0 of 4 switches done",
+        "  leaves 1 of 2    under way       gate: running",
+        "    leaf01-00      on trial             ==========           300 s left",
+        "    leaf01-01      loaded",
+        "  leaves 2 of 2    needs approval",
+    ]
+    screen.live(Event("leaves 1 of 2", "leaf01-00", "abort", Phase.DONE))
+    screen.live(Event("leaves 1 of 2", "leaf01-01", "abort", Phase.FAILED, "no answer", 3))
+    assert screen.lines()[1:4] == [
+        "  leaves 1 of 2    UNKNOWN         gate: running",
+        "    leaf01-00      rolled back",
+        "    leaf01-01      UNKNOWN",
+    ]
+    assert screen.lines()[-1] == "  no answer"
+
+
+def test_many_waves_and_many_switches_fit_a_terminal() -> None:
+    sealed = plan(waves=40, devices=60)
+    screen = Screen(sealed)
+    for wave in sealed.waves[:20]:
+        for event in done(wave):
+            screen.live(event)
+    screen.live(Event("leaves 21 of 40", "leaf21-00", "load", Phase.FAILED, "x" * 300, 3))
+    lines = screen.lines()
+    assert lines[1] == "  19 waves done"
+    assert "    and more: 48 waiting" in lines
+    assert "  and 15 waves more" in lines
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+
+
+def test_the_display_starts_and_ends_on_a_terminal() -> None:
+    sealed = plan()
+    out = io.StringIO()
+    console = Console(file=out, width=80, force_terminal=True)
+    with LiveProgress(sealed, console=console) as live:
+        for wave in sealed.waves:
+            for event in done(wave):
+                live(event)
+    assert "4 of 4 switches done" in out.getvalue()
+
+
+def test_json_lines_have_every_event_and_the_end() -> None:
+    said: list[str] = []
+    JsonLines(said.append)(Event("canary", "leaf08", "load", Phase.FAILED, "refused", 3, "{}"))
+    (line,) = map(json.loads, said)
+    assert line.pop("at").endswith("+00:00")
+    assert line == {
+        "wave": "canary",
+        "device": "leaf08",
+        "act": "load",
+        "phase": "failed",
+        "detail": "refused",
+        "code": 3,
+    }
+    ended = json.loads(ended_json(Applied(("leaf08",)), Path("j"), "ab"))
+    assert (ended["ended"]["confirmed"], ended["head"]) == (["leaf08"], "ab")
+
+
+def test_a_status_in_80_columns_and_as_data() -> None:
+    sealed = plan()
+    progress = progress_of(sealed)
+    at = datetime(2026, 5, 4, tzinfo=UTC)
+    progress.take(Event("leaves 1 of 2", "leaf01-00", "trial", Phase.DONE), at.timestamp() - 100)
+    trouble = Event("leaves 1 of 2", "leaf01-01", "load", Phase.FAILED, "line 3 " * 30, 3)
+    progress.take(trouble, at.timestamp())
+    told = Told("plan.json.journal", (), 9, "ab" * 32)
+    standing = Standing(sealed.digest, "heps", "under way", "", progress, None, told, at)
+    lines = status_text(standing).splitlines()
+    assert lines[:4] == [
+        f"plan {sealed.digest[:12]} of heps",
+        "state: under way",
+        "leaves 1 of 2    failed         leaf01-00, leaf01-01",
+        "  leaf01-00      on trial, 500 s left of its trial",
+    ]
+    assert lines[-3:] == [
+        "journal plan.json.journal: 9 rows, its newest link is",
+        "  " + "ab" * 32,
+        "This is what the journal says; no switch was asked.",
+    ]
+    assert max(map(len, lines)) <= 80
+    data = json.loads(status_json(standing))
+    assert data["waves"][0]["devices"][0] == {
+        "name": "leaf01-00",
+        "state": "on trial",
+        "trial_left_s": 500,
+        "trouble": "",
+    }
+
+
+def test_an_end_keeps_paths_whole() -> None:
+    path = "/a-long-directory/of-some-site/with-many-words/in-its-name/and-more-of-them/plan-7.json"
+    text = list(applied_text(Applied(failure=f"{path}: is gone; look", exit_code=3)))
+    assert path in "".join(line.strip() for line in text if path in line)
+    (first, head) = audit_text(Path("j"), 2, "ab")
+    assert (first, head) == ("journal j: 2 rows, its newest link is", "  ab")

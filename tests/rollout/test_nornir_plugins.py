@@ -1,0 +1,108 @@
+"""Any Nornir program over a fabric: the real plugins, on emulated switches over SSH."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from nornir import InitNornir
+from nornir.core import Nornir
+from nornir_napalm.plugins.tasks import napalm_get
+
+from rocefort.errors import Refused
+from rocefort.models.change import Plan
+from rocefort.models.rollout import Event, Phase
+from rocefort.nornir_plugins import FabricInventory
+from rocefort.reports.rollout_lines import JsonLines
+from rocefort.rollout.journal import open_journal
+from rocefort.rollout.plan import write_plan
+from rocefort.rollout.processors import EventProcessor, audit_processor, journal_processor
+from rocefort.rollout.status import status
+from rocefort.steps.rehearsal import Rehearsal
+
+PlanOf = Callable[[Path], Plan]
+
+
+@pytest.fixture
+def nornir(lab: Rehearsal, described: Path, plan_of: PlanOf, tmp_path: Path) -> Nornir:
+    write_plan(plan_of(described), tmp_path / "plan.json")
+    options = {
+        "fabric": str(described),
+        "connections": str(lab.file),
+        "plan": str(tmp_path / "plan.json"),
+    }
+    return InitNornir(
+        inventory={"plugin": "FabricInventory", "options": options},
+        runner={"plugin": "WaveRunner", "options": {"max_unavailable": 2}},
+        logging={"enabled": False},
+    )
+
+
+def names(nornir: Nornir, group: str) -> list[str]:
+    return [n for n, host in nornir.inventory.hosts.items() if host.has_parent_group(group)]
+
+
+def test_a_fabric_is_an_inventory_of_any_nornir_program(nornir: Nornir) -> None:
+    assert names(nornir, "spine") == ["spine01", "spine02"]
+    assert names(nornir, "wave:canary") == ["leaf08"]
+    assert names(nornir, "wave:leaves 1 of 1") == ["leaf07"]
+    assert len(names(nornir, "hardware:CE8851-32CQ8DQ-P")) > 0
+    assert "emulated-only" not in json.dumps(nornir.inventory.dict())
+
+
+def test_tasks_are_events_for_progress_journal_and_audit(
+    nornir: Nornir, lab: Rehearsal, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    journal, said, heard = tmp_path / "notes", list[str](), list[Event]()
+    two = nornir.filter(filter_func=lambda host: "wave" in host.data)
+    with open_journal(journal, "0" * 64) as notes, caplog.at_level(logging.INFO, "rocefort.audit"):
+        chain = [EventProcessor([JsonLines(said.append), heard.append])]
+        chain += [journal_processor(notes), audit_processor()]
+        with two:  # its closing is a task of Nornir's own, which nobody watches here
+            results = two.with_processors(list(chain)).run(task=napalm_get, getters=["facts"])
+    assert {n: r[0].result["facts"]["hostname"] for n, r in results.items()} == {
+        "leaf07": "leaf07",
+        "leaf08": "leaf08",
+    }
+    order = [(e.wave, e.device, e.act, e.phase) for e in heard]
+    assert order == [
+        ("canary", "leaf08", "task:napalm_get", Phase.INTENT),
+        ("canary", "leaf08", "task:napalm_get", Phase.DONE),
+        ("leaves 1 of 1", "leaf07", "task:napalm_get", Phase.INTENT),
+        ("leaves 1 of 1", "leaf07", "task:napalm_get", Phase.DONE),
+    ]
+    assert [json.loads(line)["device"] for line in said] == ["leaf08", "leaf08", "leaf07", "leaf07"]
+    told = status(journal)
+    assert (told.damage, [entry.event for entry in told.entries]) == ("", heard)
+    audited = [json.loads(record.message) for record in caplog.records]
+    assert [(a["host"], a["task"], a["phase"]) for a in audited] == [
+        ("leaf08", "napalm_get", "intent"), ("leaf08", "napalm_get", "done"),
+        ("leaf07", "napalm_get", "intent"), ("leaf07", "napalm_get", "done"),
+    ]  # fmt: skip
+
+
+def test_a_journal_that_cannot_be_written_keeps_every_task_from_running(nornir: Nornir) -> None:
+    def full(_: Event) -> None:
+        raise OSError("disk full")
+
+    ran: list[str] = []
+    watched = nornir.with_processors([EventProcessor([full])])
+    with pytest.raises(OSError, match="disk full"):
+        watched.run(task=lambda task: ran.append(task.host.name), name="change")
+    assert ran == []
+
+
+def test_a_plan_of_another_fabric_is_refused(
+    lab: Rehearsal, described: Path, plan_of: PlanOf, tmp_path: Path
+) -> None:
+    other = plan_of(described).model_copy(update={"fabric": "elsewhere"}).seal()
+    write_plan(other, tmp_path / "other.json")
+    with pytest.raises(Refused) as caught:
+        FabricInventory(described, lab.file, tmp_path / "other.json").load()
+    assert str(caught.value) == (
+        f"{tmp_path}/other.json: is a plan of elsewhere, and the fabric is heps; "
+        "name the plan of this fabric"
+    )

@@ -1,0 +1,295 @@
+"""What is wrong before a rollout, each as one line with its exit code; nothing is changed."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rocefort.design.derive import Derived
+from rocefort.dialects.vrp.tree import parse_tree
+from rocefort.models.change import Plan
+from rocefort.paths import INVENTORY
+from rocefort.rollout.lock import one_controller
+from rocefort.rollout.plan import read_plan, write_plan
+from rocefort.steps.judging import subject_of_derived
+from rocefort.steps.planning import make_plan, running_of
+from rocefort.steps.rehearsal import Rehearsal, rehearse
+
+HEPS = INVENTORY / "heps" / "fabric.yaml"
+PORT = "  - name: readout04\n"  # at leaf08, the canary
+FOREIGN = "ntp unicast-server 10.255.0.9\n"
+
+
+@dataclass
+class Site:
+    """A sealed plan for leaf08, its switches, and how they are reached."""
+
+    lab: Rehearsal
+    directory: Path
+    plan: Plan
+    held: ExitStack = field(default_factory=ExitStack)
+
+    @property
+    def file(self) -> Path:
+        return self.directory / "plan.json"
+
+    @property
+    def connections(self) -> Path:
+        return self.directory / "connections.yaml"
+
+    @property
+    def address(self) -> str:
+        (leaf,) = [d for d in self.lab.connections.devices if d.name == "leaf08"]
+        return f"{leaf.host}:{leaf.port}"
+
+    def edit(self, change: Callable[[dict[str, Any], dict[str, Any]], None]) -> None:
+        """Edit the connections: all of them, and leaf08's entry."""
+        content = yaml.safe_load(self.connections.read_text())
+        (leaf,) = [d for d in content["devices"] if d["name"] == "leaf08"]
+        change(content, leaf)
+        self.connections.write_text(yaml.safe_dump(content))
+
+
+@pytest.fixture(scope="module")
+def shared(heps: Derived, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
+    subject = subject_of_derived(heps)
+    with rehearse(subject.network, subject.texts, tmp_path_factory.mktemp("lab")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def sealed(shared: Rehearsal, tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    fabric = tmp_path_factory.mktemp("fabric") / "fabric.yaml"
+    text = HEPS.read_text(encoding="utf-8")
+    fabric.write_text(text.replace(PORT, f"{PORT}    description: detector 4\n"), encoding="utf-8")
+    access = shared.connections
+    return make_plan(fabric, access, running_of(fabric, access, None))
+
+
+@pytest.fixture
+def site(shared: Rehearsal, sealed: Plan, tmp_path: Path) -> Iterator[Site]:
+    kept = {name: (s.running, s.saved) for name, s in shared.switches.items()}
+    made = Site(shared, tmp_path, sealed)
+    write_plan(sealed, made.file)
+    made.connections.write_text(shared.file.read_text())
+    with made.held:
+        yield made
+    for name, switch in shared.switches.items():
+        switch.running, switch.saved = kept[name]
+
+
+# --- what is done to the site ---------------------------------------------------------------------
+
+
+def unreachable(site: Site) -> None:
+    site.edit(lambda _, leaf: leaf.update(port=1))
+
+
+def wrong_password(site: Site) -> None:
+    secret = site.directory / "wrong"
+    secret.touch(mode=0o600)
+    secret.write_text("wr0ng-canary-password")
+    site.edit(lambda _, leaf: leaf.update(credential=f"file:{secret}"))
+
+
+def no_password(site: Site) -> None:
+    site.edit(lambda _, leaf: leaf.update(credential="env:NO_SUCH_VARIABLE"))
+
+
+def open_password(site: Site) -> None:
+    secret = site.directory / "open"
+    secret.write_text("x")
+    secret.chmod(0o644)
+    site.edit(lambda _, leaf: leaf.update(credential=f"file:{secret}"))
+
+
+def changed_host_key(site: Site) -> None:
+    known = Path(site.lab.connections.known_hosts).read_text().splitlines()
+    port = site.address.split(":")[1]
+    mine = [line for line in known if f":{port} " in line]
+    (other,) = [line for line in known if "leaf07" in line or _port_of(site, "leaf07") in line][:1]
+    key = other.split(" ", 1)[1]
+    rest = [line for line in known if line not in mine]
+    record = site.directory / "known_hosts"
+    record.write_text("\n".join([*rest, *(f"{m.split(' ', 1)[0]} {key}" for m in mine)]) + "\n")
+    site.edit(lambda content, _: content.update(known_hosts=str(record)))
+
+
+def _port_of(site: Site, name: str) -> str:
+    (device,) = [d for d in site.lab.connections.devices if d.name == name]
+    return f":{device.port} "
+
+
+def another_switch(site: Site) -> None:
+    port = int(_port_of(site, "leaf07")[1:])
+    site.edit(lambda _, leaf: leaf.update(port=port))
+
+
+def one_byte(site: Site) -> None:
+    text = site.file.read_text()
+    assert text.count("detector 4") >= 1
+    site.file.write_text(text.replace("detector 4", "detector 5", 1))
+
+
+def not_json(site: Site) -> None:
+    site.file.write_text("{")
+
+
+def of_another_fabric(site: Site) -> None:
+    def rename(content: dict[str, Any], _: dict[str, Any]) -> None:
+        for device in content["devices"]:
+            device["name"] = f"other-{device['name']}"
+
+    site.edit(rename)
+
+
+def by_another_version(site: Site) -> None:
+    write_plan(site.plan.model_copy(update={"tool": "rocefort 9.9"}).seal(), site.file)
+
+
+def older_than_running(site: Site) -> None:
+    leaf = site.lab.switches["leaf08"]
+    leaf.running = leaf.saved = (*leaf.running, *parse_tree(FOREIGN))
+
+
+def running_not_saved(site: Site) -> None:
+    leaf = site.lab.switches["leaf08"]
+    leaf.saved = (*leaf.saved, *parse_tree(FOREIGN))
+
+
+def second_controller(site: Site) -> None:
+    addresses = [f"{d.host}:{d.port}" for d in site.lab.connections.devices]
+    site.held.enter_context(one_controller(addresses))
+
+
+def fabric_changed(site: Site) -> None:
+    source = Path(site.plan.source)
+    before = source.read_text(encoding="utf-8")
+    source.write_text(before.replace("detector 4", "detector 6"), encoding="utf-8")
+    site.held.callback(lambda: source.write_text(before, encoding="utf-8"))
+
+
+CASES: list[tuple[Callable[[Site], None], int, str]] = [
+    (
+        unreachable,
+        3,
+        "stopped: leaf08: 127.0.0.1:1: no connection: Unable to connect to port 1 on 127.0.0.1; "
+        "check the device and its entry in the connections file",
+    ),
+    (
+        wrong_password,
+        3,
+        "stopped: leaf08: {address} refuses the login of 'netops': check name, password or key; "
+        "check the device and its entry in the connections file",
+    ),
+    (
+        no_password,
+        2,
+        "stopped: env:NO_SUCH_VARIABLE: the environment has no variable NO_SUCH_VARIABLE; export "
+        "NO_SUCH_VARIABLE with the password, or change the credential",
+    ),
+    (
+        open_password,
+        4,
+        "stopped: file:{directory}/open: the file has mode 0644, not 0600; "
+        "chmod 600 {directory}/open",
+    ),
+    (
+        changed_host_key,
+        3,
+        "stopped: leaf08: {address}: the host key changed: it is ssh-ed25519 SHA256:KEY, known is "
+        "SHA256:KEY; not connected; check the device and its entry in the connections file",
+    ),
+    (
+        another_switch,
+        4,
+        "stopped: leaf08: the switch calls itself 'leaf07'; check its management address; nothing "
+        "was changed on it",
+    ),
+    (
+        one_byte,
+        4,
+        "rocefort: {directory}/plan.json: was changed after it was sealed; plan again",
+    ),
+    (
+        not_json,
+        4,
+        "rocefort: {directory}/plan.json: is not a plan of this version; plan again",
+    ),
+    (
+        of_another_fabric,
+        4,
+        "rocefort: {directory}/plan.json: is a plan of heps, and {directory}/connections.yaml has "
+        "none of its switches; name the connections of that fabric",
+    ),
+    (
+        by_another_version,
+        4,
+        "was made by rocefort 9.9, and this is rocefort 0.1.0; apply or resume it by that version, "
+        "or plan again",
+    ),
+    (
+        older_than_running,
+        4,
+        "stopped: leaf08: its running configuration is not the one that the plan was made against; "
+        "plan again",
+    ),
+    (
+        running_not_saved,
+        4,
+        "LIV020 startup: what runs is not saved; mend it first (`rocefort health` lists all), or "
+        "allow a sick fabric",
+    ),
+    (
+        second_controller,
+        4,
+        "another controller (process {process} on {host}, since TIME) applies a plan; wait for it "
+        "to end",
+    ),
+    (
+        fabric_changed,
+        4,
+        "rocefort: {source}: the fabric has changed since the plan; plan again",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "code", "sentence"), CASES, ids=lambda v: getattr(v, "__name__", "")
+)
+def test_one_line_and_its_exit_code_and_nothing_changed(
+    site: Site, command: Callable[..., Any], spoil: Callable[[Site], None], code: int, sentence: str
+) -> None:
+    spoil(site)
+    before = {name: (s.running, s.saved) for name, s in site.lab.switches.items()}
+    ran = command("apply", site.file, "--connections", site.connections)
+    said = " ".join((ran.err or ran.out.split("\njournal ")[0]).split())
+    said = re.sub(r"SHA256:[^,;]+", "SHA256:KEY", said)
+    said = re.sub(r"since \S+ \S+ UTC", "since TIME", said)
+    wanted = sentence.format(
+        address=site.address,
+        directory=site.directory,
+        source=site.plan.source,
+        process=os.getpid(),
+        host=platform.node(),
+    )
+    assert wanted in said
+    assert ran.code == code
+    assert {n: (s.running, s.saved) for n, s in site.lab.switches.items()} == before
+    assert all(switch.trial is None for switch in site.lab.switches.values())
+    assert "wr0ng-canary-password" not in ran.out + ran.err
+    if ran.err:
+        assert len(ran.err.splitlines()) == 1
+
+
+def test_the_plan_is_otherwise_sound(site: Site) -> None:
+    assert read_plan(site.file).digest == site.plan.digest

@@ -1,0 +1,140 @@
+"""The change that a switch says it would make, against the planned one: by meaning, secrets unseen."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocefort.design.catalogue import load_catalogue
+from rocefort.dialects.vrp.compare import change_of
+from rocefort.dialects.vrp.parse import parse
+from rocefort.dialects.vrp.render import render
+from rocefort.models.bgp import Bgp
+from rocefort.models.change import Change
+from rocefort.models.device import Device
+from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.saved_form import saved_form
+from rocefort.rollout.same_change import changed_lines, same_change
+
+G1 = SyntaxFamily.V300_G1
+FAMILY = load_catalogue().families[G1]
+RUNNING = """#
+sysname leaf01
+#
+interface 100GE1/0/1
+ mtu 9000
+#
+bgp 65101
+ peer 10.1.0.0 as-number 65001
+ peer 10.1.0.0 password cipher %^%#olDoNe%^%#
+ #
+ ipv4-family unicast
+  peer 10.1.0.0 enable
+#
+local-user-note x
+#
+return
+"""
+SAMPLE = """Building configuration
+  #
+  interface 100GE1/0/1
+- mtu 9000
++  mtu 9100
+  #
+"""
+ROTATED = """Building configuration
+  #
+  bgp 65101
+-  peer 10.1.0.0 password cipher %^%#olDoNe%^%#
++  peer 10.1.0.0 password cipher %^%#neWoNe%^%#
+  #
+"""
+
+
+def device(mtu: int = 9000, password: str = "env:P") -> Device:
+    running = saved_form(parse(RUNNING, "leaf01").device, FAMILY)
+    port = running.by_interface["100GE1/0/1"].model_copy(update={"mtu": mtu})
+    assert isinstance(running.bgp, Bgp)
+    peer = running.bgp.peers[0].model_copy(update={"password": password})
+    bgp = running.bgp.model_copy(update={"peers": (peer,)})
+    return running.model_copy(update={"interfaces": (port,), "bgp": bgp})
+
+
+def planned(old: Device, new: Device) -> Change:
+    texts = [render(each, G1, "ce8851") for each in (old, new)]
+    return change_of(texts[0], old, texts[1], new, G1, ())
+
+
+MTU = planned(device(), device(9100))
+ROTATION = planned(device(), device(password="env:P version 2"))
+
+
+def differences(change: Change, diff: str) -> tuple[str, ...]:
+    return same_change(change, diff, RUNNING, FAMILY)
+
+
+@pytest.mark.parametrize(
+    "diff", [SAMPLE, SAMPLE.replace("- mtu", "-  mtu"), SAMPLE.replace("  #\n  int", "  #\n  int")]
+)
+def test_the_sample_of_the_reference_and_a_regular_form_mean_the_same(diff: str) -> None:
+    assert differences(MTU, diff) == ()
+
+
+def test_views_of_changed_lines_are_those_they_stand_in() -> None:
+    assert [(line.sign, line.path, line.text) for line in changed_lines(ROTATED)] == [
+        ("-", ("bgp 65101",), "peer 10.1.0.0 password cipher %^%#olDoNe%^%#"),
+        ("+", ("bgp 65101",), "peer 10.1.0.0 password cipher %^%#neWoNe%^%#"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "diff", "expected"),
+    [
+        (
+            MTU,
+            SAMPLE.replace("9100", "9200"),
+            (
+                "planned, and the switch does not say so: interfaces[100GE1/0/1].mtu: 9000 -> 9100",
+                "nobody planned: interfaces[100GE1/0/1].mtu: 9000 -> 9200",
+            ),
+        ),
+        (
+            MTU,
+            "",
+            ("planned, and the switch does not say so: interfaces[100GE1/0/1].mtu: 9000 -> 9100",),
+        ),
+        (
+            MTU,
+            SAMPLE.replace("mtu 9000", "mtu 8000"),
+            ("it would take away what it does not run: - mtu 8000",),
+        ),
+        (
+            MTU,
+            SAMPLE + "+ frobnicate password cipher hunter2\n  #\n",
+            (
+                "nobody planned: + frobnicate password ****",
+                "nobody planned: + frobnicate password cipher ****",
+            ),
+        ),
+        (MTU, SAMPLE + "- local-user-note x\n  #\n", ("nobody planned: - local-user-note x",)),
+        (ROTATION, ROTATED, ()),
+        (
+            ROTATION,
+            "",
+            (
+                "planned, and the switch does not say so: + bgp 65101 / peer 10.1.0.0 password "
+                "**** (env:P version 2)",
+            ),
+        ),
+        (
+            MTU,
+            SAMPLE + ROTATED.partition("\n")[2],
+            ("nobody planned: + bgp 65101 / peer 10.1.0.0 password ****",),
+        ),
+    ],
+)
+def test_what_differs_is_said_without_any_secret(
+    change: Change, diff: str, expected: tuple[str, ...]
+) -> None:
+    found = differences(change, diff)
+    assert found == expected
+    assert not [sentence for sentence in found if "hunter2" in sentence or "neWoNe" in sentence]

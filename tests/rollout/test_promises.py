@@ -1,0 +1,40 @@
+"""docs/promises.md: every promise names tests that exist, or says that it is not shown."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+
+import pytest
+
+from rocefort.paths import ROOT
+
+PAGE = ROOT / "docs" / "promises.md"
+NAMED = re.compile(r"^- `(?P<file>\S+)::(?P<test>\w+)`$", re.MULTILINE)
+PROMISES = [part.split("\n", 1) for part in PAGE.read_text(encoding="utf-8").split("\n### ")[1:]]
+
+
+@cache
+def collected(file: str) -> frozenset[str]:
+    """What pytest collects of a module: its functions `test_...`."""
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    names = (node.name for node in tree.body if isinstance(node, ast.FunctionDef))
+    return frozenset(name for name in names if name.startswith("test_"))
+
+
+def test_all_promises_are_there_in_order() -> None:
+    assert [title.split(".")[0] for title, _ in PROMISES] == [f"P{n}" for n in range(1, 25)]
+
+
+@pytest.mark.parametrize(
+    ("title", "text"), PROMISES, ids=[title.split(".")[0] for title, _ in PROMISES]
+)
+def test_a_promise_names_tests_that_exist_or_says_that_it_is_not_shown(
+    title: str, text: str
+) -> None:
+    named = [(found["file"], found["test"]) for found in NAMED.finditer(text)]
+    assert named or "\nNot shown: " in text, title
+    assert text.count("\n- ") == len(named), "a line that names no test"
+    missing = [f"{file}::{test}" for file, test in named if test not in collected(file)]
+    assert missing == []

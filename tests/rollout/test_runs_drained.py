@@ -1,0 +1,33 @@
+"""What a journal's rows of a drained switch mean for `status` and `rollback`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rocefort.models.rollout import Act, Event, Phase
+from rocefort.models.standing import Happened, Run, Told
+from rocefort.rollout.runs import confirmed_of
+
+
+@pytest.mark.parametrize(
+    ("act", "detail", "told", "confirmed"),
+    [
+        (Act.CONFIRM, "", {}, True),
+        (Act.ABORT, "was confirmed", {}, True),
+        (Act.ABORT, "", {}, False),
+        (Act.CONFIRM, "drain", {"part": 0, "of": 3, "back": False}, False),
+        (Act.CONFIRM, "change while drained", {"part": 1, "of": 3, "back": False}, False),
+        (Act.CONFIRM, "end of the drain", {"part": 2, "of": 3, "back": False}, True),
+        (Act.CONFIRM, "drain undone", {"part": 0, "of": 3, "back": True}, False),
+        (Act.ABORT, "was confirmed", {"part": 1, "of": 3, "back": False}, False),
+    ],
+)
+def test_only_what_reached_the_end_of_its_way_can_be_taken_back(
+    act: Act, detail: str, told: dict[str, object], confirmed: bool
+) -> None:
+    data = json.dumps(told) if told else ""
+    event = Event("spine 1 of 1", "spine01", act, Phase.DONE, detail, data=data)
+    run = Run("p", (), {}, events=(Happened("2026-01-01T00:00:00", event),))
+    assert (confirmed_of(Told("j", (run,))) == {"spine01"}) is confirmed

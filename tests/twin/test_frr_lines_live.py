@@ -1,0 +1,183 @@
+"""A delta entered into running daemons: FRR then says what a fresh start of the new text says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from ipaddress import IPv4Address, IPv4Network
+
+import pytest
+
+from rocefort.dialects.frr import plan_switch
+from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.twin import Choice, Twin
+from rocefort.models.bgp import (
+    Bgp,
+    BgpGroup,
+    BgpPeer,
+    PolicyNode,
+    PrefixEntry,
+    PrefixList,
+    RoutePolicy,
+)
+from rocefort.models.device import Device
+from rocefort.models.interface import Interface
+from rocefort.models.network import Network, Node
+from rocefort.models.static import StaticRoute
+from rocefort.models.traffic import (
+    Behavior,
+    Binding,
+    Classifier,
+    FilterAcl,
+    FilterRule,
+    Filters,
+    TrafficPolicy,
+)
+
+pytestmark = pytest.mark.twin
+CHOICE = Choice(expected={})
+
+
+def _list(name: str, *prefixes: str) -> PrefixList:
+    entries = (PrefixEntry(index=10 * n, prefix=IPv4Network(p)) for n, p in enumerate(prefixes, 1))
+    return PrefixList(name=name, entries=tuple(entries))
+
+
+def _policy(name: str, uses: str | None = None) -> RoutePolicy:
+    return RoutePolicy(name=name, nodes=(PolicyNode(node=10, match_prefix_list=uses),))
+
+
+def _filters(action: str) -> Filters:
+    rule = FilterRule.model_validate({"index": 5, "action": action, "protocol": "udp", "dscp": 26})
+    return Filters(
+        acls=(FilterAcl(name="3000", rules=(rule,)),),
+        classifiers=(Classifier(name="C", acls=("3000",)),),
+        behaviors=(Behavior(name="B"),),
+        policies=(TrafficPolicy(name="P", bindings=(Binding(classifier="C", behavior="B"),)),),
+    )
+
+
+PEER = BgpPeer(address=IPv4Address("10.1.0.0"), asn=65000, group="SPINE", active=True)
+OTHER = BgpPeer(address=IPv4Address("10.1.0.2"), asn=65001, active=True, import_policy="IN")
+GROUP = BgpGroup(name="SPINE", active=True, keepalive_s=10, hold_s=30, export_policy="OUT")
+BASE = Device(
+    name="leaf01",
+    bfd=True,
+    vlans=(110,),
+    interfaces=(
+        Interface(name="Vlanif110", filter_in="P"),
+        Interface(name="25GE1/0/1", access_vlan=110),
+    ),
+    filters=_filters("deny"),
+    prefix_lists=(_list("L", "10.0.0.0/8", "10.1.0.0/16"), _list("M", "10.2.0.0/16")),
+    route_policies=(_policy("IN", "M"), _policy("OUT", "L")),
+    bgp=Bgp(
+        asn=65101,
+        router_id=IPv4Address("10.0.1.1"),
+        groups=(GROUP,),
+        peers=(PEER, OTHER),
+        networks=(IPv4Network("10.0.1.1/32"),),
+        maximum_paths=32,
+    ),
+)
+
+
+def _bgp(**changes: object) -> Callable[[Device], Device]:
+    def change(device: Device) -> Device:
+        assert device.bgp
+        return device.model_copy(update={"bgp": device.bgp.model_copy(update=changes)})
+
+    return change
+
+
+def _device(**changes: object) -> Callable[[Device], Device]:
+    return lambda device: device.model_copy(update=changes)
+
+
+def _group(**changes: object) -> Callable[[Device], Device]:
+    return _bgp(groups=(GROUP.model_copy(update=changes),))
+
+
+STEPS: dict[str, Callable[[Device], Device]] = {
+    "timers": _group(keepalive_s=1, hold_s=3),
+    "no timers": _group(keepalive_s=None, hold_s=None),
+    "BFD": _group(bfd_enabled=True),
+    "other policy": _group(export_policy="IN"),
+    "no policy": _group(export_policy=None),
+    "peer goes": _bgp(peers=(PEER,)),
+    "group goes": _bgp(groups=(), peers=(OTHER,)),
+    "peer leaves its group": _bgp(peers=(PEER.model_copy(update={"group": None}), OTHER)),
+    "peer joins a group": _bgp(peers=(PEER, OTHER.model_copy(update={"group": "SPINE"}))),
+    "other AS of a peer": _bgp(peers=(PEER, OTHER.model_copy(update={"asn": 65009}))),
+    "description": _bgp(peers=(PEER, OTHER.model_copy(update={"description": "a b"}))),
+    "not enabled": _bgp(peers=(PEER, OTHER.model_copy(update={"active": False}))),
+    "relax": _bgp(as_path_relax=True),
+    "one path": _bgp(maximum_paths=1),
+    "networks": _bgp(networks=(IPv4Network("10.9.0.0/16"),)),
+    "router id": _bgp(router_id=IPv4Address("10.0.1.9")),
+    "other AS": _bgp(asn=65102),
+    "list": _device(
+        prefix_lists=(_list("L", "10.7.0.0/16"), _list("M", "10.2.0.0/16", "10.3.0.0/16"))
+    ),
+    "policy": _device(route_policies=(_policy("IN", "L"), _policy("OUT"))),
+    "denying": _device(
+        route_policies=(
+            _policy("IN"),
+            RoutePolicy(
+                name="OUT", nodes=(PolicyNode(node=10, action="deny"), PolicyNode(node=20))
+            ),
+        )
+    ),
+    "no BGP": _device(bgp=None),
+    "static routes": _device(static_routes=(StaticRoute(prefix=IPv4Network("10.8.0.0/16")),)),
+    "filter": _device(filters=_filters("permit")),
+    "no filter": _device(interfaces=(BASE.interfaces[0], Interface(name="Vlanif110"))),
+}
+
+
+def _network(device: Device) -> Network:
+    return Network(name="lines", origin="fabric", nodes=(Node(device=device),))
+
+
+def _said(twin: Twin) -> dict[str, list[str]]:
+    """What each daemon and the filter say of themselves."""
+    found = {}
+    for name in twin.topology.by_switch["leaf01"].texts:
+        with twin.daemons("leaf01").vty(name) as vty:
+            lines = vty.ask("show running-config").splitlines()
+        found[name] = sorted(line for line in lines if line.strip(" !") and "log file" not in line)
+    code, text = twin.run("leaf01", ["nft", "list", "ruleset"])
+    assert code == 0, text
+    found["nft"] = text.splitlines()
+    return found
+
+
+@pytest.fixture(scope="module")
+def fresh(registry: Registry) -> Callable[[Device], dict[str, list[str]]]:
+    def started(device: Device) -> dict[str, list[str]]:
+        twin = Twin.up(_network(device), "fresh", CHOICE, registry)
+        said = _said(twin)
+        twin.down()
+        return said
+
+    return started
+
+
+@pytest.fixture(scope="module")
+def twin(registry: Registry) -> Iterator[Twin]:
+    found = Twin.up(_network(BASE), "lines", CHOICE, registry)
+    yield found
+    found.down()
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_delta_ends_where_a_fresh_start_does(
+    name: str, twin: Twin, fresh: Callable[[Device], dict[str, list[str]]]
+) -> None:
+    after = STEPS[name](BASE)
+    wanted, before = fresh(after), _said(twin)
+    assert set(plan_switch(after).texts) == wanted.keys() - {"nft"}
+    assert before != wanted
+    twin.apply(_network(after), {})
+    assert _said(twin) == wanted
+    twin.apply(_network(BASE), {})
+    assert _said(twin) == before

@@ -1,0 +1,202 @@
+"""What a switch of a twin does by itself, or does not understand: trials that end, refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from ipaddress import IPv4Network
+from time import monotonic, sleep
+
+import pytest
+
+from rocefort.design.derive import derive
+from rocefort.lab.behind import RouteState
+from rocefort.lab.deeds import read_deeds
+from rocefort.lab.server import Kept
+from rocefort.lab.twin.behind import GREETING, TwinBehind
+from rocefort.lab.twin.following import Following, with_plan
+from rocefort.lab.twin.lines import lines_directory
+from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.telling import status_of
+from rocefort.lab.twin.twin import Choice, Twin
+from rocefort.models.network import Network
+from rocefort.paths import INVENTORY
+from rocefort.steps.judging import Subject, subject_of_derived
+from rocefort.steps.rehearsal import Rehearsal, rehearse
+from rocefort.steps.twin_lines import couple_twin
+
+pytestmark = pytest.mark.twin
+KEPT = {"spine01", "spine02", "leaf01", "leaf02"}
+FAR = IPv4Network("10.0.1.2/32")  # the loopback of leaf02
+PLACE = ("system-view", "bgp 65101")
+Typed = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def small() -> Subject:
+    """Two spines and two leaves of HEPS."""
+    subject = subject_of_derived(derive(INVENTORY / "heps" / "fabric.yaml"))
+    network: Network = subject.network
+    cut = network.model_copy(
+        update={
+            "nodes": tuple(n for n in network.nodes if n.name in KEPT),
+            "servers": tuple(s for s in network.servers or () if s.port.device in KEPT),
+            "links": tuple(k for k in network.links or () if {k.a.device, k.b.device} <= KEPT),
+        }
+    )
+    return replace(subject, network=cut)
+
+
+@pytest.fixture(scope="module")
+def twin(small: Subject, registry: Registry) -> Iterator[Twin]:
+    found = Twin.up(small.network, "small", Choice(bfd=False), registry)
+    yield found
+    found.down()
+
+
+@pytest.fixture(scope="module")
+def lab(twin: Twin, small: Subject) -> Iterator[Rehearsal]:
+    """Command lines in this process, where a test can turn the clock of a trial."""
+    couple = partial(couple_twin, twin.registry, twin.record)
+    state = lines_directory(twin.registry, twin.record)
+    with rehearse(small.network, small.texts, state, couple=couple) as running:
+        yield running
+
+
+@pytest.fixture
+def typed(lab: Rehearsal) -> Typed:
+    """Type lines on leaf01 in a session of their own; what was printed."""
+
+    def type_(*lines: str) -> str:
+        said: list[str] = []
+
+        def work() -> None:
+            deeds, switch = lab.server.deeds, lab.switches["leaf01"]
+            session = Kept(switch, "netops", list, None, deeds)
+            said.extend(session.handle(line).text for line in lines)
+            session.close()
+
+        lab.server.call(work)
+        return "\n".join(said)
+
+    return type_
+
+
+def _watch(lab: Rehearsal) -> None:
+    following = lab.server.deeds
+    assert isinstance(following, Following)
+    lab.server.call(following.watch)
+
+
+def _comes(true: Callable[[], bool]) -> bool:
+    """Whether something becomes true soon: daemons and kernels take their time."""
+    until = monotonic() + 10
+    while not true() and monotonic() < until:
+        sleep(0.05)
+    return true()
+
+
+def _protocols(behind: TwinBehind, prefix: IPv4Network) -> list[str]:
+    return [r.protocol for r in behind.routes("leaf01") if r.prefix == prefix]
+
+
+def _port(behind: TwinBehind, switch: str, name: str) -> str:
+    return next(s.physical for s in behind.interfaces(switch) if s.name == name)
+
+
+def _hops(twin: Twin, count: int) -> int:
+    """Next hops of leaf01 to leaf02, once they are as many, or after a while."""
+    _comes(lambda: len(twin.fib("leaf01").get(FAR, ())) == count)
+    return len(twin.fib("leaf01").get(FAR, ()))
+
+
+def _drops(twin: Twin) -> dict[str, int]:
+    with twin.daemons("leaf01").vty("bgpd") as vty:
+        peers = vty.read("show bgp ipv4 unicast summary json")["peers"]
+    return {peer: row["connectionsDropped"] for peer, row in peers.items()}
+
+
+ONE_PATH = (*PLACE, "ipv4-family unicast", "maximum load-balancing 1")
+
+
+def test_a_trial_that_nobody_confirms_leaves_the_kernel(
+    twin: Twin, lab: Rehearsal, typed: Typed
+) -> None:
+    whole, drops = twin.fib("leaf01"), _drops(twin)
+    assert len(whole[FAR]) == 2
+    assert "trial" in typed(*ONE_PATH, "commit trial 60")
+    assert _hops(twin, 1) == 1
+    leaf = lab.switches["leaf01"]
+    assert leaf.trial is not None
+    leaf.trial = replace(leaf.trial, deadline=leaf.clock())
+    _watch(lab)
+    assert _hops(twin, 2) == 2
+    assert twin.fib("leaf01") == whole
+    assert _drops(twin) == drops
+
+
+def test_an_abort_and_a_rollback_leave_the_kernel(twin: Twin, lab: Rehearsal, typed: Typed) -> None:
+    assert "succeeded" in typed(*ONE_PATH, "commit trial 60", "abort trial", "Y")
+    assert _hops(twin, 2) == 2
+    assert "Error" not in typed(*ONE_PATH, "commit")
+    assert _hops(twin, 1) == 1
+    assert "Error" not in typed("rollback configuration last 1", "Y")
+    assert _hops(twin, 2) == 2
+
+
+def test_what_the_twin_cannot_do_is_told_and_forgotten_when_undone(
+    twin: Twin, lab: Rehearsal, typed: Typed
+) -> None:
+    spoilt = "ip route-static 10.99.0.0 255.255.0.0 NULL0 preference 255"
+    assert "Error" not in typed("system-view", spoilt, "commit")
+    why = "preference 255 is not below that of BGP in the twin"
+    (wrong,) = [text for text in status_of("small", twin.registry).wrong if "leaf01" in text]
+    assert wrong.startswith(
+        "leaf01 runs what the twin does not: leaf01 ip route-static 10.99.0.0/16"
+    )
+    assert why in wrong
+    rows = read_deeds(lines_directory(twin.registry, twin.record) / "deeds.jsonl")
+    assert [row.switch for row in rows if why in row.line] == ["leaf01"]
+    assert "Error" not in typed(
+        "system-view", f"undo {spoilt.partition(' preference')[0]}", "commit"
+    )
+    assert not [t for t in status_of("small", twin.registry).wrong if "leaf01" in t]
+
+
+def test_a_static_route_and_a_shutdown_show_as_the_kernel_has_them(
+    twin: Twin, lab: Rehearsal, typed: Typed
+) -> None:
+    behind = lab.model
+    assert isinstance(behind, TwinBehind)
+    assert lab.switches["leaf01"].greeting == GREETING
+    prefix = IPv4Network("10.98.0.0/16")
+    typed("system-view", "ip route-static 10.98.0.0 255.255.0.0 NULL0", "commit")
+    assert _comes(lambda: _protocols(behind, prefix) == ["Static"])
+    typed("system-view", "undo ip route-static 10.98.0.0 255.255.0.0 NULL0", "commit")
+    assert _comes(lambda: not _protocols(behind, prefix))
+    heard = {n.interface: (n.device, n.port) for n in behind.neighbours("leaf01")}
+    assert heard["100GE1/0/57"] == ("spine01", "100GE1/0/1")
+    typed("system-view", "interface 100GE1/0/57", "shutdown", "commit")
+    states = {s.name: s for s in behind.interfaces("leaf01")}
+    assert states["100GE1/0/57"].physical == "*down"
+    assert _comes(lambda: _port(behind, "spine01", "100GE1/0/1") == "down")
+    assert "100GE1/0/57" not in {n.interface for n in behind.neighbours("leaf01")}
+    assert _hops(twin, 1) == 1
+    (route,) = (r for r in behind.routes("leaf01") if r.prefix == FAR)
+    assert route == RouteState(FAR, "EBGP", 255, (("10.1.0.2", "100GE1/0/58"),))
+    typed("system-view", "interface 100GE1/0/57", "undo shutdown", "commit")
+    assert _hops(twin, 2) == 2
+    assert _comes(lambda: behind.peers("leaf01")[0].state == "Established")
+
+
+def test_a_port_that_the_text_names_no_more_is_bare(twin: Twin) -> None:
+    topology = Twin.find("small", twin.registry).topology
+    plan = topology.by_switch["leaf01"]
+    port = next(link for link in plan.links if link.name == "100GE1_0_57")
+    less = plan.model_copy(update={"links": tuple(k for k in plan.links if k != port)})
+    found = with_plan(topology, less)
+    (bare,) = [k for k in found.by_switch["leaf01"].links if k.name == port.name]
+    assert (bare.up, bare.addresses, bare.interface) == (True, (), "100GE1/0/57")
+    assert found.cables == topology.cables
+    assert with_plan(found, plan).by_switch["leaf01"] == plan

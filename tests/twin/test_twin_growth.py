@@ -1,0 +1,111 @@
+"""A running twin that changes: a spine more, without a session reset; then other small changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rocefort.errors import Refused, ServiceFailed
+from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.twin import Choice, Twin
+from rocefort.models.interface import Interface
+from rocefort.models.network import Network
+from rocefort.steps.growing import expand, wanted_of
+from rocefort.steps.judging import subject_of_derived
+from rocefort.steps.opinions import three_opinions
+
+pytestmark = pytest.mark.twin
+
+
+@pytest.fixture(scope="module")
+def twin(heps_network: Network, registry: Registry) -> Iterator[Twin]:
+    found = Twin.up(heps_network, "growth", Choice(bfd=False), registry)
+    yield found
+    found.down()
+
+
+def _sessions(twin: Twin) -> dict[tuple[str, str], tuple[int, int]]:
+    """By switch and peer: how often the session came up, and how often it was lost."""
+    found = {}
+    for name in twin.topology.by_switch:
+        with twin.daemons(name).vty("bgpd") as vty:
+            for peer, told in vty.read("show bgp neighbors json").items():
+                times = told["connectionsEstablished"], told["connectionsDropped"]
+                found[name, peer] = times
+    return found
+
+
+def _processes(twin: Twin) -> set[tuple[str, str, str]]:
+    root = twin.registry.directory(twin.record.id) / "nodes"
+    return {(p.parent.name, p.stem, p.read_text("ascii")) for p in root.glob("*/*.pid")}
+
+
+def test_a_spine_more_resets_no_session(twin: Twin, heps_file: Path, heps_network: Network) -> None:
+    grown = subject_of_derived(expand(heps_file, wanted_of(1, 0, 0, (), ())).end).network
+    sessions, processes = _sessions(twin), _processes(twin)
+    twin.apply(grown)
+    after = _sessions(twin)
+    assert {key: after[key] for key in sessions} == sessions
+    assert len(after) == 48
+    assert set(after.values()) == {(1, 0)}
+    assert processes < _processes(twin)
+    opinions = three_opinions(grown, twin.fibs(protocols=["bgp"]))
+    assert opinions.differences == ()
+    assert {len(hops) for hops in twin.fib("leaf01", ["bgp"]).values()} == {1, 3}
+
+
+def test_the_spine_goes_again(twin: Twin, heps_network: Network) -> None:
+    sessions = {key: told for key, told in _sessions(twin).items() if "spine03" not in key}
+    twin.apply(heps_network)
+    after = _sessions(twin)
+    assert after == {key: sessions[key] for key in after}
+    assert len(after) == 32
+    assert three_opinions(heps_network, twin.fibs(protocols=["bgp"])).differences == ()
+    assert not list(Path("/run/netns").glob(f"rf-{twin.record.id}-spine03"))
+
+
+def _with(network: Network, switch: str, port: str, **changes: object) -> Network:
+    """The network with one interface of a switch changed."""
+
+    def changed(interface: Interface) -> Interface:
+        return interface.model_copy(update=changes) if interface.name == port else interface
+
+    nodes = [
+        node.model_copy(
+            update={
+                "device": node.device.model_copy(
+                    update={"interfaces": tuple(map(changed, node.device.interfaces))}
+                )
+            }
+        )
+        if node.name == switch
+        else node
+        for node in network.nodes
+    ]
+    return network.model_copy(update={"nodes": tuple(nodes)})
+
+
+def test_a_port_is_shut_and_opened(twin: Twin, heps_network: Network) -> None:
+    shut = _with(heps_network, "spine02", "100GE1/0/1", enabled=False)
+    expected = {
+        name: tuple(p for p in peers if p not in ("10.1.0.2", "10.1.0.3"))
+        for name, peers in twin.topology.sessions.items()
+    }
+    twin.apply(shut, expected)
+    assert {len(hops) for hops in twin.fib("leaf01", ["bgp"]).values()} == {1}
+    assert three_opinions(shut, twin.fibs(protocols=["bgp"])).differences == ()
+    twin.apply(heps_network)
+    assert three_opinions(heps_network, twin.fibs(protocols=["bgp"])).differences == ()
+
+
+def test_a_change_that_comes_to_no_rest_says_so(twin: Twin, heps_network: Network) -> None:
+    shut = _with(heps_network, "spine02", "100GE1/0/1", enabled=False)
+    twin.choice = Choice(bfd=False, limit_s=1)
+    with pytest.raises(ServiceFailed, match=r"after 1 s \d+ sessions? not up: "):
+        twin.apply(shut, {"leaf01": ("10.1.0.2",)})
+    assert twin.record.status == "changing"
+    with pytest.raises(Refused, match="lab growth is not whole") as refused:
+        twin.apply(heps_network)
+    assert refused.value.problem.how == "rocefort lab down growth, and up again"

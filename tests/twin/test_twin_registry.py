@@ -1,0 +1,72 @@
+"""The records of labs: written before anything is made, locked, and gone at the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocefort.errors import BadInput, Refused, ServiceFailed
+from rocefort.lab.twin.registry import Record, Registry
+
+
+@pytest.fixture
+def labs(tmp_path: Path) -> Registry:
+    return Registry(tmp_path / "labs-of-a-test")
+
+
+def _begin(labs: Registry, name: str) -> Record:
+    with labs.lock(name):
+        return labs.begin(name, "heps", bfd=True, frr="8.4.4", lacks=("no VRF",))
+
+
+def test_a_record_is_found_and_forgotten(labs: Registry) -> None:
+    record = _begin(labs, "trial")
+    assert labs.names() == ("trial",)
+    assert labs.find("trial") == record
+    assert record.status == "starting"
+    assert len(record.id) == 6
+    labs.forget(record)
+    assert not labs.root.exists()
+
+
+def test_two_labs_have_two_ids(labs: Registry) -> None:
+    assert _begin(labs, "a").id != _begin(labs, "b").id
+
+
+def test_a_lab_that_is_not_there(labs: Registry) -> None:
+    with pytest.raises(BadInput, match="no lab is called 'x'; `rocefort lab up FABRIC` starts one"):
+        labs.find("x")
+    _begin(labs, "a")
+    _begin(labs, "b")
+    with pytest.raises(BadInput, match="no lab is called 'x'; there are: a, b"):
+        labs.find("x")
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", "a b", "x" * 33])
+def test_a_name_that_is_none(labs: Registry, name: str) -> None:
+    with pytest.raises(BadInput, match="--name"), labs.lock(name):
+        pass
+    assert not labs.root.exists()
+
+
+def test_one_process_at_a_time(labs: Registry) -> None:
+    with labs.lock("a"):
+        said = r"process \d+ is at work on lab a; wait for it"
+        with pytest.raises(Refused, match=said), labs.lock("a"):
+            pass
+        with labs.lock("b"):
+            pass
+
+
+def test_a_lab_that_was_never_whole(labs: Registry) -> None:
+    record = _begin(labs, "a")
+    with pytest.raises(ServiceFailed, match="lab a never came up whole; `rocefort lab down a`"):
+        labs.topology(record)
+
+
+def test_a_record_that_was_spoilt(labs: Registry) -> None:
+    _begin(labs, "a")
+    (labs.root / "labs" / "a.json").write_text("{", encoding="ascii")
+    with pytest.raises(ServiceFailed, match=r"a\.json: cannot be read: Invalid JSON"):
+        labs.find("a")

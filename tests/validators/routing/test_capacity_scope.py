@@ -1,0 +1,91 @@
+"""Which failures a demand is held against: all of a quick fabric, none or a sample otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from rocefort.errors import BadInput
+from rocefort.models.demand import Demand
+from rocefort.models.network import Network
+from rocefort.reports.capacity import COLUMNS, capacity_text
+from rocefort.reports.page_capacity import picture
+from rocefort.validators import capacity_scope
+from rocefort.validators.capacity import capacity
+from rocefort.validators.routing import analyse
+
+Clos = Callable[..., Network]
+FLOWS: list[dict[str, Any]] = [
+    {"senders": {"leaves": [f"leaf{n}"]}, "share": n / 100} for n in range(1, 5)
+]
+DEMAND = Demand.model_validate({"demand": "t", "peak": "100 Gb/s", "flows": FLOWS})
+TOLD = "14 single failures of 9 kinds not studied: ask `rocefort capacity --failures single`"
+
+
+@pytest.fixture
+def network(clos: Clos) -> Network:
+    """Two spines, four leaves that a demand tells apart: 8 cables, 14 failures of 9 kinds."""
+    return clos(2, 4)
+
+
+def test_what_is_quick_is_studied_whole(network: Network, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capacity_scope, "QUICK", 9 * 8)
+    found = capacity(network, DEMAND)
+    assert (len(found.failures), found.failures_note, found.seed) == (9, "", None)
+    assert found == capacity(network, DEMAND, scope="single")
+    assert found == capacity(network, DEMAND, scope="single:14")
+
+
+def test_what_is_not_quick_says_so_and_claims_nothing(
+    network: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(capacity_scope, "QUICK", 9 * 8 - 1)
+    found = capacity(network, DEMAND)
+    assert found.failures == ()
+    assert found.failures_note == f"{TOLD}, or single:100 for a sample"
+    fabric = [use for use in found.uses if use.kind != "servers"]
+    assert {(use.after, use.left_gbps, use.failure) for use in fabric} == {(None, None, "")}
+    assert found.spines_needed_after is None
+    text = capacity_text(found)
+    assert TOLD in text.replace("\n  ", " ")
+    assert "after each of" not in text
+    assert max(map(len, text.splitlines())) <= COLUMNS
+    assert len(capacity(network, DEMAND, scope="single").failures) == 9
+    drawn = picture(found)
+    assert drawn is not None
+    assert found.failures_note in drawn.verdicts
+    assert {bar.after_words for bar in drawn.bars} == {"no failure studied"}
+
+
+def test_a_sample_is_whole_kinds_and_agrees_with_all_of_them(network: Network) -> None:
+    whole = {one.failures: one for one in capacity(network, DEMAND, scope="single").failures}
+    found = capacity(network, DEMAND, scope="single:3")
+    assert 0 < len(found.failures) <= 3
+    assert all(whole[one.failures] == one for one in found.failures)
+    studied = sum(len(one.failures) for one in found.failures)
+    assert found.failures_note == (
+        f"{studied} of 14 single failures studied: 3 drawn with seed 1, and those that cost alike"
+    )
+    assert found.seed == 1
+    assert f"{studied} single failures of those studied" in capacity_text(found).replace(
+        "\n  ", " "
+    )
+
+
+def test_none_solves_no_failure(network: Network) -> None:
+    found = capacity(network, DEMAND, solution=analyse(network), scope="none")
+    assert (found.failures, found.failures_note) == ((), "14 single failures not studied")
+
+
+@pytest.mark.parametrize(
+    "scope", ["", "2", "pairs", "sample:4", "single:", "single:0", "single:-1"]
+)
+def test_another_scope_is_refused(network: Network, scope: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        capacity(network, DEMAND, scope=scope)
+    assert str(refused.value) == (
+        f"--failures {scope!r} is none of none, single and single:N; for example --failures "
+        "single:100"
+    )
