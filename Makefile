@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo rollout-demo kills test lint bench lock golden system clean
+.PHONY: demo rollout-demo lab-demo kills test lint bench lock golden system clean
 
 demo: $(READY)
 	@$(BIN)/rocefort demo heps
@@ -13,8 +13,12 @@ demo: $(READY)
 rollout-demo: $(READY)
 	@$(BIN)/rocefort demo --rollout heps
 
+# On a twin (root): real BGP and kernels, a gate, a fault, a rollback; RDMA where QEMU is there.
+lab-demo: $(READY)
+	@$(BIN)/rocefort demo --lab heps
+
 test: lint system
-	@$(BIN)/python -m pytest --numprocesses 2 --quiet
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --quiet
 
 lint: $(READY)
 	@$(BIN)/ruff check --quiet .
@@ -31,13 +35,18 @@ system:
 	  || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null \
 	  || { apt-get update -qq && apt-get install -qq -y --no-install-recommends frr nftables iproute2; } \
 	  >/dev/null 2>&1 || echo "FRR could not be installed; tests of the twin are skipped"
+	@test -x "$$(command -v qemu-system-x86_64)" -a -x "$$(command -v ssh)" \
+	  || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null \
+	  || { apt-get update -qq && apt-get install -qq -y --no-install-recommends qemu-system-x86 openssh-client; } \
+	  >/dev/null 2>&1 || echo "QEMU could not be installed; tests of Soft-RoCE guests are skipped"
 
 bench: $(READY)
 	@$(BIN)/python tests/bench/run.py
 
-# Kill 40 controllers over SSH (`make test` kills 16): another 40 with ROCEFORT_SEED=2.
+# Kill 40 controllers over SSH, and 40 that drain spines (`make test` kills 16): others with
+# ROCEFORT_SEED=2.
 kills: $(READY)
-	@ROCEFORT_KILLS=40 $(BIN)/python -m pytest --quiet tests/rollout/test_kills.py
+	@ROCEFORT_KILLS=40 ROCEFORT_KILLS_DRAINED=40 $(BIN)/python -m pytest --quiet tests/rollout/test_kills.py
 
 # Flip comparisons of the rules one at a time: does a test notice? All of them: SAMPLE=100000.
 SAMPLE ?= 20

@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rocefort import options
-from rocefort.commands import fleet, growth, host, lab, operating, operations, rdma, rollout
+from rocefort.commands import (
+    fleet,
+    growth,
+    host,
+    lab,
+    operating,
+    operations,
+    rdma,
+    rehearsing,
+    rollout,
+)
 from rocefort.commands.endings import end
 from rocefort.errors import BadInput, RocefortError
 from rocefort.garbage import collect_hardly, collect_seldom
@@ -32,6 +42,7 @@ cli = typer.Typer(
 )
 cli.add_typer(growth.cli)
 cli.add_typer(rollout.cli)
+cli.add_typer(rehearsing.cli)
 cli.add_typer(operating.cli)
 cli.add_typer(fleet.cli)
 cli.add_typer(operations.cli)
@@ -344,6 +355,9 @@ def demo(
     rollout: Annotated[
         bool, typer.Option("--rollout", help="Only roll out: waves, a fault, a killed controller.")
     ] = False,
+    on_twin: Annotated[
+        bool, typer.Option("--lab", help="On a twin: real BGP, a gate, a fault, a rollback (root).")
+    ] = False,
 ) -> None:
     """Walk the whole way once, on emulated switches."""
     from rocefort.steps.demo import run_demo
@@ -351,6 +365,11 @@ def demo(
     from rocefort.steps.rollout_demo import run_rollout_demo
     from rocefort.validators import engines
 
+    if on_twin:
+        from rocefort.steps.lab_demo import run_lab_demo
+
+        run_lab_demo(fabric, typer.echo)
+        return
     if rollout:
         run_rollout_demo(fabric, typer.echo)
         return

@@ -74,11 +74,13 @@ class Bgp(Frozen):
 
     def settings(self, peer: BgpPeer) -> BgpSettings:
         """Effective settings of a peer: its own, then its group's."""
-        if self.by_address.get(peer.address) is not peer:
-            return self._settled(peer)
-        if peer.address not in self._settings:
-            self._settings[peer.address] = self._settled(peer)
-        return self._settings[peer.address]
+        known = self._settings.get(peer.address)
+        return known[1] if known and known[0] is peer else self._settled(peer)
+
+    def settings_at(self, address: IPv4Address) -> BgpSettings | None:
+        """Effective settings of the peer of an address; None: there is none."""
+        known = self._settings.get(address)
+        return known[1] if known else None
 
     def _settled(self, peer: BgpPeer) -> BgpSettings:
         own, lent = _said(peer), self._lent.get(peer.group, {})
@@ -92,9 +94,9 @@ class Bgp(Frozen):
         return {peer.address: peer for peer in self.peers}
 
     @cached_property
-    def _settings(self) -> dict[IPv4Address, BgpSettings]:
-        """Of the peers that were asked for: rules and engines ask for each a dozen times."""
-        return {}
+    def _settings(self) -> dict[IPv4Address, tuple[BgpPeer, BgpSettings]]:
+        """Of every peer: rules and engines ask for each a dozen times."""
+        return {peer.address: (peer, self._settled(peer)) for peer in self.peers}
 
     @cached_property
     def _lent(self) -> dict[str | None, dict[str, Any]]:

@@ -13,8 +13,9 @@ from typing import Final, Literal
 
 from rocefort.models.base import Frozen
 from rocefort.models.conditions import ConditionedLine
+from rocefort.models.trial_time import SETTLE_S, margin_s
 
-PLAN_FORMAT: Final = 3
+PLAN_FORMAT: Final = 4
 
 
 class Kind(StrEnum):
@@ -155,12 +156,14 @@ class Plan(Frozen):
     files: everything that it was made from beside Rocefort itself, which is `tool`. base: the
     intent that was rolled out last, if somebody named it. adopted: lines of running
     configurations, as `device: path`, that nobody had intended and the plan may overwrite.
-    author: the user who made it.
+    author: the user who made it. kept: of a plan back, the file in which the run that is taken back
+    has kept its fabric, named by its digest; what source and files say by now does not count then.
     """
 
-    format: Literal[3] = PLAN_FORMAT
+    format: Literal[4] = PLAN_FORMAT
     fabric: str
     source: str  # the fabric's file, absolute: a plan is applied from any directory
+    kept: str = ""
     tool: str
     author: str = ""
     intent_digest: str
@@ -168,6 +171,7 @@ class Plan(Frozen):
     base: str = ""
     adopted: tuple[str, ...] = ()
     trial_s: int
+    settle_s: int = SETTLE_S  # until sessions are back after a commit
     changes: tuple[Change, ...]
     waves: tuple[Wave, ...]
     digest: str = ""
@@ -179,6 +183,11 @@ class Plan(Frozen):
     def computed_digest(self) -> str:
         """Digest of the plan's content."""
         return digest_of(self.model_dump(mode="json", exclude={"digest"}))
+
+    @property
+    def margin_s(self) -> float:
+        """What must be left of a trial when its confirmation begins, s."""
+        return margin_s(self.settle_s)
 
     def change(self, device: str) -> Change:
         """The change of one device."""

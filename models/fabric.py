@@ -15,6 +15,7 @@ from rocefort.models.fabric_routing import Capacity, Pools, Routing
 from rocefort.models.fabric_services import Security, Services
 from rocefort.models.fabric_types import MOST_PATHS, LinksPerPair, Mtu
 from rocefort.models.finding import Waiver
+from rocefort.models.trial_time import SETTLE_S
 
 
 class Rollout(Frozen):
@@ -31,6 +32,12 @@ class Rollout(Frozen):
     canary: Name = Field(description="Name of the leaf that takes every change first.")
     trial_s: int = Field(  # range of `commit trial`, V300R023C00
         default=600, ge=60, le=65535, description="Time of `commit trial`, s: then it rolls back."
+    )
+    settle_s: int = Field(
+        default=SETTLE_S,
+        ge=1,
+        le=3600,
+        description="How long sessions may take to come back after a commit, s.",
     )
     max_unavailable: int = Field(
         default=1, ge=1, description="How many switches may be changed at the same time."

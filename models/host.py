@@ -104,6 +104,7 @@ class BondSeen(Frozen):
     hash_policy: str | None = None
     lacp_rate: str | None = None
     minimum_links: int | None = None
+    miimon_ms: int | None = None  # 0: nothing watches the links
     members: tuple[str, ...] = ()
 
 

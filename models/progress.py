@@ -19,6 +19,8 @@ WAITING, ON_TRIAL, CONFIRMED, SAVED, BACK, FAILED, UNKNOWN = (
     "UNKNOWN",
 )
 UNDER_WAY, DONE = "under way", "done"  # of waves
+AS_BEFORE, AS_INTENDED = "as before the change", "as intended"  # found by who goes on; saved
+RUNNING, BROKEN_OFF = "running", "did not end"  # of gates
 # What a device is, by the last act and its phase.
 WORDS: Mapping[tuple[str, Phase], str] = {
     (Act.PRECHECK, Phase.INTENT): "looked at",
@@ -54,7 +56,7 @@ class DeviceProgress:
         """Go on by one event."""
         word = WORDS.get((event.act, event.phase))
         if event.act == "found":
-            word = event.detail
+            word = SAVED if event.detail == AS_INTENDED else event.detail
         elif event.act == Act.ABORT and event.phase is Phase.DONE and event.detail:
             word = CONFIRMED  # it had taken its confirmation before
         elif word is None:
@@ -64,8 +66,15 @@ class DeviceProgress:
             self.trouble = event.detail
         if event.act == Act.TRIAL:
             self.trial_at = at if event.phase is not Phase.FAILED else None
-        elif event.phase is Phase.DONE and event.act in (Act.CONFIRM, Act.ABORT, "wait"):
+        elif _without_trial(event):
             self.trial_at = None
+
+
+def _without_trial(event: Event) -> bool:
+    """Whether a switch has no trial any more by what was done, or found by who goes on."""
+    if event.act == "found":
+        return event.detail in (AS_BEFORE, AS_INTENDED)
+    return event.phase is Phase.DONE and event.act in (Act.CONFIRM, Act.ABORT, "wait")
 
 
 def _of_its_way(event: Event, word: str) -> str:
@@ -95,10 +104,12 @@ class WaveProgress:
     approval: str = ""
 
     def take(self, event: Event) -> None:
-        """Go on by one event of the wave itself."""
+        """Go on by one event of the wave itself, or of one of its switches."""
         if event.act == "gate":
             begun = event.phase is Phase.INTENT
-            self.gate = "running" if begun else event.detail or event.phase.value
+            self.gate = RUNNING if begun else event.detail or event.phase.value
+        elif event.act in (Act.ABORT, "found") and self.gate == RUNNING:
+            self.gate = BROKEN_OFF
         elif event.act == "approve":
             self.approval = event.detail if event.phase is Phase.DONE else ""
 
@@ -119,7 +130,7 @@ class Progress:
         if event.device in self.devices:
             self.devices[event.device].take(event, at)
         for wave in self.waves:
-            if wave.name == event.wave and not event.device:
+            if wave.name == event.wave:
                 wave.take(event)
         if event.act in ("pause", "break-glass", "ignored"):
             self.notes.append(f"{event.act} {event.detail}")

@@ -7,12 +7,16 @@ know how it was planned.
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from functools import cached_property
 
 from pydantic import Field
 
 from rocefort.models.base import Frozen, Name
+
+ARROW = " -> "  # between client and server, in words
+UNPROBED = "unprobed"  # in place of a device, in a plan that nobody has asked the servers for
 
 
 class Suite(StrEnum):
@@ -64,7 +68,8 @@ class RdmaHost(Frozen):
     """What is known of one server before a plan: device, GID index, place, version.
 
     gid_index: of the RoCE v2 GID with the server's address in its segment. machine: where two names
-    are two NICs of one machine (a server on two leaves), what they have in common.
+    are two NICs of one machine (a server on two leaves), what they have in common. qp_timeout: of
+    its connections file.
     """
 
     name: Name
@@ -73,6 +78,7 @@ class RdmaHost(Frozen):
     numa_node: int | None = Field(default=None, ge=0)  # of the device; None: not pinned
     machine: str = ""
     perftest: str | None = None  # what `--version` says, such as 6.06; None: not asked
+    qp_timeout: int | None = None
 
 
 class StorageJob(Frozen):
@@ -118,11 +124,18 @@ class RdmaRun(Frozen):
         return self.ranks or tuple(name for name in (self.client, self.server) if name)
 
     @property
+    def detail(self) -> str:
+        """What tells it from another of its program, pair and size, in a word; often empty."""
+        if self.storage is not None:
+            return f"depth {self.storage.depth}"
+        return self.collective
+
+    @property
     def pair(self) -> str:
         """Who against whom, in words."""
         if self.ranks:
             return f"{len(self.ranks)} servers"
-        return f"{self.client} -> {self.server}" if self.server else self.client
+        return f"{self.client}{ARROW}{self.server}" if self.server else self.client
 
 
 class Round(Frozen):
@@ -174,7 +187,22 @@ class RdmaPlan(Frozen):
         """All runs, in order."""
         return tuple(run for each in self.rounds for run in each.runs)
 
+    @cached_property
+    def shapes(self) -> dict[str, str]:
+        """What a value depends on besides program, pair and size, by run: only alike ones compare.
+
+        How many QPs, under which limit, beside how much load, with which servers.
+        """
+        return {run.id: _shape(run, each) for each in self.rounds for run in each.runs}
+
     @property
     def least_seconds(self) -> int:
         """How long it takes at least: each round as long as the longest duration in it."""
         return sum(max((run.duration_s or 1 for run in r.runs), default=0) for r in self.rounds)
+
+
+def _shape(run: RdmaRun, beside: Round) -> str:
+    rows = (run.qps, run.limit_gbps, run.reach_gbps, run.every_s, run.collective)
+    depth = run.storage.depth if run.storage else None
+    ranks = [list(run.ranks)] if run.ranks else []
+    return json.dumps([*rows, depth, len(beside.runs) if beside.total_gbps else 1, *ranks])

@@ -79,11 +79,15 @@ class Measurement(Frozen):
 
 
 class Judged(Frozen):
-    """Something that was judged beside a single run: spread, counters, history. ok None: not."""
+    """Something that was judged beside a single run: spread, counters, history. ok None: not.
+
+    value: the figure of it that is compared with published ones, where it has one.
+    """
 
     subject: str
     ok: bool | None
     sentence: str
+    value: float | None = None
 
 
 class RawEnd(Frozen):
@@ -99,7 +103,7 @@ class RawEnd(Frozen):
 
 
 class RunLine(Frozen):
-    """One run in a list of runs."""
+    """One run in a list of runs. judged: whether the speed of any of it was."""
 
     id: str
     fabric: str
@@ -109,6 +113,7 @@ class RunLine(Frozen):
     runs: int
     passed: bool
     complete: bool
+    judged: bool = True
 
 
 class Stopped(Frozen):

@@ -27,6 +27,9 @@ class Figure(Frozen):
     place: Place | None = None
     conditions: Conditions = Field(default_factory=dict, description="Beside the reference's own.")
     approximate: bool = Field(default=False, description="Whether the source says `about`.")
+    unconfirmed: Description | None = Field(
+        default=None, description="What of it could not be confirmed, and why it is doubted."
+    )
     source: Description = Field(description="Where in the source it stands.")
 
 

@@ -56,7 +56,7 @@ class Whose(StrEnum):
     """Who began the trial that a switch says is pending."""
 
     NOBODY = "nobody"  # none is pending
-    OURS = "ours"  # of this plan: by its persist id, or by the description of the newest commit
+    OURS = "ours"  # of this run: by its persist id, or by the description of the newest commit
     FOREIGN = "foreign"
 
 
@@ -76,7 +76,8 @@ class Seen:
     the persist id. loaded: this controller's session has the patch in its candidate. left_s: what
     the switch itself says is left of the trial. trouble: why nothing can be done with it now.
     at: of a switch that is drained for its change, which state of its way it runs: 0 old, 1 old and
-    drained, 2 new and drained, 3 new; of one that is not, `runs` tells all.
+    drained, 2 new and drained, 3 new; of one that is not, `runs` tells all. other_run: whose trial
+    is pending, where that is another run of the same plan.
     """
 
     runs: Runs = Runs.OTHER
@@ -87,6 +88,7 @@ class Seen:
     loaded: bool = False
     trouble: Trouble | None = None  # unreachable, another switch, a foreign candidate
     at: int = 0
+    other_run: str = ""
 
 
 @dataclass(frozen=True, slots=True)

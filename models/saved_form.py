@@ -34,6 +34,8 @@ def _is_silent(interface: Interface) -> bool:
 
     A subinterface is there by its line.
     """
+    if interface.description is not None or interface.addresses:  # nearly all, and soon seen
+        return False
     if interface != Interface(name=interface.name):
         return False
     name = interface.name
@@ -41,9 +43,15 @@ def _is_silent(interface: Interface) -> bool:
 
 
 def _interface(interface: Interface) -> Interface:
-    if interface.mtu != ETHERNET_MTU:
-        return interface
-    return interface.model_copy(update={"mtu": None})
+    """Without the MTU of every port, and without the VLAN that every switched port carries."""
+    update: dict[str, object] = {}
+    if interface.mtu == ETHERNET_MTU:
+        update["mtu"] = None
+    if interface.access_vlan == DEFAULT_VLAN:
+        update["access_vlan"] = None
+    if DEFAULT_VLAN in interface.trunk_vlans:
+        update["trunk_vlans"] = tuple(v for v in interface.trunk_vlans if v != DEFAULT_VLAN)
+    return interface.model_copy(update=update) if update else interface
 
 
 def _drop_profiles(profiles: Iterable[DropProfile]) -> Iterator[DropProfile]:

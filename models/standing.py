@@ -32,7 +32,10 @@ class Happened:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of one plan. `ended`: how, as a sentence; empty while it is under way."""
+    """One run of one plan. `ended`: how, as a sentence; empty while it is under way.
+
+    run: its id, of which switches are told the beginning.
+    """
 
     plan: str
     lives: tuple[Life, ...]
@@ -40,6 +43,7 @@ class Run:
     events: tuple[Happened, ...] = ()
     ended: str = ""
     ended_at: str = ""
+    run: str = ""
 
     @property
     def broken_glass(self) -> tuple[str, ...]:
@@ -67,6 +71,7 @@ class Standing:
     """Where the last run of a plan stands, by its journal; no switch was asked.
 
     state: as a sentence. holder: the controller at work; empty: none. now: when this was looked at.
+    rehearsal: what is known of one, as a sentence; empty: nobody asked.
     """
 
     plan: str
@@ -77,3 +82,4 @@ class Standing:
     run: Run | None
     told: Told
     now: datetime
+    rehearsal: str = ""

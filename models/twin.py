@@ -23,6 +23,7 @@ class LabStatus(Frozen):
     cables: int = 0
     sessions: int = 0
     established: int = 0
+    guests: tuple[str, ...] = ()  # servers that QEMU runs, each with how it is reached
     connections: str = ""  # file that says how its switches are reached
     wrong: tuple[str, ...] = ()  # sessions that are down, daemons that are dead, what was broken
 

@@ -34,6 +34,7 @@ _MORE = "---- More ----"
 _PAGED = re.compile(r"[ ]*---- More ----[ ]*(?:\x1b\[\d+D(?:[ ]+\x1b\[\d+D)?)?")
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _REFUSALS = ("Error:", "Failed to generate committed config")
+_REFUSED = re.compile(rf"^[ \t]*(?:{'|'.join(_REFUSALS)})", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -138,8 +139,8 @@ def error_lines(text: str) -> tuple[str, ...]:
 
     `Failed to generate committed config` counts too: a commit of older VRP8 fails with it.
     """
-    if not any(beginning in text for beginning in _REFUSALS):
-        return ()  # most replies, and the long ones
+    if not _REFUSED.search(text):
+        return ()  # most replies, and the long ones, which count errors
     return tuple(line.strip() for line in text.splitlines() if line.lstrip().startswith(_REFUSALS))
 
 

@@ -42,8 +42,8 @@ class Trials(Changing):
         trial = self._require_trial("confirm")
         if self.compare_config():
             raise CandidateNotOursError(self.name, "a confirm would commit them too, so none went")
-        command, reply = self._first_accepted(self._ways("commit", trial))
-        self._require_accepted(command, reply, trial)
+        command, reply = self._first_accepted(self._ways("commit", trial, self._persist_id))
+        self._require_accepted(command, reply)
         after = self._trial_status(_CONFIRM_UNKNOWN)
         if after.state != "INACTIVE":
             raise CommitConfirmException(
@@ -56,17 +56,18 @@ class Trials(Changing):
                 "trial ended just before, or somebody changed it; read the running configuration"
             )
 
-    def abort_commit(self) -> None:
+    def abort_commit(self, persist_id: str = "") -> None:
         """Cancel a running trial: the switch goes back to what it ran before, at once.
 
-        Raises CommitConfirmException when no trial runs, it has a persist id that is not ours, or
-        it is still there, OutcomeUnknownError.
+        persist_id: of the trial, where it is not this driver's own. Raises CommitConfirmException
+        when no trial runs, it has another id or is still there, OutcomeUnknownError.
         """
         trial = self._require_trial("abort")
-        command, reply = self._first_accepted(self._ways("abort trial", trial))
+        ways = self._ways("abort trial", trial, persist_id or self._persist_id)
+        command, reply = self._first_accepted(ways)
         if reply.errors and not trial.persist_id and (other := self._trial_session()):
             command, reply = self._first_accepted((f"abort trial session {other}",))
-        self._require_accepted(command, reply, trial)
+        self._require_accepted(command, reply)
         after = self._trial_status(_CONFIRM_UNKNOWN)
         if after.state == "ACTIVE":
             raise CommitConfirmException(
@@ -104,13 +105,13 @@ class Trials(Changing):
             )
         return status
 
-    def _ways(self, verb: str, trial: parse.TrialStatus) -> tuple[str, ...]:
+    def _ways(self, verb: str, trial: parse.TrialStatus, ours: str) -> tuple[str, ...]:
         """The commands that may finish this trial, the surest first.
 
         The reference shows the id in the status of a trial that came by NETCONF, and does not say
         whether one of the CLI shows it: so without it our own id is tried, too.
         """
-        shown, ours = trial.persist_id, self._persist_id
+        shown = trial.persist_id
         if shown and shown != ours:
             raise CommitConfirmException(
                 f"{self.name}: the trial has the persist id '{shown}', ours is "
@@ -140,9 +141,17 @@ class Trials(Changing):
         found: list[str] = re.findall(r"^\s*(\d+)\s+Session in trial", reply.text, re.MULTILINE)
         return found[0] if len(found) == 1 and not reply.refused else ""
 
-    def _require_accepted(self, command: str, reply: Reply, trial: parse.TrialStatus) -> None:
-        if reply.refused or reply.errors:
+    def _require_accepted(self, command: str, reply: Reply) -> None:
+        """Raise CommitConfirmException for a refusal; what became of the trial the switch says."""
+        if not (reply.refused or reply.errors):
+            return
+        now = self._trial_status(_CONFIRM_UNKNOWN)
+        if now.state == "INACTIVE":
             raise CommitConfirmException(
-                f"{self.name}: '{command}' failed: {reply.refused or reply.said}; the trial keeps "
-                f"its timer and reverts by itself within {trial.seconds_left} s"
+                f"{self.name}: '{command}' came too late, no trial runs any more: it ended by its "
+                "timer, or somebody confirmed or aborted it; read the running configuration"
             )
+        raise CommitConfirmException(
+            f"{self.name}: '{command}' failed: {reply.refused or reply.said}; the trial keeps "
+            f"its timer and reverts by itself within {now.seconds_left} s"
+        )

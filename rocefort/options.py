@@ -57,7 +57,7 @@ class Document(StrEnum):
 
 
 class TraceFormat(StrEnum):
-    """How paths are written."""
+    """How paths, states and measurements are written."""
 
     TEXT = "text"
     JSON = "json"
@@ -180,6 +180,9 @@ AllowedSigners = Annotated[
         envvar="ROCEFORT_ALLOWED_SIGNERS",
         help="Whose signature a plan must have, as ssh-keygen(1) says.",
     ),
+]
+SigningKey = Annotated[
+    Path | None, typer.Option("--sign", help="SSH key that signs the plan, into PLAN.sig.")
 ]
 SealedPlan = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan that `plan` has sealed.")]
 ProgressShown = Annotated[Progress, typer.Option("--progress", help="How it is shown.")]

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from rocefort.design.derive import Derived, derive
+from rocefort.fleet.connections import Access, Connections, ServerAccess
+from rocefort.models.network import Network
 from rocefort.paths import INVENTORY
 
 
@@ -35,8 +38,12 @@ def golden_update(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--golden-update"))
 
 
+if TYPE_CHECKING:
+    from rocefort.lab.hosts import RdmaHosts
+
 HEPS = INVENTORY / "heps" / "fabric.yaml"
 EditHeps = Callable[..., Path]
+AccessTo = Callable[..., Connections]
 
 
 @pytest.fixture(scope="session")
@@ -75,3 +82,36 @@ def _editor(text: str, directory: Path) -> EditHeps:
         return path
 
     return edit
+
+
+@pytest.fixture
+def access_to(monkeypatch: pytest.MonkeyPatch) -> AccessTo:
+    """The connections of a fabric whose servers are emulated; at its switches nobody listens."""
+    monkeypatch.setenv("SERVER_PASSWORD", "emulated-only")
+
+    def access(
+        network: Network, hosts: RdmaHosts, directory: Path, timeout_s: float | None = None
+    ) -> Connections:
+        known_hosts = directory / "known_hosts"
+        known_hosts.write_text(hosts.known_hosts_text, encoding="utf-8")
+        servers = tuple(
+            ServerAccess(
+                name=name,
+                host="127.0.0.1",
+                port=port,
+                user="rdma",
+                credential="env:SERVER_PASSWORD",
+                rdma_device="mlx5_0",
+                gid_index=3,
+            )
+            for name, port in hosts.ports.items()
+        )
+        devices = tuple(
+            Access(name=node.name, host="127.0.0.1", user="none", credential="env:NONE")
+            for node in network.nodes
+        )
+        found = Connections(known_hosts=known_hosts, devices=devices, servers=servers)
+        update = {} if timeout_s is None else {"command_timeout_s": timeout_s}
+        return found.model_copy(update=update)
+
+    return access

@@ -45,6 +45,7 @@ from rocefort.validators.failure_verification import FAILURE_TITLES
 from rocefort.validators.host_settings import HOST_REGISTRY, HostRule, HostSubject
 from rocefort.validators.live import (
     LIVE_REGISTRY,
+    Intended,
     LiveRule,
     LiveSubject,
     Readings,
@@ -131,22 +132,23 @@ def check(
     return _report(network, known, ran, verdicts, today)
 
 
-def check_live(
+def check_live(  # noqa: PLR0913 - what, against what, by which rules
     network: Network,
     readings: Readings,
     sources: Sources | None = None,
     *,
     run: Sequence[LiveRule] | None = None,
     today: date | None = None,
+    intended: Intended | None = None,
 ) -> Report:
     """Run the live rules on the switches that were read; otherwise as `check`.
 
     network: as it is meant to be at this moment. Without an earlier reading nothing that rises is
-    judged.
+    judged. intended: of this network, where that is known already.
     """
     known, ran = sources or Sources(), live_rules() if run is None else tuple(run)
     _check_waivers(network, known)
-    intended = intended_of(network)
+    intended = intended_of(network) if intended is None else intended
     verdicts = [
         verdict
         for rule in ran

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import Field, ValidationError
 
@@ -17,6 +18,7 @@ from rocefort.validators.batfish_access import Service
 from rocefort.validators.batfish_snapshot import snapshot_digest, snapshot_files
 
 RECORD_COMMAND = "ROCEFORT_RECORD=1 pytest -m batfish"  # all; with -k and a file's stem, one
+Kept = TypeVar("Kept", bound=Frozen)
 
 
 class Recording(Frozen):
@@ -57,21 +59,31 @@ def replay(network: Network, path: Path) -> RoutingState:
     is never used for a fabric that has changed since.
     """
     recording = load(path)
-    if (digest := snapshot_digest(snapshot_files(network))) != recording.snapshot_sha256:
+    check_snapshot(network, recording.snapshot_sha256, recording.recorded, path)
+    return interpret(network, recording.answers)
+
+
+def check_snapshot(network: Network, sha256: str, recorded: str, path: Path) -> None:
+    """Raises BadInput if what was recorded in a file is not of this network's snapshot."""
+    if (digest := snapshot_digest(snapshot_files(network))) != sha256:
         raise BadInput(
-            f"recorded for snapshot {recording.snapshot_sha256[:12]}, this network gives "
-            f"{digest[:12]}: its text or the translation has changed since {recording.recorded}",
+            f"recorded for snapshot {sha256[:12]}, this network gives "
+            f"{digest[:12]}: its text or the translation has changed since {recorded}",
             where=str(path),
             how=f"record it anew with a running service: {RECORD_COMMAND} -k {path.stem}",
         )
-    return interpret(network, recording.answers)
 
 
 def load(path: Path) -> Recording:
     """Read a recording. Raises BadInput if it is missing or is none."""
+    return read_recording(Recording, path)
+
+
+def read_recording(kind: type[Kept], path: Path) -> Kept:
+    """Read a recording of a kind. Raises BadInput if it is missing or is none."""
     how = f"record it with a running service: {RECORD_COMMAND} -k {path.stem}"
     try:
-        return Recording.model_validate_json(path.read_bytes())
+        return kind.model_validate_json(path.read_bytes())
     except OSError as error:
         what = f"no recording: {error.strerror}"
         raise BadInput(what, where=str(path), how=how) from error

@@ -215,36 +215,33 @@ def _edges(
 ) -> Iterator[_Edge]:
     compiled: dict[tuple[str, str], int] = {}
 
-    def bit(session: tuple[str, IPv4Address], direction: str) -> int:
-        device = underlay.network.by_name[session[0]].device
-        name = _policy_name(device, session[1], direction)
+    def bit(device: Device, address: IPv4Address, direction: str, name: str | None) -> int:
         if name is None:
             return 0
         key = (device.name, name)
         if key not in compiled:
-            place = Place(device.name, f"bgp.peers[{session[1]}].{direction}_policy")
+            place = Place(device.name, f"bgp.peers[{address}].{direction}_policy")
             policy = _compile(device, name, place, sources)
             compiled[key] = 1 << policies.setdefault(policy, len(policies))
         return compiled[key]
 
     for session in sessions:  # of a peer that is down too: its policy may be asked for a cause
-        own = session.device, session.peer
-        needed, _ = bit(own, "import"), bit(own, "export")
+        receiver, address = underlay.network.by_name[session.device].device, session.peer
+        imported, exported = _policy_names(receiver, address)
+        needed = bit(receiver, address, "import", imported)
+        bit(receiver, address, "export", exported)
         if session.status is not SessionStatus.ESTABLISHED or session.far is None:
             continue
-        sender = underlay.network.by_name[session.far[0]].device
-        needed |= bit(session.far, "export")
+        sender, address = underlay.network.by_name[session.far[0]].device, session.far[1]
+        needed |= bit(sender, address, "export", _policy_names(sender, address)[1])
         rank = (_router_id(sender), int(session.peer))
         yield _Edge(sender.name, session.device, session.peer, rank, needed)
 
 
-def _policy_name(device: Device, address: IPv4Address, direction: str) -> str | None:
-    bgp = device.bgp
-    peer = bgp.by_address.get(address) if bgp else None
-    if bgp is None or peer is None:
-        return None
-    settings = bgp.settings(peer)
-    return settings.import_policy if direction == "import" else settings.export_policy
+def _policy_names(device: Device, address: IPv4Address) -> tuple[str | None, str | None]:
+    """Names of the policies of a peer, for import and for export."""
+    settings = device.bgp.settings_at(address) if device.bgp else None
+    return (settings.import_policy, settings.export_policy) if settings else (None, None)
 
 
 def _router_id(device: Device) -> int:
@@ -295,7 +292,7 @@ def denying(device: Device, prefix: IPv4Network, sources: Sources) -> str | None
     The device is one that `solve_bgp` took, so all its policies and lists are defined.
     """
     for peer in device.bgp.peers if device.bgp else ():
-        if name := _policy_name(device, peer.address, "export"):
+        if name := _policy_names(device, peer.address)[1]:
             place = Place(device.name, f"bgp.peers[{peer.address}].export_policy")
             policy = _compile(device, name, place, sources)
             if not _passes(policy, int(prefix.network_address), prefix.prefixlen):

@@ -72,11 +72,11 @@ def _moved(
     if before.routes is after.routes:
         return
     # Nearly all are the same objects where one solution was lent to the other.
-    ids = [set(map(id, side.routes)) for side in (before, after)]
+    ids = [dict(zip(map(id, r), r, strict=True)) for r in (before.routes, after.routes)]
     prefixes, hops = _Numbers[IPv4Network](), _Numbers[tuple[IPv4Address, ...]]()
     was, now = (
-        _by_device([r for r in side.routes if id(r) not in other], prefixes, hops)
-        for side, other in zip((before, after), reversed(ids), strict=True)
+        _by_device([own[key] for key in own.keys() - other.keys()], prefixes, hops)
+        for own, other in permutations(ids)
     )
     for device in standing & (was.keys() | now.keys()):
         rows = set(was.get(device, ())), set(now.get(device, ()))

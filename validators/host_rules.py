@@ -74,7 +74,8 @@ def bonds(subject: HostSubject) -> Iterator[Verdict]:
 
     An Eth-Trunk with LACP brings up no port of a server that does not speak it. A bond behind no
     Eth-Trunk makes the leaf learn one address on two ports. With another hash than layer3+4 all
-    flows between two servers share one port.
+    flows between two servers share one port. With miimon 0 nothing watches its links, and a dead
+    one stays in use.
     """
     yield from subject.silent()
     for plan, host in subject.told:
@@ -96,7 +97,8 @@ def bonds(subject: HostSubject) -> Iterator[Verdict]:
 
 def _bond_hint(bond: HostBond) -> str:
     lacp = f" and lacp_rate {bond.lacp_rate}" if bond.lacp_rate else ""
-    return f"bond its ports with mode {bond.mode}, {bond.hash_policy}{lacp}"
+    way = f"mode {bond.mode}, {bond.hash_policy}{lacp}"
+    return f"bond its ports with {way}, miimon {bond.miimon_ms}"
 
 
 def _bond(
@@ -107,6 +109,7 @@ def _bond(
         ("hash", seen.hash_policy, wanted.hash_policy),
         ("LACP rate", seen.lacp_rate, wanted.lacp_rate),
         ("least number of ports", seen.minimum_links, wanted.minimum_links),
+        ("miimon", seen.miimon_ms, wanted.miimon_ms),
     )
     for what, has, needs in pairs:
         if needs is None or has == needs:

@@ -169,10 +169,12 @@ class LiveSubject(Subject):
             for address in interface.addresses
         }
 
-    @cached_property
-    def seconds(self) -> float:
-        """How far apart the two readings are."""
-        return (self.now.at - self.before.at).total_seconds() if self.before else 0.0
+    def seconds(self, device: str) -> float:
+        """How far apart the two readings of a switch are."""
+        if self.before is None:
+            return 0.0
+        now, before = (reading.by_name[device].at for reading in (self.now, self.before))
+        return (now - before).total_seconds()
 
 
 def watched(rule: LiveRule, subject: LiveSubject) -> Iterator[Verdict]:

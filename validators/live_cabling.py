@@ -202,7 +202,7 @@ def errors_rising(subject: LiveSubject) -> Iterator[Verdict]:
         parts += [("errors", errors - crc, "see `display interface` for their kind")]
         for what, more, hint in parts:
             if more > 0:
-                yield subject.finding(end, f"{what}: {_rate(subject, more)}", hint)
+                yield subject.finding(end, f"{what}: {_rate(subject, end, more)}", hint)
 
 
 @live_rule(
@@ -218,7 +218,7 @@ def discards_rising(subject: LiveSubject) -> Iterator[Verdict]:
         for field, way in (("rx_discards", "input"), ("tx_discards", "output")):
             if (more := _more(was, now, field)) > 0:
                 hint = "see `display qos queue statistics` of the port"
-                yield subject.finding(end, f"{way} discards: {_rate(subject, more)}", hint)
+                yield subject.finding(end, f"{way} discards: {_rate(subject, end, more)}", hint)
 
 
 def _both(subject: LiveSubject) -> Iterator[tuple[End, PortCounters, PortCounters]]:
@@ -252,7 +252,7 @@ def _fell(was: PortCounters, now: PortCounters, field: str) -> bool:
     return before is not None and after is not None and after < before
 
 
-def _rate(subject: LiveSubject, more: int) -> str:
-    seconds = subject.seconds
+def _rate(subject: LiveSubject, end: End, more: int) -> str:
+    seconds = subject.seconds(end.device)
     per = f" ({more / seconds:.2g} a second)" if seconds > 0 else ""
     return f"{more} more in {seconds:.0f} s{per}"

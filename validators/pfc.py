@@ -32,32 +32,33 @@ def thresholds(subject: Subject) -> Iterator[Verdict]:
     a port flaps between the two with every packet. Lower xon or raise xoff.
     """
     intent = subject.network.lossless
+    mtu = intent.headroom_mtu if intent else None
     for node in subject.network.nodes:
         rows = [
-            (End(device=node.name, interface=interface.name), row)
+            (interface.name, row)
             for interface in node.device.interfaces
             for row in interface.thresholds
         ]
-        for end, row in rows:
-            yield from _hysteresis(subject, end, row, intent.headroom_mtu if intent else None)
+        for name, row in rows:
+            yield from _hysteresis(subject, node, name, row, mtu)
         if rows and node.family is not None:
             yield from _xoff_range(subject, node, node.family, rows)
 
 
 def _hysteresis(
-    subject: Subject, end: End, row: PfcThreshold, mtu: int | None
+    subject: Subject, node: Node, name: str, row: PfcThreshold, mtu: int | None
 ) -> Iterator[Verdict]:
     gap, path = row.xoff_kbytes - row.xon_kbytes, f"thresholds[{row.queue}]"
     if gap < 0:
         yield subject.finding(
-            end,
+            End(device=node.name, interface=name),
             f"queue {row.queue}: xon {row.xon_kbytes} KB is above xoff {row.xoff_kbytes} KB",
             "set xon below xoff",
             path=path,
         )
     elif mtu is not None and gap * KBYTE < 2 * mtu:
         yield subject.finding(
-            end,
+            End(device=node.name, interface=name),
             f"queue {row.queue}: xon {row.xon_kbytes} KB and xoff {row.xoff_kbytes} KB are "
             f"{gap} KB apart; two frames of {mtu} bytes need {-(-2 * mtu // KBYTE)} KB",
             "lower xon or raise xoff",
@@ -66,7 +67,7 @@ def _hysteresis(
 
 
 def _xoff_range(
-    subject: Subject, node: Node, family: Family, rows: list[tuple[End, PfcThreshold]]
+    subject: Subject, node: Node, family: Family, rows: list[tuple[str, PfcThreshold]]
 ) -> Iterator[Verdict]:
     limits = family.xoff_kbytes
     if limits is None or not limits.confirmed:
@@ -74,10 +75,10 @@ def _xoff_range(
             node, f"the range of xoff on {family.name} is not confirmed by the vendor"
         )
         return
-    for end, row in rows:
+    for name, row in rows:
         if row.xoff_kbytes not in limits:
             yield subject.finding(
-                end,
+                End(device=node.name, interface=name),
                 f"queue {row.queue}: xoff {row.xoff_kbytes} KB cannot be set on {family.name} "
                 f"({limits.low} to {limits.high} KB)",
                 "choose an xoff in that range",

@@ -195,19 +195,29 @@ def _check_text(node: Node, sources: Sources) -> None:
 def _check_device(device: Device, sources: Sources) -> None:
     seen: dict[IPv4Network, str] = {}
     for interface in device.interfaces:
-        place = Place(device.name, f"interfaces[{interface.name}]", interface.name)
-        if interface.kind == "other" and interface != Interface(name=interface.name):
-            raise refuse(f"{interface.name} is of a kind that is not modelled", place, sources)
-        if interface.kind == "eth-trunk" and interface.routed:
-            raise refuse(f"{interface.name} is routed, which is not modelled", place, sources)
-        if interface.vrf is not None and interface.kind not in ("management", "loopback"):
-            what = f"{interface.name} is in vpn-instance {interface.vrf}, which is not modelled"
-            raise refuse(what, place, sources)
+        if what := _unmodelled_in(interface):
+            raise refuse(f"{interface.name} is {what}", _at(device, interface), sources)
         for address in interface.addresses if interface.layer3 and not interface.vrf else ():
             if seen.setdefault(address.network, interface.name) != interface.name:
                 other = seen[address.network]
                 what = f"subnet {address.network} is on {other} and on {interface.name}"
-                raise refuse(what, place, sources, "give each interface its own subnet")
+                how = "give each interface its own subnet"
+                raise refuse(what, _at(device, interface), sources, how)
+
+
+def _unmodelled_in(interface: Interface) -> str:
+    """What an interface is that the engine does not model; empty: nothing."""
+    if interface.kind == "other" and interface != Interface(name=interface.name):
+        return "of a kind that is not modelled"
+    if interface.kind == "eth-trunk" and interface.routed:
+        return "routed, which is not modelled"
+    if interface.vrf is not None and interface.kind not in ("management", "loopback"):
+        return f"in vpn-instance {interface.vrf}, which is not modelled"
+    return ""
+
+
+def _at(device: Device, interface: Interface) -> Place:
+    return Place(device.name, f"interfaces[{interface.name}]", interface.name)
 
 
 def _check_filters(device: Device, sources: Sources) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -17,13 +16,6 @@ cli = typer.Typer(
     rich_markup_mode=None,
     help="Settings of servers: written, and read back over SSH.",
 )
-
-
-class Form(StrEnum):
-    """How a check of servers is written."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 Servers = Annotated[list[str] | None, typer.Option("--server", help="These servers only.")]
@@ -51,7 +43,7 @@ def check(
     fabric: options.Fabric,
     connections: options.ConnectionsFile,
     server: Servers = None,
-    form: Annotated[Form, typer.Option("--format", help="How it is written.")] = Form.TEXT,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Say which server disagrees with its leaf port; changes nothing."""
     from rocefort.fleet.connections import load_connections
@@ -62,6 +54,6 @@ def check(
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     typer.echo(written(found.report, form.value, str(fabric), colour=colour), nl=False)
     if found.note:
-        typer.echo(found.note, err=form is not Form.TEXT)
+        typer.echo(found.note, err=form is not options.TraceFormat.TEXT)
     if found.exit_code:
         raise typer.Exit(found.exit_code)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from rocefort import options
+from rocefort.commands import lab_guest, lab_trials
 from rocefort.commands.endings import end
 
 cli = typer.Typer(
@@ -16,6 +17,16 @@ cli = typer.Typer(
     rich_markup_mode=None,
     help="A fabric of emulated switches to rehearse on.",
 )
+cli.add_typer(lab_trials.cli)
+cli.add_typer(lab_guest.cli)
+
+
+class Accel(StrEnum):
+    """What runs the instructions of guests."""
+
+    AUTO = "auto"  # KVM where a probe has really booted a kernel
+    TCG = "tcg"
+    KVM = "kvm"
 
 
 class Trial(StrEnum):
@@ -55,7 +66,7 @@ def lab_cli(
         Path | None, typer.Option(help="Add what each switch is told and does to this file.")
     ] = None,
 ) -> None:
-    """Run every switch of a fabric as an emulated CLI over SSH on loopback, until Ctrl-C."""
+    """Run every switch as an emulated CLI over SSH. On loopback, until Ctrl-C."""
     from rocefort.steps.emulating import run_lab
     from rocefort.steps.lab_options import LabOptions, read_listen
 
@@ -94,13 +105,21 @@ def lab_up(
     other_frr: Annotated[
         bool, typer.Option("--other-frr", help="Try another FRR than the one it is made for.")
     ] = False,
+    guests: Annotated[
+        str, typer.Option(help="Servers that QEMU runs with Soft-RoCE: names, or all.")
+    ] = "",
+    accel: Annotated[Accel, typer.Option(help="What runs the guests.")] = Accel.AUTO,
 ) -> None:
-    """Bring up a twin: every switch a namespace with FRR, every cable a veth pair (root)."""
+    """Bring up a twin of a fabric on this machine (Linux, root).
+
+    Every switch is a network namespace with FRR, every cable a veth pair.
+    """
     from rocefort.lab.twin.twin import Choice
     from rocefort.reports.lab import status_text
     from rocefort.steps.twin import bring_up, one_lab
 
-    twin = bring_up(fabric, name, Choice(bfd=bfd, other_frr=other_frr), typer.echo)
+    chosen = Choice(bfd=bfd, other_frr=other_frr, accel=accel.value)
+    twin = bring_up(fabric, name, chosen, typer.echo, guests)
     typer.echo(status_text(one_lab(twin.record.name)), nl=False)
 
 
@@ -137,7 +156,10 @@ def lab_status(name: Annotated[str | None, typer.Argument(help="Of the lab.")] =
     "exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
 )
 def lab_exec(node: str, command: list[str], name: LabName = None) -> None:
-    """Run a command inside a switch or server: lab exec leaf01 vtysh -c 'show bgp summary'."""
+    """Run a command inside a switch or server.
+
+    For example: lab exec leaf01 vtysh -c 'show bgp summary'.
+    """
     from rocefort.steps.twin import find_lab
 
     raise typer.Exit(find_lab(name).execute(node, command))
@@ -151,7 +173,10 @@ def lab_trace(
     name: LabName = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Follow a RoCEv2 flow through the kernels of a twin: servers, switches or addresses."""
+    """Follow a RoCEv2 flow through the kernels of a twin.
+
+    Its ends are servers, switches or addresses.
+    """
     from rocefort.lab.twin.tracing import trace
     from rocefort.reports.lab import lab_trace_text
     from rocefort.steps.twin import find_lab
@@ -164,7 +189,7 @@ def lab_trace(
 
 @cli.command("snapshot")
 def lab_snapshot(name: LabName = None) -> None:
-    """Print the kernels' routes and the sessions of every switch, as JSON."""
+    """Print routes and sessions of every switch, as JSON."""
     from rocefort.lab.twin.telling import snapshot_of
     from rocefort.steps.twin import find_lab
 
@@ -175,9 +200,14 @@ def lab_snapshot(name: LabName = None) -> None:
 def lab_break(
     name: Annotated[str, typer.Argument(help="Of the lab.")],
     fault: Annotated[str, typer.Argument(help="Without one, all are listed.")] = "",
-    where: Annotated[str, typer.Argument(help="leaf01, leaf01:100GE1/0/25, or with =N.")] = "",
+    where: Annotated[
+        str, typer.Argument(help="leaf01, leaf01:100GE1/0/25, with =N, or leaf01@LINE.")
+    ] = "",
 ) -> None:
-    """Break something in a twin: a cable, a switch, an MTU, bgpd."""
+    """Break something in a twin on purpose.
+
+    A cable, a switch, an MTU, bgpd, a command line: `lab break NAME` lists all.
+    """
     from rocefort.lab.twin.breaking import faults_help
     from rocefort.steps.twin import break_one
 
@@ -188,9 +218,13 @@ def lab_break(
 
 
 @cli.command("mend")
-def lab_mend(name: Annotated[str, typer.Argument(help="Of the lab.")]) -> None:
-    """Mend all that `lab break` has broken in a twin."""
-    from rocefort.steps.twin import mend
+def lab_mend(
+    name: Annotated[str, typer.Argument(help="Of the lab.")],
+    what: Annotated[str, typer.Argument(help="Everything: faults mend together.")] = "all",
+) -> None:
+    """Mend all that `lab break` and `lab chaos` have broken."""
+    from rocefort.steps.twin import mend, require_all
 
+    require_all(what)
     mended = mend(name)
     typer.echo("\n".join(f"mended: {each}" for each in mended) or "nothing is broken on purpose")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,18 @@ ApprovalWait = Annotated[
 BreakGlass = Annotated[
     str, typer.Option(metavar="REASON", help="Go on without approvals; noted with the reason.")
 ]
+EachWave = Annotated[
+    bool, typer.Option("--approve-each-wave", help="Every wave waits for `rocefort approve`.")
+]
+RequireApproval = Annotated[
+    bool, typer.Option("--require-approval", help="The same, and not by the plan's author.")
+]
+ApprovalHours = Annotated[
+    float, typer.Option(min=0, help="How long an approval holds; 0: as the fabric says.")
+]
+AllowSick = Annotated[
+    bool, typer.Option("--allow-sick", help="Live errors from before a wave do not stop it.")
+]
 
 
 @cli.command()
@@ -29,23 +42,18 @@ def apply(
     connections: options.ConnectionsFile,
     journal: options.Journal = None,
     progress: options.ProgressShown = options.Progress.AUTO,
-    approve_each_wave: Annotated[
-        bool, typer.Option("--approve-each-wave", help="Every wave waits for `rocefort approve`.")
-    ] = False,
-    require_approval: Annotated[
-        bool, typer.Option("--require-approval", help="The same, and not by the plan's author.")
-    ] = False,
-    approval_hours: Annotated[
-        float, typer.Option(min=0, help="How long an approval holds; 0: as the fabric says.")
-    ] = 0,
+    approve_each_wave: EachWave = False,
+    require_approval: RequireApproval = False,
+    approval_hours: ApprovalHours = 0,
     approval_wait: ApprovalWait = 0,
     allowed_signers: options.AllowedSigners = None,
     break_glass: BreakGlass = "",
-    allow_sick: Annotated[
-        bool, typer.Option("--allow-sick", help="Live errors from before a wave do not stop it.")
-    ] = False,
+    allow_sick: AllowSick = False,
 ) -> None:
     """Carry out a sealed plan, wave by wave, or roll back."""
+    from rocefort.steps.holding import refuse_second_controller
+
+    refuse_second_controller(sealed, connections)
     from rocefort.rollout.approvals import Asked
     from rocefort.steps.changing import Manner
     from rocefort.steps.operating import begin, order_of, watched
@@ -67,6 +75,9 @@ def resume(
     break_glass: BreakGlass = "",
 ) -> None:
     """Go on with a rollout that was paused, or whose controller died."""
+    from rocefort.steps.holding import refuse_second_controller
+
+    refuse_second_controller(sealed, connections)
     from rocefort.steps.changing import Manner
     from rocefort.steps.operating import go_on, order_of, watched
 
@@ -85,9 +96,10 @@ def status(
     """Tell where a rollout stands, by its journal; takes no lock, writes nothing."""
     from rocefort.reports.rollout_status import status_json, status_text
     from rocefort.rollout.plan import read_plan
-    from rocefort.steps.operating import named_journal, where_stands
+    from rocefort.steps.operating import named_journal, of_rehearsal, where_stands
 
     standing = where_stands(read_plan(sealed), named_journal(sealed, journal))
+    standing = replace(standing, rehearsal=of_rehearsal(sealed))
     text = status_json if form is options.TraceFormat.JSON else status_text
     typer.echo(text(standing), nl=False)
     end(failed=bool(standing.told.damage))
@@ -116,12 +128,17 @@ def approve(
     journal: options.Journal = None,
     by: Annotated[str, typer.Option(help="Who approves, of the allowed signers.")] = "",
     key: Annotated[Path | None, typer.Option(help="SSH key that signs the approval.")] = None,
+    must_be_rehearsed: Annotated[
+        bool, typer.Option("--require-rehearsal", help="Only after a rehearsal that passed.")
+    ] = False,
 ) -> None:
     """Approve one wave of a rollout that waits for it."""
-    from rocefort.steps.operating import give_approval
+    from rocefort.steps.operating import give_approval, of_rehearsal
 
+    rehearsal = of_rehearsal(sealed, required=must_be_rehearsed)
     given = give_approval(sealed, journal, wave, by, key)
     typer.echo(f"wave {given.wave} of plan {given.plan[:12]} approved by {given.by}")
+    typer.echo(f"rehearsal: {rehearsal}")
 
 
 @cli.command()
@@ -133,8 +150,15 @@ def rollback(
     ] = None,
     apply_it: Annotated[bool, typer.Option("--apply", help="Carry it out at once.")] = False,
     connections: options.MaybeConnections = None,
+    sign: options.SigningKey = None,
     progress: options.ProgressShown = options.Progress.AUTO,
+    approve_each_wave: EachWave = False,
+    require_approval: RequireApproval = False,
+    approval_hours: ApprovalHours = 0,
+    approval_wait: ApprovalWait = 0,
+    allowed_signers: options.AllowedSigners = None,
     break_glass: BreakGlass = "",
+    allow_sick: AllowSick = False,
 ) -> None:
     """Seal the plan that takes an applied one back, wave by wave, the last one first."""
     from rocefort.errors import BadInput
@@ -146,14 +170,15 @@ def rollback(
     if apply_it and connections is None:
         raise BadInput("--apply needs the switches", how="name them: --connections FILE")
     file = out or sealed.with_name(f"{sealed.stem}.back.json")
-    back = make_back(sealed, journal, file)
+    back, signature = make_back(sealed, journal, file, sign)
     if connections is None or not apply_it:
         typer.echo(changes_text(back.changes))
-        typer.echo(f"sealed in {file}; `rocefort apply {file}` carries it out")
+        typer.echo(f"sealed in {file}{signature}; `rocefort apply {file}` carries it out")
         return
-    order = order_of(file, connections, None)
+    order = order_of(file, connections, None, allowed_signers)
+    asked = Asked(approve_each_wave, require_approval, approval_hours, allowed_signers, allow_sick)
     with watched(progress.value, order, typer.echo) as listener:
-        applied = begin(order, Asked(), Manner(break_glass=break_glass), listener)
+        applied = begin(order, asked, Manner(approval_wait, break_glass), listener)
     _tell(applied, order.journal, progress)
 
 
@@ -182,9 +207,10 @@ def _tell(applied: Applied, journal: Path, progress: options.Progress) -> None:
 
     seal = seal_of(journal)
     if progress is options.Progress.JSON:
-        typer.echo(ended_json(applied, journal, seal.head))
+        typer.echo(ended_json(applied, journal, seal.head, seal.damage))
     else:
-        for line in (*applied_text(applied), *audit_text(journal, seal.rows, seal.head)):
+        sealed = audit_text(journal, seal.rows, seal.head, seal.damage)
+        for line in (*applied_text(applied), *sealed):
             typer.echo(line)
     if applied.exit_code:
         raise typer.Exit(applied.exit_code)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rocefort import options
+from rocefort.commands.endings import end
 
 if TYPE_CHECKING:
     from rocefort.models.rdma_result import RdmaResult
@@ -19,13 +20,6 @@ cli = typer.Typer(
     rich_markup_mode=None,
     help="RDMA tests between servers: planned, run, judged and compared.",
 )
-
-
-class Form(StrEnum):
-    """How a plan or a run is written."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 class ExportForm(StrEnum):
@@ -54,13 +48,16 @@ SuiteOption = Annotated[SuiteName, typer.Option("--suite", help="What is measure
 Servers = Annotated[
     str, typer.Option(help="Servers that may be loaded: a,b; otherwise rdma.servers.")
 ]
-Formatted = Annotated[Form, typer.Option("--format", help="How it is written.")]
 Duration = Annotated[int | None, typer.Option(min=1, help="Of a bandwidth run, seconds.")]
 Iterations = Annotated[int | None, typer.Option(min=5, help="Of a latency run.")]
 Qps = Annotated[int | None, typer.Option(min=1, max=1024, help="Queue pairs of a bandwidth run.")]
 Covering = Annotated[bool, typer.Option("--covering", help="Of mesh: each pair of leaves once.")]
 Target = Annotated[str | None, typer.Option(help="Of incast and mixed: the receiver.")]
 Directory = Annotated[str | None, typer.Option(help="Of storage: where it is mounted.")]
+MaybeServers = Annotated[
+    Path | None, typer.Option("--connections", help="YAML: ask the servers what they have.")
+]
+Drained = Annotated[list[str] | None, typer.Option(help="This Kubernetes node is drained: I know.")]
 HistoryFile = Annotated[Path, typer.Option("--history", help="Where runs are kept.")]
 Run = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, or `last`.")]
 HISTORY = Path("rdma.db")
@@ -69,6 +66,7 @@ HISTORY = Path("rdma.db")
 @cli.command()
 def plan(
     fabric: options.Fabric,
+    connections: MaybeServers = None,
     suite: SuiteOption = SuiteName.WRITE,
     servers: Servers = "",
     duration: Duration = None,
@@ -77,15 +75,23 @@ def plan(
     covering: Covering = False,
     target: Target = None,
     directory: Directory = None,
-    form: Formatted = Form.TEXT,
+    drained: Drained = None,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Print which server measures what against which; asks and loads nobody."""
+    """Print which server measures what against which; loads nobody.
+
+    With --connections the servers are asked for device, GID and versions, as before a run.
+    """
+    from dataclasses import replace
+
+    from rocefort.fleet.connections import load_connections
     from rocefort.reports.rdma_plan import plan_text
     from rocefort.steps.rdma import make_plan
 
     asked = _asked(suite, servers, duration, iterations, qps, covering, target, directory)
-    made = make_plan(fabric, asked)
-    text = form is Form.TEXT
+    asked = replace(asked, drained=tuple(drained or ()))
+    made = make_plan(fabric, asked, load_connections(connections) if connections else None)
+    text = form is options.TraceFormat.TEXT
     typer.echo(plan_text(made) if text else made.model_dump_json(indent=2), nl=not text)
 
 
@@ -101,36 +107,43 @@ def run(
     covering: Covering = False,
     target: Target = None,
     directory: Directory = None,
-    drained: Annotated[
-        list[str] | None, typer.Option(help="This Kubernetes node is drained: I know.")
-    ] = None,
+    drained: Drained = None,
     switches: Annotated[
         bool, typer.Option("--switches/--no-switches", help="Read the switches' counters.")
     ] = True,
     kept: HistoryFile = HISTORY,
     out: Annotated[Path | None, typer.Option(help="Write the run as JSON there as well.")] = None,
-    form: Formatted = Form.TEXT,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Measure between servers, judge, and keep it; nothing is left running on any of them."""
     from dataclasses import replace
 
     from rocefort.fleet.connections import load_connections
+    from rocefort.reports.rdma_plan import wrapped
     from rocefort.steps.judging import write_files
-    from rocefort.steps.rdma import Talk, run_tests
+    from rocefort.steps.rdma import NotKept, Talk, run_tests
     from rocefort.steps.stopping import stop_on_signals
 
     asked = _asked(suite, servers, duration, iterations, qps, covering, target, directory)
     asked = replace(asked, drained=tuple(drained or ()), switches=switches)
     access = load_connections(connections)
 
-    def say(line: str) -> None:
-        typer.echo(line, err=form is not Form.TEXT)
+    def say(sentence: str) -> None:
+        for line in wrapped(sentence):
+            typer.echo(line, err=form is not options.TraceFormat.TEXT)
 
-    with stop_on_signals() as stopped:
-        found = run_tests(fabric, access, asked, kept, Talk(say, stopped))
+    lost: NotKept | None = None
+    try:
+        with stop_on_signals() as stopped:
+            found = run_tests(fabric, access, asked, kept, Talk(say, stopped))
+    except NotKept as error:
+        found, lost = error.result, error
+    # What was measured is shown before anything else can fail.
+    _show(found, form)
     if out is not None:
         write_files({out.name: found.model_dump_json(indent=2) + "\n"}, out.parent, private=True)
-    _show(found, form)
+    if lost is not None:
+        raise lost
     _end(found)
 
 
@@ -139,7 +152,7 @@ def show(
     run_id: Run,
     kept: HistoryFile = HISTORY,
     html: Annotated[Path | None, typer.Option(help="Write it as a page there.")] = None,
-    form: Formatted = Form.TEXT,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Print a run, or write its page: heat map, percentiles, sweep, history."""
     from rocefort.rdma.history import opened
@@ -161,15 +174,19 @@ def compare(
         str, typer.Option("--with", help="A published reference, such as heps-paper, or a run.")
     ],
     kept: HistoryFile = HISTORY,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="End with 1 where it is slower than the other run.")
+    ] = False,
 ) -> None:
     """Print a run beside published figures, or beside another run."""
     from rocefort.rdma.history import opened
     from rocefort.reports.rdma import compared_text
-    from rocefort.steps.rdma_showing import compare_with
+    from rocefort.steps.rdma_comparing import compare_with
 
     with opened(kept) as past:
-        found = compare_with(past, run_id, with_)
+        found = compare_with(past, run_id, with_, judged=exit_code)
     typer.echo(compared_text(found.title, found.notes, found.lines), nl=False)
+    end(failed=exit_code and bool(found.slower))
 
 
 @cli.command()
@@ -256,10 +273,10 @@ def _asked(
     return Asked(Suite(suite.value), _names(servers), chosen)
 
 
-def _show(found: RdmaResult, form: Form) -> None:
+def _show(found: RdmaResult, form: options.TraceFormat) -> None:
     from rocefort.reports.rdma import result_text
 
-    if form is Form.JSON:
+    if form is options.TraceFormat.JSON:
         typer.echo(found.model_dump_json(indent=2))
     else:
         typer.echo(result_text(found), nl=False)

@@ -25,9 +25,7 @@ def plan(
     adopt: Annotated[
         list[str] | None, typer.Option(help="Drift to overwrite: leaf01, or leaf01:PATH with *.")
     ] = None,
-    sign: Annotated[
-        Path | None, typer.Option(help="SSH key that signs the plan, into PLAN.sig.")
-    ] = None,
+    sign: options.SigningKey = None,
 ) -> None:
     """Seal a plan that takes what runs to what is intended, in waves."""
     from rocefort.fleet.connections import load_connections
@@ -59,7 +57,7 @@ def plan_console(
 ) -> None:
     """Print what to type at a console to undo a plan, to be kept on paper."""
     from rocefort.reports.plan import console_text
-    from rocefort.rollout.device import persist_id
+    from rocefort.rollout.label import persist_id
     from rocefort.rollout.plan import read_plan
     from rocefort.steps.planning import devices_of
 

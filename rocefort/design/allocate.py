@@ -7,6 +7,7 @@ with room for every spine, ports are taken by the peer's id, leaf prefixes by th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from rocefort.models.fabric import Fabric
@@ -16,6 +17,26 @@ from rocefort.models.fabric_ports import place_of
 from rocefort.models.hardware import Hardware
 
 FIRST_SERVER = 10  # host number of a server on the leaf's first port; below: gateways
+MADE = 65536  # addresses that are kept: of 500 switches, all that both sides of a review have
+
+
+# One object a value: Python's library makes and compares addresses slowly, and equal ones that are
+# the same object need neither.
+@lru_cache(maxsize=MADE)
+def _interface(number: int, length: int) -> IPv4Interface:
+    return IPv4Interface((number, length))
+
+
+@lru_cache(maxsize=MADE)
+def _network(number: int, length: int) -> IPv4Network:
+    return IPv4Network((number, length))
+
+
+@lru_cache(maxsize=MADE)
+def host(number: int) -> tuple[IPv4Address, str]:
+    """The address of a number, and its text."""
+    address = IPv4Address(number)
+    return address, str(address)
 
 
 def asn(fabric: Fabric, switch: Switch) -> int:
@@ -41,7 +62,7 @@ def management(fabric: Fabric, switch: Switch, segment: SegmentIntent) -> IPv4In
     """Spines take the first addresses of the out-of-band network, leaves follow the capacity."""
     number = switch.id + (fabric.capacity.spines if isinstance(switch, Leaf) else 0)
     address = switch.pins.management or segment.prefix.network_address + number
-    return IPv4Interface((int(address), segment.prefix.prefixlen))
+    return _interface(int(address), segment.prefix.prefixlen)
 
 
 def link_subnet(fabric: Fabric, spine: Switch, leaf: Leaf, number: int = 1) -> IPv4Network:
@@ -53,7 +74,7 @@ def link_subnet(fabric: Fabric, spine: Switch, leaf: Leaf, number: int = 1) -> I
     row = (number - 1) * capacity.leaves + leaf.id - 1
     place = row * capacity.spines + spine.id - 1
     size: int = 2 ** (32 - length)
-    return IPv4Network((int(fabric.pools.links.network_address) + place * size, length))
+    return _network(int(fabric.pools.links.network_address) + place * size, length)
 
 
 def fabric_port(fabric: Fabric, ports: Sequence[str], peer: Switch, number: int = 1) -> str:
@@ -67,8 +88,8 @@ def link_ends(subnet: IPv4Network) -> tuple[IPv4Interface, IPv4Interface]:
     first = 0 if subnet.prefixlen == 31 else 1
     length = subnet.prefixlen
     return (
-        IPv4Interface((int(subnet.network_address) + first, length)),
-        IPv4Interface((int(subnet.network_address) + first + 1, length)),
+        _interface(int(subnet.network_address) + first, length),
+        _interface(int(subnet.network_address) + first + 1, length),
     )
 
 
@@ -79,7 +100,7 @@ def gateway(segment: SegmentIntent, leaf: Leaf) -> IPv4Interface:
     length = segment.leaf_prefix_length
     size: int = 2 ** (32 - length)
     base = int(segment.prefix.network_address) + (leaf.id - 1) * size
-    return IPv4Interface((base + 1, length))
+    return _interface(base + 1, length)
 
 
 def server_address(
@@ -88,9 +109,9 @@ def server_address(
     """Host number by the port's place on the leaf, so it stays when servers come and go."""
     network = gateway_address.network
     if server.address is not None:
-        return IPv4Interface((int(server.address), network.prefixlen))
+        return _interface(int(server.address), network.prefixlen)
     place = _place(server, hardware)
-    return IPv4Interface((int(network.network_address) + FIRST_SERVER + place, network.prefixlen))
+    return _interface(int(network.network_address) + FIRST_SERVER + place, network.prefixlen)
 
 
 def trunk_id(server: ServerIntent, bond: ServerBond, hardware: Hardware) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Interface
+from typing import Any
 
 from rocefort.design import allocate
 from rocefort.design.load import Catalogue, Loaded
@@ -14,16 +15,26 @@ from rocefort.design.profiles import Chosen, Library, library_of, shipped_profil
 from rocefort.design.segment_rules import segment_acls
 from rocefort.documents.read import YamlPath
 from rocefort.errors import Problem
+from rocefort.models.base import Frozen
+from rocefort.models.bgp import BgpPeer
 from rocefort.models.breakout import whole_port
+from rocefort.models.device import Device
 from rocefort.models.fabric import Fabric
 from rocefort.models.fabric_ecn import AiEcnProfile, StaticEcn
 from rocefort.models.fabric_lossless import Lossless
 from rocefort.models.fabric_nodes import SegmentIntent, ServerIntent, Switch
 from rocefort.models.hardware import Family, Hardware, SyntaxFamily
-from rocefort.models.network import Position
+from rocefort.models.interface import Interface
+from rocefort.models.network import Position, Sources
+from rocefort.models.side_table import SideTable
 from rocefort.models.traffic import FilterAcl
 
 Placed = tuple[YamlPath, Switch]
+
+
+def _says(made: Frozen, fields: Mapping[str, object]) -> bool:
+    """Whether a model was made of these very fields, so that it need not be checked again."""
+    return made.model_fields_set == fields.keys() and fields.items() <= vars(made).items()
 
 
 @dataclass(frozen=True)
@@ -37,9 +48,11 @@ class Context:
     port_fields: dict[tuple[SyntaxFamily, int | None], dict[str, object]] = field(
         default_factory=dict
     )
-    # Keys of the lossless profile, which every port asks for.
-    lossless_places: dict[YamlPath, Position] = field(default_factory=dict)
+    # Where what is below a lossless port comes from: one table, which all of them share.
+    port_places: dict[str, Position] = field(default_factory=dict)
+    ports: dict[str, Mapping[str, Position]] = field(default_factory=dict)  # who shares it
     shipped: Library = field(default_factory=shipped_profiles)
+    known: Mapping[str, Device] = field(default_factory=dict)  # of another version, by name
 
     @property
     def fabric(self) -> Fabric:
@@ -52,8 +65,24 @@ class Context:
 
     def note_lossless(self, device: str, field_path: str, *path: str | int) -> None:
         """Remember that a field of a device came from a path of the lossless profile."""
-        position = self.lossless_places.get(path) or self.lossless_chosen.key_at(path)
-        self.table[f"{device}/{field_path}"] = self.lossless_places.setdefault(path, position)
+        self.table[f"{device}/{field_path}"] = self.lossless_chosen.key_at(path)
+
+    def interface(self, switch: Switch, **fields: Any) -> Interface:  # noqa: ANN401 - a model's
+        """An Interface; the very one of the other version where that says the same."""
+        device = self.known.get(switch.name)
+        other = device.by_interface.get(fields["name"]) if device else None
+        return other if other and _says(other, fields) else Interface(**fields)
+
+    def peer(self, switch: Switch, **fields: Any) -> BgpPeer:  # noqa: ANN401 - a model's
+        """A BGP peer; the very one of the other version where that says the same."""
+        bgp = self.known[switch.name].bgp if switch.name in self.known else None
+        other = bgp.by_address.get(fields["address"]) if bgp else None
+        return other if other and _says(other, fields) else BgpPeer(**fields)
+
+    @property
+    def sources(self) -> Sources:
+        """All that was noted."""
+        return Sources(SideTable(self.table, self.ports))
 
     @cached_property
     def own_profiles(self) -> Library:

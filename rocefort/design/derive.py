@@ -54,19 +54,25 @@ def derive(name: Path) -> Derived:
     return derive_loaded(load_fabric(name), load_catalogue())
 
 
-def derive_loaded(loaded: Loaded, catalogue: Catalogue, profiles: Library | None = None) -> Derived:
+def derive_loaded(
+    loaded: Loaded,
+    catalogue: Catalogue,
+    profiles: Library | None = None,
+    known: Network | None = None,
+) -> Derived:
     """Derive the Network of a loaded fabric; raises BadInput where it contradicts itself.
 
-    profiles: those that the fabric may name beside its own; by default those that ship.
+    profiles: those that the fabric may name beside its own; by default those that ship. known:
+    another version, whose ports and peers are taken where this one would make the same.
     """
-    context = Context(loaded, catalogue, shipped=profiles or shipped_profiles())
+    devices = {node.name: node.device for node in known.nodes} if known else {}
+    context = Context(loaded, catalogue, shipped=profiles or shipped_profiles(), known=devices)
     check_intent(context)
     check_border(context)
     found = tuple(joints(context))
     check_fit(context, found)
     network = _network(context, found)
-    sources = Sources(context.table)
-    return Derived(network, sources, loaded.fabric, loaded.document, context.lossless)
+    return Derived(network, context.sources, loaded.fabric, loaded.document, context.lossless)
 
 
 def _network(context: Context, found: Sequence[Joint]) -> Network:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rocefort.design import marking
 from rocefort.design.context import Context
+from rocefort.models.fabric_ecn import StaticEcn
 from rocefort.models.fabric_lossless import Deadlock, DeadlockTimers, Lossless
 from rocefort.models.fabric_nodes import Switch
 from rocefort.models.hardware import Family
@@ -23,7 +25,7 @@ from rocefort.models.lossless import (
     PfcProfile,
     PfcTimer,
 )
-from rocefort.models.network import LosslessIntent
+from rocefort.models.network import LosslessIntent, Position
 from rocefort.models.qos import DSCPS, QUEUE_PHB, default_queue
 
 
@@ -63,22 +65,29 @@ def domain(context: Context, device: str) -> DiffservDomain:
 
 def port(context: Context, switch: Switch, name: str) -> dict[str, object]:
     """Fields of an Interface that RoCE passes."""
-    lossless, family, at = context.lossless, context.family(switch), f"interfaces[{name}]"
-    context.note_lossless(switch.name, f"{at}.thresholds", "xoff_kbytes")
-    context.note_lossless(switch.name, f"{at}.pfc", "queue")
-    context.note_lossless(switch.name, f"{at}.domain", "domain")
-    context.note_lossless(
-        switch.name, f"{at}.thresholds[{lossless.queue}].xon_kbytes", "xon_kbytes"
-    )
-    context.note_lossless(switch.name, f"{at}.drr", "scheduling")
-    for index, row in enumerate(lossless.scheduling):
-        weight = f"{at}.drr[{row.queue}].weight"
-        context.note_lossless(switch.name, weight, "scheduling", index, "weight")
+    lossless, family = context.lossless, context.family(switch)
+    if not context.port_places:
+        context.port_places.update(_port_places(context))
+    context.ports[f"{switch.name}/interfaces[{name}]"] = context.port_places
     key = family.name, marking.speed_of(context, switch, name)
     if key not in context.port_fields:
         rows = marking.rows(context, key[1])
         context.port_fields[key] = _port_fields(lossless, family) | {"markings": rows}
     return context.port_fields[key]
+
+
+def _port_places(context: Context) -> Iterator[tuple[str, Position]]:
+    """Where what is below a lossless port comes from, by its path there."""
+    lossless, key_at = context.lossless, context.lossless_chosen.key_at
+    yield ".thresholds", key_at(("xoff_kbytes",))
+    yield ".pfc", key_at(("queue",))
+    yield ".domain", key_at(("domain",))
+    yield f".thresholds[{lossless.queue}].xon_kbytes", key_at(("xon_kbytes",))
+    yield ".drr", key_at(("scheduling",))
+    for index, row in enumerate(lossless.scheduling):
+        yield f".drr[{row.queue}].weight", key_at(("scheduling", index, "weight"))
+    if isinstance(context.ecn, StaticEcn):
+        yield ".markings", context.ecn_chosen.key_at(("thresholds",))
 
 
 def _port_fields(lossless: Lossless, family: Family) -> dict[str, object]:

@@ -30,7 +30,6 @@ def speed_of(context: Context, switch: Switch, port: str) -> int | None:
     """Speed of a port that RoCE passes, Gb/s; None where no threshold depends on it."""
     if not isinstance(context.ecn, StaticEcn):
         return None
-    context.note_ecn(switch.name, f"interfaces[{port}].markings", "thresholds")
     return context.speed_gbps(switch, port)
 
 

@@ -45,7 +45,8 @@ def _fabric_port(context: Context, switch: Switch, joint: Joint) -> Interface:
     at = f"interfaces[{own.port}]"
     context.note(switch.name, at, *joint.path)
     context.note(switch.name, f"{at}.mtu", "mtu")
-    return Interface(
+    return context.interface(
+        switch,
         name=own.port,
         description=f"to {far.switch.name} {far.port}",
         routed=True,
@@ -87,7 +88,8 @@ def _server_ports(context: Context, leaf: Leaf) -> Iterator[Interface]:
         else:
             own = {"bond": server.bond.settings}
             yield from _members(context, leaf, index, server, trunk_number(name))
-        yield Interface(
+        yield context.interface(
+            leaf,
             name=name,
             description=description,
             access_vlan=vlan,
@@ -104,7 +106,8 @@ def _members(
     """Ports of a bond: what is of layer 2 or trusts stands on their Eth-Trunk."""
     for port in server.ports:
         context.note(leaf.name, f"interfaces[{port}]", "servers", index, "bond", "ports")
-        yield Interface(
+        yield context.interface(
+            leaf,
             name=port,
             description=server.description or f"to {server.name}",
             eth_trunk=number,

@@ -81,10 +81,12 @@ def _note_group(context: Context, name: str, group: str) -> None:
 
 def _peer(context: Context, switch: Switch, joint: Joint, group: str) -> BgpPeer:
     _, far = joint.ends(switch)
-    context.note(switch.name, f"bgp.peers[{far.address.ip}]", *joint.path)
+    address, text = allocate.host(int(far.address))
+    context.note(switch.name, f"bgp.peers[{text}]", *joint.path)
     own = joint.authentication
-    return BgpPeer(
-        address=far.address.ip,
+    return context.peer(
+        switch,
+        address=address,
         asn=allocate.asn(context.fabric, far.switch),
         group=group,
         description=far.switch.name,

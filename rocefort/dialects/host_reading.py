@@ -110,16 +110,21 @@ class _Reading:
     def _bond(self) -> BondSeen | None:
         words = {
             option: (self._word(f"bond/{option}") or "").split()
-            for option in ("mode", "xmit_hash_policy", "lacp_rate", "min_links", "slaves")
+            for option in ("mode", "xmit_hash_policy", "lacp_rate", "min_links", "miimon", "slaves")
         }
         if not words["mode"]:
             return None
-        links = words["min_links"]
+
+        def number(option: str) -> int | None:
+            word = next(iter(words[option]), "")
+            return int(word) if word.isdecimal() else None
+
         return BondSeen(
             mode=words["mode"][0],
             hash_policy=next(iter(words["xmit_hash_policy"]), None),
             lacp_rate=next(iter(words["lacp_rate"]), None),
-            minimum_links=int(links[0]) if links and links[0].isdecimal() else None,
+            minimum_links=number("min_links"),
+            miimon_ms=number("miimon"),
             members=tuple(words["slaves"]),
         )
 

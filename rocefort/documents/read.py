@@ -44,7 +44,7 @@ class Document:
         """Position of the value at a path, or of the nearest value that encloses it."""
         while path and path not in self.values:
             path = path[:-1]
-        return self.values.get(path, Position(self.file, 1))
+        return self.values.get(path) or Position(self.file, 1)
 
     def key_at(self, path: YamlPath) -> Position:
         """Position of the key (or list item) at a path, where a reader looks for it."""

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from rocefort.documents.read import read_document
 from rocefort.documents.validate import validate
-from rocefort.fleet.credentials import Reference
+from rocefort.fleet.credentials import KeyOrReference, Reference
 from rocefort.models.base import Frozen, Name
 
 HOST = re.compile(r"[A-Za-z0-9:][A-Za-z0-9.:_-]{0,252}")
@@ -42,8 +42,12 @@ class Access(Frozen):
 class ServerAccess(Access):
     """How one server is reached over SSH, and the RDMA device that it measures with."""
 
+    credential: KeyOrReference
     rdma_device: Name
     gid_index: Annotated[int, Field(ge=0, le=255)]  # the RoCE v2 GID of the segment's address
+    # How long it waits for an answer before it sends again: 4.096 us times two to the power of
+    # this (InfiniBand's local ACK timeout); None: as long as perftest does by itself, 14.
+    qp_timeout: Annotated[int, Field(ge=1, le=31)] | None = None
 
 
 class Connections(Frozen):
@@ -53,6 +57,7 @@ class Connections(Frozen):
     connect_timeout_s: Seconds = 10
     command_timeout_s: Seconds = 60
     speed_note: str = ""  # why RDMA speed is not judged on these servers; empty: it is judged
+    servers_note: str = ""  # why no other server can measure; empty: each leaf must have one here
     devices: tuple[Access, ...]
     servers: tuple[ServerAccess, ...] = ()
 
@@ -71,7 +76,7 @@ A = TypeVar("A", bound=Access)
 def load_connections(path: Path) -> Connections:
     """Read a connections file; raises BadInput with file, line and column of every problem.
 
-    Relative paths in it (known_hosts, file: credentials) start at the file's own directory.
+    Relative paths in it (known_hosts, file: and key: credentials) start at its own directory.
     """
     return _anchored(
         validate(Connections, read_document(path, "known_hosts: FILE")), path.resolve().parent
@@ -88,9 +93,9 @@ def save_connections(connections: Connections, path: Path) -> None:
 def _anchored(connections: Connections, directory: Path) -> Connections:
     def anchor(access: A) -> A:
         scheme, _, rest = access.credential.partition(":")
-        if scheme != "file":
+        if scheme not in ("file", "key"):
             return access
-        return access.model_copy(update={"credential": f"file:{directory / rest}"})
+        return access.model_copy(update={"credential": f"{scheme}:{directory / rest}"})
 
     return connections.model_copy(
         update={

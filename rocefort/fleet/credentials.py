@@ -1,4 +1,4 @@
-"""Secrets by reference: `env:NAME`, `file:PATH` or `keyring:SERVICE/USER`.
+"""Secrets by reference: `env:NAME`, `file:PATH` or `keyring:SERVICE/USER`; of servers, `key:PATH`.
 
 They are read when a session opens, and never printed.
 """
@@ -9,15 +9,33 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import NoReturn
+from typing import Annotated, NoReturn
+
+from pydantic import AfterValidator
 
 from rocefort.errors import BadInput, Problem, Refused, ServiceFailed
 from rocefort.fleet.masking import MASK, remember
 from rocefort.models.base import Reference, check_reference
 
-__all__ = ["Reference", "Secret", "check_reference", "resolve", "resolve_all"]
+__all__ = [
+    "KeyOrReference",
+    "Reference",
+    "Secret",
+    "check_reference",
+    "key_of",
+    "resolve",
+    "resolve_all",
+]
 
 LARGEST_BYTES = 4096  # a password, not a key ring
+KEY = "key:"
+
+
+def _check_key_or_reference(value: str) -> str:
+    return value if value.removeprefix(KEY) not in (value, "") else check_reference(value)
+
+
+KeyOrReference = Annotated[str, AfterValidator(_check_key_or_reference)]
 
 
 class Secret:
@@ -64,6 +82,22 @@ def resolve(reference: str) -> Secret:
     return Secret(value)
 
 
+def key_of(reference: str) -> Path | None:
+    """The file of a private key that a reference names; None: it names a password.
+
+    Raises BadInput where there is none, Refused where it is open to others than its owner.
+    """
+    if not reference.startswith(KEY):
+        return None
+    path = Path(reference.removeprefix(KEY))
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise _unreadable(error, reference) from None
+    _private(mode, path, reference)
+    return path
+
+
 def resolve_all(references: Iterable[str]) -> dict[str, Secret]:
     """Read all secrets; raises one error that names every reference that gives none."""
     found: dict[str, Secret] = {}
@@ -96,19 +130,23 @@ def _from_file(name: str) -> str:
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode  # of the file that is read, not of a name
-            if not stat.S_ISREG(mode) or stat.S_IMODE(mode) & 0o177:
-                raise Refused(
-                    f"the file has mode {stat.S_IMODE(mode):04o}, not 0600",
-                    where=f"file:{path}",
-                    how=f"chmod 600 {path}",
-                )
+            _private(mode, path, f"file:{path}")
             return file.read(LARGEST_BYTES).decode()
     except OSError as error:
-        raise BadInput(
-            f"cannot be read: {error.strerror}", where=f"file:{path}", how="check the path"
-        ) from None
+        raise _unreadable(error, f"file:{path}") from None
     except UnicodeDecodeError:
         raise BadInput("not UTF-8", where=f"file:{path}", how="store plain text") from None
+
+
+def _unreadable(error: OSError, where: str) -> BadInput:
+    return BadInput(f"cannot be read: {error.strerror}", where=where, how="check the path")
+
+
+def _private(mode: int, path: Path, where: str) -> None:
+    """Refuse what others than its owner can read, or what is no file."""
+    if not stat.S_ISREG(mode) or stat.S_IMODE(mode) & 0o177:
+        what = f"the file has mode {stat.S_IMODE(mode):04o}, not 0600"
+        raise Refused(what, where=where, how=f"chmod 600 {path}")
 
 
 def _from_keyring(name: str) -> str:

@@ -19,10 +19,10 @@ from nornir.core.inventory import (
 )
 from nornir.core.plugins.connections import ConnectionPlugin
 
-from rocefort.errors import BadInput, Problem, RocefortError
+from rocefort.errors import BadInput, DeviceFailed, Problem, RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Access, Connections, ServerAccess
-from rocefort.fleet.credentials import resolve
+from rocefort.fleet.credentials import key_of, resolve
 from rocefort.fleet.failures import unreachable
 from rocefort.models.change import Wave
 from rocefort.models.network import Network, Node, Server
@@ -30,18 +30,24 @@ from rocefort.models.network import Network, Node, Server
 PLATFORM = "cloudengine"
 SESSION = "napalm"
 NEW_SESSION = "napalm_new_session"  # beside the first: does the switch still let us in?
+LIVE_SESSION = "napalm_live_checks"  # in the user view, also while the first has a candidate
+SESSIONS = (SESSION, NEW_SESSION, LIVE_SESSION)
 SWITCHES, SERVERS = "switches", "servers"  # groups
 WAVE, WAVE_NUMBER = "wave", "wave_number"  # data of a host
 
 
 class FleetHost(Host):
-    """A Nornir host that reads its secret when a session opens, and fails in one sentence."""
+    """A Nornir host that reads its secret when a session opens, and fails in one sentence.
 
-    __slots__ = ("credential", "known_hosts")
+    ended: whether its sessions have been ended for good; then it opens no other.
+    """
+
+    __slots__ = ("credential", "ended", "known_hosts")
 
     def __init__(self, access: Access, connections: Connections, **parts: Any) -> None:  # noqa: ANN401 - Nornir's own arguments
         self.credential = access.credential
         self.known_hosts = str(connections.known_hosts)
+        self.ended = False
         super().__init__(
             name=access.name, hostname=access.host, port=access.port, username=access.user, **parts
         )
@@ -49,7 +55,10 @@ class FleetHost(Host):
     def get_connection_parameters(self, connection: str | None = None) -> ConnectionOptions:
         """Parameters of a connection with the secret resolved; raises BadInput, Refused."""
         parameters = super().get_connection_parameters(connection)
-        parameters.password = resolve(self.credential).reveal()
+        if key := key_of(self.credential):
+            parameters.extras = {**(parameters.extras or {}), "key": str(key)}
+        else:
+            parameters.password = resolve(self.credential).reveal()
         return parameters
 
     def open_connection(
@@ -61,12 +70,21 @@ class FleetHost(Host):
     ) -> ConnectionPlugin:
         """Open a session; raises Unreachable (exit code 3) with the reason and what to do."""
         try:
-            return super().open_connection(connection, configuration, *arguments, **named)
+            self._refuse_ended()
+            opened = super().open_connection(connection, configuration, *arguments, **named)
         except RocefortError:
             raise
         except _session_errors() as error:
             at = f"{self.hostname}:{self.port}"
             raise unreachable(self.name, at, self.username or "", self.known_hosts, error) from None
+        if self.ended:  # meanwhile
+            self.close_connections()
+        self._refuse_ended()
+        return opened
+
+    def _refuse_ended(self) -> None:
+        if self.ended:
+            raise DeviceFailed("its sessions were ended, their time was over", where=self.name)
 
 
 class NetworkInventory:
@@ -127,9 +145,7 @@ class NetworkInventory:
             groups=_parents(groups, names),
             defaults=defaults,
             data=data,
-            connection_options={
-                name: ConnectionOptions(extras=options) for name in (SESSION, NEW_SESSION)
-            },
+            connection_options={name: ConnectionOptions(extras=options) for name in SESSIONS},
         )
 
     def _server(
@@ -146,7 +162,11 @@ class NetworkInventory:
             platform="linux",
             groups=_parents(groups, [SERVERS, f"at:{server.port.device}"]),
             defaults=defaults,
-            data={"rdma_device": access.rdma_device, "gid_index": access.gid_index},
+            data={
+                "rdma_device": access.rdma_device,
+                "gid_index": access.gid_index,
+                "qp_timeout": access.qp_timeout,
+            },
             connection_options={ssh_exec.CONNECTION: ConnectionOptions(extras=options)},
         )
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import time
+from contextlib import suppress
+from threading import Thread
 
 from nornir.core import Nornir
 from nornir.core.configuration import Config, LoggingConfig, SSHConfig
@@ -10,12 +13,14 @@ from nornir.core.plugins.connections import ConnectionPluginRegister
 from nornir.plugins.runners import ThreadedRunner
 from nornir_napalm.plugins.connections import Napalm
 
+from rocefort.errors import DeviceFailed
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections
-from rocefort.fleet.inventory import NEW_SESSION, SESSION, NetworkInventory
+from rocefort.fleet.inventory import SESSIONS, FleetHost, NetworkInventory
 from rocefort.models.network import Network
 
 WORKERS = 20
+END_S = 2.0  # how long an end waits for a session that hangs while it is closed
 
 # Failures come back as results. Without a handler here Python would also print the traceback of
 # every failed task on stderr; an application's own handlers still get the records.
@@ -28,10 +33,41 @@ def open_fleet(network: Network, connections: Connections, workers: int = WORKER
 
     No session is opened yet. Raises BadInput where a device has no access.
     """
-    for name in (SESSION, NEW_SESSION):
+    for name in SESSIONS:
         ConnectionPluginRegister.register(name, Napalm)
     ConnectionPluginRegister.register(ssh_exec.CONNECTION, ssh_exec.SshExec)
     # An empty ssh configuration: a user's ~/.ssh/config cannot redirect a session.
     config = Config(logging=LoggingConfig(enabled=False), ssh=SSHConfig(config_file="/dev/null"))
     inventory = NetworkInventory(network, connections).load()
     return Nornir(inventory=inventory, config=config, runner=ThreadedRunner(num_workers=workers))
+
+
+def end_fleet(nornir: Nornir) -> None:
+    """Close all sessions of a fleet for good, also those that another thread waits in.
+
+    No host of it opens another one afterwards, so whoever hangs in it can do nothing any more.
+    """
+    hosts = [host for host in nornir.inventory.hosts.values() if isinstance(host, FleetHost)]
+    for host in hosts:
+        host.ended = True
+    threads = [
+        Thread(target=_close, args=(host,), name=f"end of {host.name}", daemon=True)
+        for host in hosts
+        if host.connections
+    ]
+    for thread in threads:
+        thread.start()
+    until = time.monotonic() + END_S
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+
+
+def refuse_ended(nornir: Nornir) -> None:
+    """Raise DeviceFailed where the sessions of a fleet were ended for good."""
+    if any(isinstance(host, FleetHost) and host.ended for host in nornir.inventory.hosts.values()):
+        raise DeviceFailed("its sessions were ended, its time was over", where="the live check")
+
+
+def _close(host: FleetHost) -> None:
+    with suppress(Exception):  # it was to end anyway; who hangs in it has closed it, maybe
+        host.close_connections()

@@ -24,6 +24,7 @@ import paramiko
 from nornir.core.configuration import Config
 from nornir.core.inventory import Host
 from paramiko.hostkeys import InvalidHostKey
+from paramiko.pkey import UnknownKeyType
 
 from rocefort.errors import BadInput, DeviceFailed
 from rocefort.fleet.failures import UnknownHostKeyError
@@ -34,6 +35,8 @@ KILL_AFTER_S = 2  # from TERM to KILL
 GRACE_S = 5  # local patience beyond the remote deadline
 RUN_MARK = "ROCEFORT_RUN"  # in the environment of everything that a run starts on a server
 _PID_MARK = "rocefort-pid"
+# What stands before it is a login shell's own, such as a .bashrc that complains.
+_MARKED = re.compile(rf"^{_PID_MARK} (?P<pid>\d+)\n", re.MULTILINE)
 _POLL_S = 0.01
 _READ_BYTES = 65536
 _GUARDED = re.compile(
@@ -70,14 +73,18 @@ def watched(command: str, timeout_s: float, run: str) -> str:
 
     The channel is the watch's input: however the controller goes away, sshd closes it, and the
     watch ends what it guards. `timeout` hands a signal on to all of its group, and kills what does
-    not heed it. A controller that is cut off without a word is noticed at the deadline.
+    not heed it. One that it gets while it forks ends itself alone (coreutils 9.1), so its group
+    gets the signal, too, and what is left there when `timeout` has ended is killed. The watch is
+    gone when the command ends. A controller that is cut off without a word is noticed at the
+    deadline.
     """
     limit_s = max(1, round(timeout_s))
     script = (
         f"exec 3<&0; {RUN_MARK}={shlex.quote(run)} timeout -k {KILL_AFTER_S} {limit_s} {command} "
         f"</dev/null 3<&- & job=$!; echo {_PID_MARK} $job >&2; "
-        "{ read -r _ <&3; kill -TERM $job; } >/dev/null 2>&1 & watch=$!; exec 3<&-; "
-        "wait $job; code=$?; kill $watch 2>/dev/null; exit $code"
+        "{ read -r _ <&3; kill -TERM -$job || kill -TERM $job; } >/dev/null 2>&1 & watch=$!; "
+        "exec 3<&-; wait $job; code=$?; "
+        "{ kill -KILL -$job; kill $watch; wait $watch; } 2>/dev/null; exit $code"
     )
     return f"exec sh -c {shlex.quote(script)}"
 
@@ -158,8 +165,8 @@ class RemoteCommand:
 
     def _pid(self) -> int | None:
         self._drain()
-        first = bytes(self._err).partition(b"\n")[0].decode(errors="replace").split()
-        return int(first[1]) if len(first) == 2 and first[0] == _PID_MARK else None
+        found = _MARKED.search(bytes(self._err).decode(errors="replace"))
+        return int(found["pid"]) if found else None
 
     def _exit_code(self) -> int | None:
         code = self._channel.exit_status
@@ -167,9 +174,8 @@ class RemoteCommand:
 
     def _result(self, *, timed_out: bool) -> CommandResult:
         stderr = bytes(self._err).decode(errors="replace")
-        first, newline, rest = stderr.partition("\n")
-        if newline and first.startswith(_PID_MARK):
-            stderr = rest
+        if found := _MARKED.search(stderr):
+            stderr = stderr[found.end() :]
         stdout = bytes(self._out).decode(errors="replace")
         return CommandResult(stdout, stderr, self._exit_code(), timed_out)
 
@@ -177,7 +183,8 @@ class RemoteCommand:
 class SshExec:
     """The Nornir connection plugin: one SSH session, any number of commands.
 
-    `extras` must give name, known_hosts (a path) and connect_timeout_s.
+    `extras` must give name, known_hosts (a path) and connect_timeout_s; key: the file of a private
+    key, in place of a password.
     """
 
     def __init__(self) -> None:
@@ -203,6 +210,7 @@ class SshExec:
         """Connect; raises paramiko's and the socket's exceptions, UnknownHostKeyError."""
         options = extras or {}
         self.name = str(options["name"])
+        key = _private_key(options["key"]) if "key" in options else None
 
         def connect() -> paramiko.SSHClient:
             return _connected(
@@ -211,6 +219,7 @@ class SshExec:
                 port=port or 22,
                 username=username,
                 password=password,
+                key=key,
                 patience_s=options["connect_timeout_s"],
             )
 
@@ -251,11 +260,12 @@ class SshExec:
         """Send a signal to the group of one process that this session started.
 
         The group is there once `timeout` has made it; before that there is the process alone.
+        No `--` stands before it: the `kill` of dash takes that for a number.
         """
         try:
             with self.open_channel() as channel:
                 channel.settimeout(KILL_AFTER_S)
-                _execute(channel, f"kill -{name} -- -{pid:d} || kill -{name} {pid:d}")
+                _execute(channel, f"kill -{name} -{pid:d} || kill -{name} {pid:d}")
                 channel.recv(_READ_BYTES)  # returns at the end of the command
         except (paramiko.SSHException, EOFError, OSError):
             return  # a lost session: the server's own deadline ends the process
@@ -290,6 +300,7 @@ def _connected(  # noqa: PLR0913 - what a connection takes
     port: int,
     username: str | None,
     password: str | None,
+    key: paramiko.PKey | None,
     patience_s: float,
 ) -> paramiko.SSHClient:
     """A new connection; raises paramiko's and the socket's exceptions, UnknownHostKeyError."""
@@ -302,6 +313,7 @@ def _connected(  # noqa: PLR0913 - what a connection takes
             port=port,
             username=username,
             password=password,
+            pkey=key,
             timeout=patience_s,
             banner_timeout=patience_s,
             auth_timeout=patience_s,
@@ -316,6 +328,17 @@ def _connected(  # noqa: PLR0913 - what a connection takes
         # Several small packets start a command: Nagle's delay costs 40 ms each time.
         transport.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return client
+
+
+def _private_key(path: str) -> paramiko.PKey:
+    """A key as OpenSSH writes it. Raises BadInput for another file, or one with a passphrase."""
+    try:
+        found: paramiko.PKey = paramiko.PKey.from_path(path)
+    except (paramiko.SSHException, UnknownKeyType, OSError, TypeError, ValueError):
+        what = "is no private key without a passphrase"
+        how = "take another: ssh-keygen -t ed25519 -N ''"
+        raise BadInput(what, where=f"key:{path}", how=how) from None
+    return found
 
 
 def session(host: Host, configuration: Config) -> SshExec:

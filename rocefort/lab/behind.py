@@ -28,6 +28,17 @@ class RouteState:
 
 
 @dataclass(frozen=True, slots=True)
+class BgpPath:
+    """One way to a prefix that BGP has; med None: it has none. Its own: an empty AS path."""
+
+    prefix: IPv4Network
+    next_hop: str  # 0.0.0.0 for its own
+    as_path: tuple[int, ...] = ()
+    best: bool = True
+    med: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class NeighbourState:
     """What LLDP hears at a port."""
 
@@ -139,6 +150,9 @@ class Behind(Protocol):
 
     def routes(self, switch: str) -> Sequence[RouteState]:
         """The public routing table, sorted by prefix."""
+
+    def bgp_paths(self, switch: str) -> Sequence[BgpPath]:
+        """The BGP table of the public instance, sorted by prefix, the best way of each first."""
 
     def neighbours(self, switch: str) -> Sequence[NeighbourState]:
         """LLDP neighbours, by port."""

@@ -56,8 +56,8 @@ NEEDS_LINE = ("refuse-line", "hang", "drop-line", "drop-reply", "drop-after")
 class Fault:
     """Something that goes wrong, by a name of FAULTS; `match` limits it to lines that contain it.
 
-    `times` limits how often it strikes; 0 is always. Raises BadInput for an unknown name, for a
-    line that is missing, and for seconds that are none.
+    `times` limits how often it strikes; 0 is always, which nobody writes so. Raises BadInput for an
+    unknown name, for a line that is missing, and for seconds that are none.
     """
 
     name: str
@@ -94,5 +94,8 @@ def read_fault(text: str) -> tuple[str, Fault]:
             f"{text!r} is no fault",
             how="write HOST:FAULT or HOST:FAULT@LINE, as leaf03:hang@commit",
         )
-    fault = Fault(found["name"], found["match"] or "", int(found["times"] or 0))
-    return found["host"], fault
+    times = None if found["times"] is None else int(found["times"])
+    if times == 0:
+        what = "a fault that strikes 0 times is none"
+        raise BadInput(what, how="write *1 or more, or no * for one that strikes always")
+    return found["host"], Fault(found["name"], found["match"] or "", times or 0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -36,7 +36,7 @@ WATCHED = re.compile(  # a guard that ends its command with the SSH channel as w
     r"exec 3<&0; \S+ timeout -k \d+ (?P<limit>\d+) (?P<rest>.+) </dev/null 3<&- & job=\$!; "
     r"echo (?P<mark>\S+) \$job >&2; .+"
 )
-KILL = re.compile(r"kill -(?P<signal>TERM|KILL) -- -(?P<pid>\d+) \|\| kill -(?P=signal) (?P=pid)")
+KILL = re.compile(r"kill -(?P<signal>TERM|KILL) -(?P<pid>\d+) \|\| kill -(?P=signal) (?P=pid)")
 NO_COMMAND, TIMED_OUT = 127, 124  # exit codes of a shell and of GNU timeout
 SIGNALLED = {137: "KILL", 143: "TERM"}
 # The recorded runs ended a hung client by signal (255) and a server without client by TERM (143).
@@ -69,6 +69,9 @@ class Sample:
     name: str
     client: End
     server: End
+
+
+Choose = Callable[[str, Sequence[str]], Sample | None]  # by the client, and its command line
 
 
 def read_sample(directory: Path, name: str) -> Sample:
@@ -133,6 +136,7 @@ class RdmaHosts:
     user: str = "rdma"
     password: str = "emulated-only"  # noqa: S105 - opens nothing but an emulator
     settings: Mapping[str, Behind] = field(default_factory=dict)  # what else a host answers
+    choose: Choose | None = None  # which sample a client's run replays, where the lab can tell
     ports: dict[str, int] = field(default_factory=dict)
     known_hosts_text: str = ""
     _chosen: dict[tuple[str, str], Sample] = field(default_factory=dict)
@@ -248,12 +252,19 @@ class RdmaHosts:
             return End(stderr=said.encode(), exit_code=1)
         tool = one.words[0]
         sample = self._chosen.get((one.host, tool)) or self.samples[tool]
+        if self.choose is not None:
+            told = await asyncio.to_thread(self._told, one)
+            sample = sample if told is None else told
         if sample.server.exit_code in SIGNALLED:  # the server dies during the run
             server.sample.set_result(sample)
         end = await _ended(sample.client)
         if not server.sample.done():
             server.sample.set_result(sample)
         return end
+
+    def _told(self, one: Running) -> Sample | None:
+        """What the lab says that a run came to; None: nothing."""
+        return self.choose(one.host, one.words) if self.choose is not None else None
 
     def _waiting(self, address: str, port: int) -> Running | None:
         """The server that listens at an address and port, if its client has not come yet."""

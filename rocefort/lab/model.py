@@ -15,6 +15,7 @@ from rocefort.lab import model_counters, model_ports
 from rocefort.lab.behind import (
     AiEcnState,
     AlarmState,
+    BgpPath,
     InterfaceState,
     NeighbourState,
     PfcState,
@@ -35,10 +36,14 @@ LINK_DOWN = "0x8520003"  # V300R023C00, `display alarm active`
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """What a routing engine says: BGP peers and learned routes, by switch."""
+    """What a routing engine says: BGP peers and learned routes, by switch.
+
+    paths: asked for the BGP table of one switch, which takes much memory for all.
+    """
 
     peers: Mapping[str, Sequence[PeerState]]
     routes: Mapping[str, Sequence[BgpRoute]] = field(default_factory=dict)
+    paths: Callable[[str], Sequence[BgpPath]] = lambda _: ()
 
 
 # Running configurations by switch, and the ports that carry nothing to where they should.
@@ -172,6 +177,10 @@ class Model:
             return ()
         learned = self._routing().routes.get(switch, ())
         return table_of(self.device(switch), model_ports.interfaces(self._sight(switch)), learned)
+
+    def bgp_paths(self, switch: str) -> Sequence[BgpPath]:
+        """The ways that the routing engine uses; those that it does not choose are not known."""
+        return self._routing().paths(switch) if switch in self.switches else ()
 
     def _routing(self) -> Routed:
         """Solve anew only when some switch runs something else than at the last question."""

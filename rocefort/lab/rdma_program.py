@@ -337,7 +337,7 @@ def fio(_name: str, words: Sequence[str], server: Server) -> None:
 def mpirun(_name: str, words: Sequence[str], server: Server) -> None:
     """A collective of IMB over all ranks."""
     ranks = int(words[words.index("-np") + 1])
-    name, largest = words[-1], 20
+    name, largest = words[-1], int(words[words.index("-msglog") + 1].split(":")[1])
     server.pause(2)
     say(f"# Benchmarking {name}\n# #processes = {ranks}\n")
     say("       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n")

@@ -30,7 +30,7 @@ PROGRAM = Path(__file__).parent / "rdma_program.py"
 PERFTEST = tuple(f"ib_{v}_{k}" for v in ("write", "read", "send") for k in ("bw", "lat"))
 OTHERS = ("iperf3", "fio", "mpirun")
 BASICS = ("cat", "echo", "flock", "grep", "kill", "sh", "sleep", "timeout", "tr", "true")
-KILL = re.compile(r"kill -(?:TERM|KILL) -- -(\d+) \|\| kill -(?:TERM|KILL) \1")
+KILL = re.compile(r"kill -(?:TERM|KILL) -(\d+) \|\| kill -(?:TERM|KILL) \1")
 STATISTIC = (
     "link {device}/1 sent_pkts {packets} rcvd_pkts {packets} duplicate_request 0 "
     "out_of_seq_request {lost} rcvd_rnr_err 0 send_rnr_err 0 rcvd_seq_err 0 ack_deferred 0 "

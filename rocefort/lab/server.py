@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -99,7 +99,7 @@ class LabServer:
     raises.
     """
 
-    switches: Mapping[str, EmulatedSwitch]
+    switches: MutableMapping[str, EmulatedSwitch]
     state_dir: Path
     listen: tuple[str, int] = ("127.0.0.1", 0)
     user: str = "netops"
@@ -110,7 +110,7 @@ class LabServer:
     deeds: Deeds | None = None
     ports: dict[str, int] = field(default_factory=dict)
     _open: AsyncExitStack = field(default_factory=AsyncExitStack)
-    _listeners: Mapping[str, Listener] = field(default_factory=dict)
+    _listeners: dict[str, Listener] = field(default_factory=dict)
     _loop: asyncio.AbstractEventLoop | None = None
 
     @property
@@ -136,12 +136,16 @@ class LabServer:
 
     def _set_up(self) -> None:
         behind = self.behind or Model(self.switches, routing=self._route)
+        self.behind = behind
         for switch in self.switches.values():
-            switch.behind, switch.flash = behind, self.state_dir / "flash" / switch.name
-            if self.store:
-                self.store.keep(switch)
-            if self.deeds:
-                self.deeds.begin(switch)
+            self._set_up_one(switch)
+
+    def _set_up_one(self, switch: EmulatedSwitch) -> None:
+        switch.behind, switch.flash = self.behind, self.state_dir / "flash" / switch.name
+        if self.store:
+            self.store.keep(switch)
+        if self.deeds:
+            self.deeds.begin(switch)
 
     def _route(self, running: Mapping[str, Lines], dead: frozenset[Port]) -> Routed:  # noqa: ARG002
         return Routed(self.peers(running))
@@ -168,6 +172,44 @@ class LabServer:
         """Do something between two commands; from any thread but the lab's own."""
         if self._loop is not None:
             asyncio.run_coroutine_threadsafe(_called(work), self._loop).result()
+
+    def reopen(self, name: str) -> None:
+        """End a switch's sessions and listen anew on its port: its host key may be another now.
+
+        From any thread but the lab's own. Raises ServiceFailed where the port is gone.
+        """
+        if self._loop is not None:
+            asyncio.run_coroutine_threadsafe(self._reopen(name), self._loop).result()
+
+    def add(self, switches: Mapping[str, EmulatedSwitch]) -> None:
+        """Listen for more switches, on the ports behind the last, or free ones; all or none.
+
+        From any thread but the lab's own. Raises what `open_listeners` raises.
+        """
+        if self._loop is not None:
+            asyncio.run_coroutine_threadsafe(self._add(switches), self._loop).result()
+
+    async def _add(self, switches: Mapping[str, EmulatedSwitch]) -> None:
+        host, base = self.listen
+        address = host, max(self.ports.values()) + 1 if base else 0
+        doors = {name: self._door(switches[name]) for name in sorted(switches, key=natural)}
+        async with AsyncExitStack() as opened:
+            login = self.user, self.password
+            fresh, hosts = await open_listeners(opened, doors, self.state_dir, address, login)
+            self._open.push_async_exit(opened.pop_all())
+        self.switches.update(switches)
+        self._listeners |= fresh
+        self.ports |= {name: fresh[name].port for name in switches}
+        self.known_hosts.write_text(self.known_hosts.read_text("ascii") + hosts, encoding="ascii")
+        for switch in switches.values():
+            self._set_up_one(switch)
+
+    async def _reopen(self, name: str) -> None:
+        await self._listeners[name].close()
+        doors, address = {name: self._door(self.switches[name])}, (self.listen[0], self.ports[name])
+        login = self.user, self.password
+        fresh, _ = await open_listeners(self._open, doors, self.state_dir, address, login)
+        self._listeners |= fresh
 
     async def _power_cycle(self, name: str) -> None:
         switch = self.switches[name]

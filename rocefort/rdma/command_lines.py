@@ -33,8 +33,13 @@ MPI_IMB = {
     "gather": "Gather",
     "reduce": "Reduce",
 }
+DEFAULT_BYTES = 65536  # of a bandwidth run, where no size is given
 FIO_BYTES = 2**30  # of each server's own file, which fio removes when it has ended
-MPI_LARGEST = 2**20  # EANTC: up to 1 MiB
+MPI_LARGEST = {"allreduce": 2**22}  # EANTC's table has 4 MiB of it, of the others
+MPI_USUAL = 2**20  # 1 MiB at most
+BURST_BYTES = 2**20  # under a limit: sent at line rate, then nothing until its time is over
+TX_DEPTH = 128  # perftest's own default, the most messages of one burst
+MOST_PER_S = 2**31 - 1  # perftest reckons messages a second in an int
 
 
 def version_of(text: str) -> Version:
@@ -105,13 +110,38 @@ def _perftest(run: RdmaRun, side: Side, host: RdmaHost, report: str) -> Iterator
         yield from ("-s", str(run.size_bytes))
     if not run.program.measures_latency:
         yield from ("--report_gbits", "-q", str(run.qps))
+    if host.qp_timeout is not None:
+        yield from ("-u", str(host.qp_timeout))
     yield from _amount(run)
     if run.limit_gbps is not None and side == "client":
-        yield from (f"--rate_limit={run.limit_gbps:g}", "--rate_units=g", "--rate_limit_type=SW")
+        yield from _limited(run, run.limit_gbps)
     if report and host.perftest and version_of(host.perftest) >= VALID_JSON:
         yield from ("--out_json", f"--out_json_file={report}")
     if side == "client":
         yield run.server_address
+
+
+def _limited(run: RdmaRun, limit_gbps: float) -> Argv:
+    """Perftest's own limiter; raises BadInput for a limit that it cannot reckon with.
+
+    It holds for all QPs together: one burst and one gap run over the loop of QPs, and the rate is
+    not divided (`run_iter_bw` of perftest_resources.c, 4.5-0.2, 4.5-0.17 and 26.04 alike). Without
+    a burst size it bursts a whole queue, 128 messages (1 GiB of 8 MiB each) at line rate, and says
+    so on stderr. A limit beyond an int of messages a second overflows; no NIC sends so many.
+    """
+    size = run.size_bytes or DEFAULT_BYTES
+    per_second = limit_gbps * 1e9 / (size * 8)
+    if per_second > MOST_PER_S:
+        return ()
+    if per_second < 1:
+        raise BadInput(
+            f"{limit_gbps:g} Gb/s is less than one message of {size} bytes a second",
+            how="raise rdma.rate_limit_gbps",
+        )
+    # It reckons with whole bursts a second: none of them would be no limit that it knows.
+    burst = max(1, min(TX_DEPTH, BURST_BYTES // size, int(per_second)))
+    rate = (f"--rate_limit={limit_gbps:g}", "--rate_units=g", "--rate_limit_type=SW")
+    return (*rate, f"--burst_size={burst}")
 
 
 def _amount(run: RdmaRun) -> Argv:
@@ -135,7 +165,9 @@ def _fio(run: RdmaRun) -> Argv:
     job = run.storage
     if job is None:
         raise BadInput(f"run {run.id} has no storage job")
-    limit = () if run.limit_gbps is None else (f"--rate={run.limit_gbps * 1e9 / 8:.0f}",)
+    # Fio holds its rate for each job by itself (fio's manual, `rate`): all share the limit.
+    rate = None if run.limit_gbps is None else run.limit_gbps * 1e9 / 8 / job.targets
+    limit = () if rate is None else (f"--rate={rate:.0f}",)
     return (
         "fio",
         f"--name={run.client}.{run.id}",
@@ -171,7 +203,13 @@ def _mpi(run: RdmaRun, hosts: Mapping[str, RdmaHost]) -> Iterator[str]:
     yield from ("-x", f"UCX_IB_TRAFFIC_CLASS={run.traffic_class}", "-x", RUN_MARK)
     if run.program is Program.IMB:
         yield from ("IMB-MPI1", "-npmin", str(len(run.ranks)), "-iter", str(run.iterations))
-        yield from ("-msglog", f"0:{MPI_LARGEST.bit_length() - 1}", MPI_IMB[run.collective])
+        most = mpi_largest(run.collective).bit_length() - 1
+        yield from ("-msglog", f"0:{most}", MPI_IMB[run.collective])
     else:
-        yield from (MPI_OSU[run.collective], "-m", f"1:{MPI_LARGEST}", "-i", str(run.iterations))
-        yield "-f"
+        most = mpi_largest(run.collective)
+        yield from (MPI_OSU[run.collective], "-m", f"1:{most}", "-i", str(run.iterations), "-f")
+
+
+def mpi_largest(collective: str) -> int:
+    """The largest message of a collective, bytes."""
+    return MPI_LARGEST.get(collective, MPI_USUAL)

@@ -49,6 +49,15 @@ RXE = (
     Rule("rcvd_rnr_err", "the other end had posted no buffers"),
     Rule("link_downed", "the link went down"),
 )
+# rxe's timer runs out without a loss, too: the kernel's rxe_comp.c (6.1) says so of itself, and a
+# CPU that is emulated, or busy, is late with every answer. What all came was not lost.
+BY_TIMER = ("completer_retry_err", "duplicate_request")
+ALL_CAME = "sent again when a timer ran out; every packet that was sent has come"
+VIRTIO = (  # of a guest's port, one queue (drivers/net/virtio_net.c)
+    Rule("rx_queue_0_drops", "the guest had no buffer for packets"),
+    Rule("rx_queue_0_xdp_drops", "the guest dropped packets"),
+    Rule("tx_queue_0_tx_timeouts", "the guest's port took no packets for seconds"),
+)
 PORT = (  # of `ethtool -S`, mlx5; P is the priority of RoCE
     Rule("rx_prioP_discards", "the NIC had no buffer for packets of RoCE's priority"),
     Rule("rx_prioP_buf_discard", "the NIC had no buffer for packets of RoCE's priority"),
@@ -58,7 +67,7 @@ PORT = (  # of `ethtool -S`, mlx5; P is the priority of RoCE
     Rule("link_down_events_phy", "the link went down"),
 )
 PAUSES = ("rx_prioP_pause", "tx_prioP_pause")
-KINDS = {"mlx5": MLX5, "rxe": RXE}
+KINDS = {"mlx5": MLX5, "rxe": RXE, "virtio": VIRTIO}
 
 
 def driver_of(counters: NicCounters) -> str | None:
@@ -76,9 +85,10 @@ def judge_nics(
     pause_rate_pps: float | None = None,
 ) -> tuple[Judged, ...]:
     """Judge what NICs counted in a test of so many seconds; priority: that of RoCE packets."""
-    later = {(c.server, c.link): c for c in after}
+    earlier, later = tuple(before), {(c.server, c.link): c for c in after}
+    came = _all_came(earlier, later)
     found: list[Judged] = []
-    for one in before:
+    for one in earlier:
         other = later.get((one.server, one.link))
         where = f"{one.server} {one.link}"
         if other is None:
@@ -86,7 +96,7 @@ def judge_nics(
                 Judged(subject=where, ok=None, sentence=f"{where}: not read after the test")
             )
             continue
-        rules = _rules(one, priority)
+        rules = _without_loss(_rules(one, priority)) if came else _rules(one, priority)
         if not rules:
             said = f"{where}: none of its counters is known, so nothing is judged"
             found.append(Judged(subject=where, ok=None, sentence=said))
@@ -94,6 +104,23 @@ def judge_nics(
         growth = {n: other.values[n] - v for n, v in one.values.items() if n in other.values}
         found += _paused(where, growth, seconds, priority, pause_rate_pps)
     return tuple(found)
+
+
+def _all_came(before: Iterable[NicCounters], after: Mapping[tuple[str, str], NicCounters]) -> bool:
+    """Whether rxe devices have received, all together, exactly what all have sent."""
+    sent = received = 0
+    for one in before:
+        if driver_of(one) == "rxe":
+            other = after.get((one.server, one.link))
+            if other is None or not {"sent_pkts", "rcvd_pkts"} <= one.values.keys() & other.values:
+                return False
+            sent += other.values["sent_pkts"] - one.values["sent_pkts"]
+            received += other.values["rcvd_pkts"] - one.values["rcvd_pkts"]
+    return sent == received > 0
+
+
+def _without_loss(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    return tuple(Rule(r.name, ALL_CAME, told_only=True) if r.name in BY_TIMER else r for r in rules)
 
 
 def _rules(counters: NicCounters, priority: int) -> tuple[Rule, ...]:

@@ -21,6 +21,9 @@ from rocefort.rdma.perftest import Judgement, Tool, judge
 
 TOOLS = (Tool.WRITE_BW, Tool.WRITE_LAT)
 DEADLINE_S = 30.0
+# Where speed is not judged, whether it works shows soon; an emulated CPU takes its time.
+SHORT = {"bandwidth_s": 2, "latency_iterations": 200}
+START_S = 3.0  # assumed: until both ends of a tool run, and until what it says is there
 ECT0 = 0b10  # ECN-capable transport, RFC 3168: without it a switch drops where it would mark
 RUN = "gate"  # what `rdma stop` finds on a server
 
@@ -117,19 +120,20 @@ def plan_pairs(network: Network, devices: Collection[str] | None = None) -> tupl
     return tuple(pairs)
 
 
-def plan_gate(
+def plan_gate(  # noqa: PLR0913, PLR0917 - the network, and what is known of its servers
     network: Network,
     rdma: Rdma,
     devices: Collection[str] | None = None,
     speed_note: str = "",
     accessible: Collection[str] | None = None,
+    lacking: str = "",
 ) -> Gate:
     """The gate for a wave of devices; a speed_note says why speed is not judged there.
 
     accessible: the servers that can be logged in to; None: all. A leaf without RoCE servers, or
     without any on another leaf, stands in `unmeasured`. Raises Refused for a leaf that could be
-    measured if its servers, or a partner's, were accessible; RocefortError where the network does
-    not say which DSCP RoCE has.
+    measured if its servers, or a partner's, were accessible, unless `lacking` says why they are
+    not; RocefortError where the network does not say which DSCP RoCE has.
     """
     if network.lossless is None:
         raise RocefortError(
@@ -143,8 +147,9 @@ def plan_gate(
     pairs = plan_pairs(network.model_copy(update={"servers": usable}), devices)
     return Gate(
         pairs=pairs,
-        unmeasured=tuple(_unmeasured(network, pairs, devices)),
+        unmeasured=tuple(_unmeasured(network, pairs, devices, lacking)),
         traffic_class=traffic_class(network.lossless.roce_dscp),
+        **(SHORT if speed_note else {}),
         line_rate_fraction=rdma.line_rate_fraction,
         latency_us=rdma.latency_us,
         latency_tolerance=rdma.latency_tolerance,
@@ -154,7 +159,7 @@ def plan_gate(
 
 
 def _unmeasured(
-    network: Network, pairs: Iterable[GatePair], devices: Collection[str] | None
+    network: Network, pairs: Iterable[GatePair], devices: Collection[str] | None, lacking: str
 ) -> Iterator[str]:
     """Leaves of a wave that nobody can measure, each with the reason."""
     roce = {server.name: server.port.device for server in network.servers or () if server.roce}
@@ -167,6 +172,8 @@ def _unmeasured(
             yield f"{leaf} has no RoCE server"
         elif leaves == {leaf}:
             yield f"{leaf} has the only RoCE servers"
+        elif lacking:
+            yield f"{leaf}, {lacking}"
         else:
             raise Refused(
                 "its RoCE servers, or all on other leaves, cannot be logged in to",
@@ -219,6 +226,12 @@ def _gate_pair(client: Server, server: Server) -> GatePair:
     )
 
 
+def gate_s(gate: Gate) -> float:
+    """How long a gate takes that nothing delays, s: each round of pairs runs both tools."""
+    rounds = sum(1 for _ in _rounds(gate.pairs))
+    return rounds * (gate.bandwidth_s + START_S * len(TOOLS))
+
+
 # --- running ----------------------------------------------------------------------------------
 
 
@@ -258,6 +271,8 @@ def perftest_command(host: Host, tool: Tool, gate: Gate, server_address: str = "
     )
     device, gid = host["rdma_device"], host["gid_index"]
     command = f"{tool} -d {device} -x {gid} -F {amount} --tclass {gate.traffic_class}"
+    if timeout := host.data.get("qp_timeout"):
+        command += f" -u {timeout}"
     return f"{command} {server_address}".rstrip()
 
 

@@ -22,12 +22,18 @@ from pydantic import ValidationError
 from rocefort.errors import BadInput, ServiceFailed
 from rocefort.models.rdma_plan import RdmaPlan
 from rocefort.models.rdma_result import RawEnd, RdmaResult, RunLine, Verdict
+from rocefort.rdma.verdicts import GoodRuns
 
 SCHEMA = 1
 APPLICATION = 0x526F4345  # `RoCE`, SQLite's application_id
 BUSY_S = 10.0
 GOOD_RUNS = 50  # of one pair: the latest of them
 LAST = "last"
+HOW = (  # by a word of SQLite's message
+    ("locked", f"another process has held it for {BUSY_S:g} s: end it, and try again"),
+    ("disk is full", "make room there"),
+    ("readonly", "you may only read it: name another with --history"),
+)
 TABLES = """
 CREATE TABLE runs (
   id TEXT PRIMARY KEY, fabric TEXT NOT NULL, suite TEXT NOT NULL, plan_digest TEXT NOT NULL,
@@ -98,7 +104,8 @@ class History:
         """All runs, the latest first."""
         query = (
             "SELECT r.id, r.fabric, r.suite, r.began, r.passed, r.complete, count(m.number), "
-            "count(m.value) FROM runs r LEFT JOIN measurements m ON m.run = r.id "
+            "count(m.value), total(m.verdict = 'passed') FROM runs r "
+            "LEFT JOIN measurements m ON m.run = r.id "
             "WHERE ? IN ('', r.fabric) GROUP BY r.id ORDER BY r.began DESC, r.id DESC"
         )
         with self._failing("cannot be read"):
@@ -113,8 +120,9 @@ class History:
                 runs=runs,
                 passed=bool(passed),
                 complete=bool(complete),
+                judged=bool(judged),
             )
-            for id_, of, suite, began, passed, complete, runs, measured in rows
+            for id_, of, suite, began, passed, complete, runs, measured, judged in rows
         )
 
     def load(self, run: str, fabric: str = "") -> RdmaResult:
@@ -143,17 +151,18 @@ class History:
             rows = self._db.execute(query, (run,)).fetchall()
         return tuple(RawEnd.model_validate_json(zlib.decompress(blob)) for (blob,) in rows)
 
-    def good(self, result: RdmaResult) -> dict[tuple[str, str, int | None], list[float]]:
-        """Values of good runs before this one, by program, pair and size; only of like shape.
+    def good(self, result: RdmaResult) -> GoodRuns:
+        """Values of good runs before this one; only of like shape (`RdmaPlan.shapes`).
 
-        Good: measured, not too slow, by as many QPs, under the same limit, beside as much load.
+        Good: measured and not too slow.
         """
         found = {}
         for each in result.measurements:
             program, pair, size = each.key
-            kept = self.series(program.value, pair, size, _shape(result, each.run.id))
+            shape = result.plan.shapes.get(each.run.id, "")
+            kept = self.series(program.value, pair, size, shape)
             values = [k.value for k in kept if k.good and k.began < result.began]
-            found[program.value, pair, size] = values[-GOOD_RUNS:]
+            found[program.value, pair, size, shape] = values[-GOOD_RUNS:]
         return found
 
     def series(
@@ -184,19 +193,8 @@ class History:
 def _rows(result: RdmaResult) -> Iterator[tuple[object, ...]]:
     for number, each in enumerate(result.measurements):
         program, pair, size = each.key
-        judged = (each.outcome, each.verdict.value, _shape(result, each.run.id))
+        judged = (each.outcome, each.verdict.value, result.plan.shapes.get(each.run.id, ""))
         yield (result.id, number, program.value, pair, size, each.value, *judged)
-
-
-def _shape(result: RdmaResult, run_id: str) -> str:
-    """What a value depends on besides program, pair and size."""
-    for each in result.plan.rounds:
-        for run in each.runs:
-            if run.id == run_id:
-                rows = (run.qps, run.limit_gbps, run.reach_gbps, run.every_s, run.collective)
-                depth = run.storage.depth if run.storage else None
-                return json.dumps([*rows, depth, len(each.runs) if each.total_gbps else 1])
-    return ""
 
 
 def _packed(text: str) -> bytes:
@@ -230,7 +228,8 @@ def _create(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
     except OSError as error:
-        raise ServiceFailed(f"cannot be made: {error.strerror}", where=str(path)) from None
+        how = "name another place with --history"
+        raise ServiceFailed(f"cannot be made: {error.strerror}", where=str(path), how=how) from None
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, *, make: bool) -> None:
@@ -273,4 +272,5 @@ def _make_tables(connection: sqlite3.Connection) -> None:
 def _failed(what: str, path: Path, error: sqlite3.Error) -> BadInput | ServiceFailed:
     if "not a database" in str(error):
         return BadInput("is no history of RDMA runs", where=str(path), how="name another file")
-    return ServiceFailed(f"{what}: {error}", where=str(path), how="check the disk and its rights")
+    how = next((how for word, how in HOW if word in str(error)), "check the disk and its rights")
+    return ServiceFailed(f"{what}: {error}", where=str(path), how=how)

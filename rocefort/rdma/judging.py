@@ -18,6 +18,8 @@ from rocefort.rdma.site import FAR, NEAR
 SMALL_BYTES = 64  # up to here an expectation of small messages holds
 LARGE_BYTES = 65_536  # from here on a rate is; REDIGO: near line rate above it
 LEAST_PAIRS = 3  # for a spread
+MOST_TOGETHER = 1.05  # of what runs share; each average is over a time of its own
+SWITCH_LATENCY = "switch latency"  # subject of what is judged of it
 
 
 def expectation(run: RdmaRun, rdma: Rdma, note: str = "") -> Expectation:
@@ -157,12 +159,20 @@ def _spread(alike: Sequence[Measurement], most: float | None) -> Judged:
     run = alike[0].run
     unit = "us" if run.program.measures_latency else "Gb/s"
     bound = "no bound is given" if most is None else f"at most {most:.0%} expected"
+    span = f"{low} {values[low]:.2f}, {high} {values[high]:.2f}" if fraction else "all alike"
     return Judged(
         subject=f"{run.program}, {run.size_bytes} bytes",
         ok=None if most is None else fraction <= most,
-        sentence=f"{len(values)} pairs differ by {fraction:.1%} of their median {middle:.2f} {unit}"
-        f" ({low} {values[low]:.2f}, {high} {values[high]:.2f}), {bound}",
+        sentence=f"{len(values)} pairs of {_kind(run)} differ by {fraction:.1%} of their median "
+        f"{middle:.2f} {unit} ({span}), {bound}",
     )
+
+
+def _kind(run: RdmaRun) -> str:
+    """What pairs have alike: `ib_write_bw, 65536 bytes, across the spines, up to 50 Gb/s`."""
+    way = {NEAR: ", within a leaf", FAR: ", across the spines"}.get(run.switches or 0, "")
+    reach = "" if run.reach_gbps is None else f", up to {run.reach_gbps:.4g} Gb/s"
+    return f"{run.program}, {run.size_bytes} bytes{way}{reach},"
 
 
 def total(each: Round, measurements: Iterable[Measurement], rdma: Rdma) -> Judged | None:
@@ -177,6 +187,12 @@ def total(each: Round, measurements: Iterable[Measurement], rdma: Rdma) -> Judge
         said = f"{each.note}: {lacking} of {len(ids)} runs were not measured, so no sum is judged"
         return Judged(subject=each.note, ok=None, sentence=said)
     got, least = sum(values), each.total_gbps * rdma.line_rate_fraction
+    if got > MOST_TOGETHER * each.total_gbps:
+        said = (
+            f"{each.note}: {got:.2f} Gb/s together is more than the {each.total_gbps:g} Gb/s that "
+            "they share: they did not all send at the same time, so no sum is judged"
+        )
+        return Judged(subject=each.note, ok=None, sentence=said)
     said = f"{each.note}: {got:.2f} Gb/s together, at least {least:.2f} expected"
     return Judged(subject=each.note, ok=got >= least, sentence=said)
 

@@ -31,7 +31,9 @@ def kubectl(*words: str) -> Any:  # noqa: ANN401 - JSON
         )
         return json.loads(done.stdout)
     except subprocess.CalledProcessError as error:
-        raise OSError(" ".join(str(error.stderr).split())[:200]) from None
+        # Its own last word; before it stand lines of its log.
+        lines = [" ".join(line.split()) for line in str(error.stderr).splitlines() if line.strip()]
+        raise OSError(lines[-1][:200] if lines else f"kubectl: {error.returncode}") from None
     except subprocess.TimeoutExpired:
         raise OSError("the cluster does not answer in time") from None
     except ValueError:

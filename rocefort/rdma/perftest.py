@@ -68,6 +68,7 @@ CAUSES: tuple[tuple[str, Outcome], ...] = (
 HARMLESS = re.compile(
     r"\s*"
     r"|Device not recognized to implement inline feature\. Disabling it"
+    r"| Setting burst size to tx depth = \d+"  # of its rate limiter
     r"| Completion with error at (client|server)"  # the status that follows decides
     r"|libibverbs: Warning: .*|\s+This will severely limit memory registrations\."
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address
 
 from nornir.core import Nornir
@@ -117,11 +117,15 @@ def _probed(task: Task, server: Server, perftest: bool) -> Probed:
         said = " ".join(done.stderr.split())[:120] or f"exit code {done.exit_code}"
         return _useless(server, Outcome.TIMED_OUT if done.timed_out else Outcome.EXIT_CODE, said)
     try:
-        return read_probe(
+        found = read_probe(
             server, done.stdout, task.host["rdma_device"], task.host["gid_index"], perftest=perftest
         )
     except FlawError as flaw:
         return _useless(server, flaw.outcome, flaw.line)
+    if found.host is None:
+        return found
+    timeout = {"qp_timeout": task.host.data.get("qp_timeout")}
+    return replace(found, host=found.host.model_copy(update=timeout))
 
 
 def _useless(server: Server, outcome: Outcome, said: str) -> Probed:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.rdma_plan import Program, RdmaRun
 from rocefort.models.rdma_result import Figures, Measurement, MpiPoint, Point, Verdict
+from rocefort.rdma.command_lines import mpi_largest
 from rocefort.rdma.fio import read_fio
 from rocefort.rdma.gate import Expectation
 from rocefort.rdma.iperf import read_iperf
@@ -19,7 +20,6 @@ from rocefort.rdma.series import read_series
 
 NO_COMMAND = 127
 ENDED = (0, 124, 137, 143)  # by itself, by `timeout`, by a signal: a run without an end has all
-MPI_LAST_BYTES = 2**20
 LEAST_OF_SERIES = 0.5  # of a run's time; its start and its end take seconds of it
 
 
@@ -106,7 +106,7 @@ def _fio(run: RdmaRun, client: CommandResult) -> Measurement:
 
 def _mpi(run: RdmaRun, client: CommandResult) -> Measurement:
     if run.program is Program.OSU:
-        table = read_osu(client.stdout, MPI_LAST_BYTES)
+        table = read_osu(client.stdout, mpi_largest(run.collective))
     else:
         table = _of_all_ranks(read_imb(client.stdout), len(run.ranks))
     _ended_well(client)

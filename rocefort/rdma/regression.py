@@ -15,6 +15,7 @@ twelve. So an alarm of one pair after few runs, in a mesh of many, is a reason t
 from __future__ import annotations
 
 import random
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import combinations
 from math import comb
@@ -91,21 +92,20 @@ def _by_mad(good: Sequence[float], fresh: Sequence[float], sign: int) -> tuple[b
 
 def _by_ranks(good: Sequence[float], fresh: Sequence[float], sign: int) -> tuple[bool, str]:
     """How often chance alone would put the fresh runs as low among all as they are."""
-    ranks = _ranks([sign * value for value in (*good, *fresh)])
-    seen = sum(ranks[len(good) :])
-    if comb(len(ranks), len(fresh)) <= MOST_EXACT:
-        sums = [sum(chosen) for chosen in combinations(ranks, len(fresh))]
+    ranked = ranks([sign * value for value in (*good, *fresh)])
+    seen = sum(ranked[len(good) :])
+    if comb(len(ranked), len(fresh)) <= MOST_EXACT:
+        sums = [sum(chosen) for chosen in combinations(ranked, len(fresh))]
         p, kind = sum(one <= seen for one in sums) / len(sums), "exact"
     else:
         chance = random.Random(SEED)  # noqa: S311 - a statistic, no secret
-        sums = [sum(chance.sample(ranks, len(fresh))) for _ in range(SAMPLED)]
+        sums = [sum(chance.sample(ranked, len(fresh))) for _ in range(SAMPLED)]
         p = (1 + sum(one <= seen for one in sums)) / (1 + SAMPLED)
         kind = f"{SAMPLED} draws"
     return p < P_VALUE, f"rank-sum test, {kind}, p = {p:.2g}"
 
 
-def _ranks(values: Sequence[float]) -> list[float]:
-    """Rank of each value from the lowest; equal values share the middle of their ranks."""
+def ranks(values: Sequence[float]) -> list[float]:
+    """Rank of each value from the lowest, 0; equal values share the middle of their ranks."""
     ordered = sorted(values)
-    first = {value: ordered.index(value) for value in set(values)}
-    return [first[value] + (ordered.count(value) - 1) / 2 for value in values]
+    return [(bisect_left(ordered, v) + bisect_right(ordered, v) - 1) / 2 for v in values]

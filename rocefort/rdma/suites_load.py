@@ -163,7 +163,7 @@ def storage(site: Site) -> RdmaPlan:
             if directory
             else "no directory of remote storage is named",
             where=site.network.name,
-            how="name one that is mounted on all servers, by its whole path",
+            how="name one that is mounted on all servers, by its whole path: --directory /mnt/data",
         )
     return site.plan(
         Suite.STORAGE,

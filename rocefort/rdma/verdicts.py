@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rocefort.errors import BadInput
 from rocefort.models.fabric_rdma import Rdma
 from rocefort.models.network import Network
-from rocefort.models.rdma_plan import RdmaPlan
-from rocefort.models.rdma_result import Judged, Measurement, Verdict
+from rocefort.models.rdma_plan import RdmaPlan, RdmaRun
+from rocefort.models.rdma_result import Judged, Measurement
+from rocefort.models.wording import counted
 from rocefort.rdma.culprits import Culprits, find_culprits
-from rocefort.rdma.judging import spreads, switch_latency, total
-from rocefort.rdma.regression import regression
+from rocefort.rdma.judging import SWITCH_LATENCY, spreads, switch_latency, total
+from rocefort.rdma.regression import LEAST_HISTORY, regression
 from rocefort.rdma.rows import FlawError
 from rocefort.rdma.series import outage
 from rocefort.rdma.wiring import Wiring
@@ -19,7 +20,7 @@ from rocefort.rdma.wiring import Wiring
 NS_PER_M = 5.0  # light in glass or copper, about two thirds of its speed
 SMALL_BYTES = 64
 
-GoodRuns = Mapping[tuple[str, str, int | None], Sequence[float]]  # program, pair, size
+GoodRuns = Mapping[tuple[str, str, int | None, str], Sequence[float]]  # the last: its shape
 
 
 def verdicts(
@@ -36,7 +37,7 @@ def verdicts(
         *spreads(measurements, rdma),
         *_outages(plan, measurements),
         *_subtracted(network, measurements),
-        *_regressions(measurements, good),
+        *_regressions(plan, measurements, good),
         *(Judged(subject="slow pairs", ok=None, sentence=s) for s in culprits.sentences),
     )
 
@@ -72,28 +73,45 @@ def _subtracted(network: Network, measurements: Iterable[Measurement]) -> Iterat
     if found:
         size, microseconds, runs = found[0]
         yield Judged(
-            subject="switch latency",
+            subject=SWITCH_LATENCY,
             ok=None,
+            value=microseconds,
             sentence=f"one switch takes {microseconds:.2f} us of {size} bytes, by subtraction of "
             f"{runs} runs, {fabric_us:.2f} us of cable taken off",
         )
 
 
-def _regressions(measurements: Iterable[Measurement], good: GoodRuns) -> Iterator[Judged]:
-    fresh: dict[tuple[str, str, int | None], list[Measurement]] = {}
+def _regressions(
+    plan: RdmaPlan, measurements: Iterable[Measurement], good: GoodRuns
+) -> Iterator[Judged]:
+    fresh: dict[tuple[str, str, int | None, str], list[Measurement]] = {}
     for each in measurements:
-        if each.value is not None and each.verdict is not Verdict.NOT_MEASURED:
+        # What a run through a failure gives on average says nothing of the next one.
+        if each.value is not None and each.run.every_s is None:
             program, pair, size = each.key
-            fresh.setdefault((program.value, pair, size), []).append(each)
-    for key, mine in fresh.items():
-        earlier = good.get(key, ())
-        if not earlier:
-            continue
-        values = [m.value for m in mine if m.value is not None]
-        higher = not mine[0].run.program.measures_latency
-        found = regression(earlier, values, higher_is_better=higher)
-        ok = None if found.slower is None else not found.slower
-        name, pair, size = key
-        of = "" if size is None else f" of {size} bytes"
-        said = f"{pair} {name}{of}: {found.sentence}"
-        yield Judged(subject=f"history of {pair}", ok=ok, sentence=said)
+            key = (program.value, pair, size, plan.shapes.get(each.run.id, ""))
+            fresh.setdefault(key, []).append(each)
+    known = [(mine, past) for key, mine in fresh.items() if (past := good.get(key, ()))]
+    for mine, past in known:
+        if len(past) >= LEAST_HISTORY:
+            yield _regression(mine, past)
+    short = sum(len(past) < LEAST_HISTORY for _, past in known)
+    if short:
+        said = f"{counted(short, 'measurement')} not held against the past: fewer than "
+        said += f"{LEAST_HISTORY} good runs of the same pair, program, size and load"
+        yield Judged(subject="history", ok=None, sentence=said)
+
+
+def _regression(mine: Sequence[Measurement], earlier: Sequence[float]) -> Judged:
+    values = [m.value for m in mine if m.value is not None]
+    run = mine[0].run
+    found = regression(earlier, values, higher_is_better=not run.program.measures_latency)
+    ok = None if found.slower is None else not found.slower
+    said = f"{run.pair} {measured_words(run)}: {found.sentence}"
+    return Judged(subject=f"history of {run.pair}", ok=ok, sentence=said)
+
+
+def measured_words(run: RdmaRun) -> str:
+    """What was measured, without between whom: `ib_write_bw of 65536 bytes`."""
+    detail = f" {run.detail}" if run.detail else ""
+    return f"{run.program}{detail}" + (f" of {run.size_bytes} bytes" if run.size_bytes else "")

@@ -31,6 +31,7 @@ def _status(lab: LabStatus) -> Iterator[str]:
     if lab.whole:
         cables = counted(lab.cables, "cable")
         yield f"  up since {lab.started:%Y-%m-%d %H:%M:%S} UTC, FRR {lab.frr}, {cables}"
+        yield from (f"  guest {text}" for text in lab.guests)
         if lab.connections:
             yield f"  connections: {lab.connections}"
         yield from (f"  wrong: {text}" for text in lab.wrong)

@@ -6,19 +6,24 @@ from datetime import datetime
 
 from rocefort.models.base import Frozen
 from rocefort.models.rdma_plan import Program
-from rocefort.models.rdma_result import RdmaResult, Verdict
+from rocefort.models.rdma_result import Measurement, RdmaResult, Verdict
 from rocefort.reports.page import environment, file_text
-from rocefort.reports.rdma import WORDS, figure, verdict_words
+from rocefort.reports.rdma import verdict_words
 from rocefort.reports.rdma_drawings import heat_maps, latency_spreads, over_time, sparks, sweeps
+from rocefort.reports.rdma_tables import WORDS, figure, label
 
 OUTLIERS = "slow pairs"  # subject of what is judged of them
 MOST_LINES = 2000
 
 
 class Series(Frozen):
-    """All values of one program, pair and size: run, when, value, whether it was good."""
+    """All values of one program, pair, size and load: run, when, value, whether it was good.
+
+    what: the program in words, with what tells it from another run of it.
+    """
 
     program: Program
+    what: str = ""
     pair: str
     size_bytes: int | None
     points: tuple[tuple[str, datetime, float, bool], ...]
@@ -34,7 +39,10 @@ class RdmaPageContent(Frozen):
 def rdma_page(content: RdmaPageContent) -> str:
     """The page; every value is escaped by the template. Same content, same bytes."""
     result = content.result
-    drawn, more = sparks((s.program, s.pair, s.size_bytes, s.points) for s in content.history)
+    drawn, more = sparks(
+        (s.program, s.what or s.program.value, s.pair, s.size_bytes, s.points)
+        for s in content.history
+    )
     slow = [m for m in result.measurements if m.verdict is Verdict.TOO_SLOW]
     lost = [m for m in result.measurements if m.verdict is Verdict.NOT_MEASURED]
     return (
@@ -55,9 +63,14 @@ def rdma_page(content: RdmaPageContent) -> str:
             lost=[*result.unmeasured, *(m.sentence for m in lost)],
             judged=[j for j in result.judged if j.subject != OUTLIERS],
             rows=[
-                (m.run.pair, m.run.program.value, m.run.size_bytes, figure(m), WORDS[m.verdict])
+                (m.run.pair, label(m.run), _size(m), figure(m), WORDS[m.verdict])
                 for m in result.measurements[:MOST_LINES]
             ],
             style=file_text("page.css") + file_text("rdma.css"),
         )
     )
+
+
+def _size(each: Measurement) -> int | None:
+    """Of MPI the size that the figure is of."""
+    return each.sizes[0].size_bytes if each.sizes else each.run.size_bytes

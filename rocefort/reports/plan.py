@@ -133,7 +133,7 @@ def procedure_text(device: str, why: Iterable[str], steps: Iterable[Step]) -> st
 def console_text(plan: Plan, device: str, persist: str) -> str:
     """What takes one switch back at its console, whatever state the rollout has left it in.
 
-    persist: the id of the plan's trials.
+    persist: the id of the plan's trials, with RUN for what the run adds that began them.
     """
     title = f"the way back of {device}, plan {plan.digest[:12]} of {plan.fabric}"
     return instructions_text(title, list(_ways_back(plan, device, persist)))
@@ -145,9 +145,16 @@ def _ways_back(plan: Plan, device: str, persist: str) -> Iterator[Instruction]:
         yield Instruction("The plan does not change this switch.")
         return
     yield Instruction(
-        f"While a trial is pending, end it and answer y: that is all. It ends by itself within "
-        f"{plan.trial_s} s, too. A release without persist ids takes `abort trial` alone.",
-        ("display configuration trial status", "system-view", f"abort trial persist {persist}"),
+        "While a trial is pending, end it and answer y: that is all. In the place of RUN type what "
+        f"the newest commit's description has behind {plan.digest[:12]}/ and before a comma. It "
+        f"ends by itself within {plan.trial_s} s, too. A release without persist ids takes `abort "
+        "trial` alone.",
+        (
+            "display configuration trial status",
+            "display configuration commit list verbose 1",
+            "system-view",
+            f"abort trial persist {persist}",
+        ),
     )
     wave = next((wave for wave in plan.waves if device in wave.devices), None)
     drained = wave.drained_change(device) if wave else None

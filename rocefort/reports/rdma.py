@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 
 from rocefort.models.rdma_result import Measurement, RdmaResult, RunLine, Stopped, Verdict
 from rocefort.models.wording import counted
 from rocefort.reports.rdma_plan import wrapped
+from rocefort.reports.rdma_tables import measured_table
 
-MOST_ROWS = 60
-WORDS = {
-    Verdict.PASSED: "passed",
-    Verdict.TOO_SLOW: "TOO SLOW",
-    Verdict.NOT_JUDGED: "not judged",
-    Verdict.NOT_MEASURED: "NOT MEASURED",
-}
-PAIR, PROGRAM, SIZE, VALUE = 32, 13, 9, 13  # widths of columns
+MOST_ROWS = 60  # of one section
 
 
 def result_text(result: RdmaResult) -> str:
@@ -33,13 +27,7 @@ def _result(result: RdmaResult) -> Iterator[str]:
     if result.conditions:
         told = (f"{name.replace('_', ' ')}: {value}" for name, value in result.conditions.items())
         yield from wrapped("; ".join(told), "  ")
-    measured = [m for m in result.measurements if m.value is not None]
-    if measured:
-        yield ""
-        yield f"{'PAIR':<{PAIR}}{'PROGRAM':<{PROGRAM}}{'BYTES':>{SIZE}}{'FIGURE':>{VALUE}}  VERDICT"
-        yield from map(_row, measured[:MOST_ROWS])
-        if len(measured) > MOST_ROWS:
-            yield f"and {len(measured) - MOST_ROWS} more; --format json has them all"
+    yield from measured_table(result)
     yield from _section("too slow", _sentences(result.measurements, Verdict.TOO_SLOW))
     lost = (*result.unmeasured, *_sentences(result.measurements, Verdict.NOT_MEASURED))
     yield from _section("not measured", lost)
@@ -72,25 +60,13 @@ def verdict_words(result: RdmaResult) -> str:
     return "passed" if judged else "all measured, speed not judged"
 
 
-def _row(each: Measurement) -> str:
-    size = "" if each.run.size_bytes is None else str(each.run.size_bytes)
-    shown = f"{figure(each):>{VALUE}}  {WORDS[each.verdict]}"
-    return f"{each.run.pair:<{PAIR}}{each.run.program:<{PROGRAM}}{size:>{SIZE}}{shown}"
-
-
-def figure(each: Measurement) -> str:
-    """`92.13 Gb/s`, `3.72 us`."""
-    if each.value is None:
-        return "-"
-    return f"{each.value:.2f} {'us' if each.run.program.measures_latency else 'Gb/s'}"
-
-
 def _sentences(measurements: Iterable[Measurement], verdict: Verdict) -> list[str]:
     return [m.sentence for m in measurements if m.verdict is verdict]
 
 
 def _section(title: str, sentences: Iterable[str]) -> Iterator[str]:
-    told = list(dict.fromkeys(sentences))
+    counts = Counter(sentences)
+    told = [f"{said} ({many} times)" if many > 1 else said for said, many in counts.items()]
     if told:
         yield ""
         yield f"{title}:"
@@ -112,7 +88,7 @@ def history_text(runs: Sequence[RunLine]) -> str:
         return "no runs yet\n"
     lines = [f"{'RUN':<22}{'BEGAN (UTC)':<18}{'FABRIC':<14}{'SUITE':<10}{'RUNS':>6}  RESULT"]
     for each in runs:
-        whole = "passed" if each.passed else "failed"
+        whole = ("passed" if each.judged else "measured") if each.passed else "failed"
         word = whole if each.complete else f"{each.runs - each.measured} not measured"
         began = f"{each.began:%Y-%m-%d %H:%M}"
         lines.append(
@@ -122,11 +98,10 @@ def history_text(runs: Sequence[RunLine]) -> str:
     return _joined(line.rstrip() for line in lines)
 
 
-def pair_text(rows: Sequence[tuple[str, datetime, str, str]]) -> str:
-    """All values of one pair: run, when, what, figure."""
-    lines = [f"{'RUN':<22}{'BEGAN (UTC)':<18}{'WHAT':<26}{'FIGURE':>13}"]
-    for run, began, what, shown in rows:
-        lines.append(f"{run:<22}{began:%Y-%m-%d %H:%M}  {what:<26}{shown:>13}")
+def pair_text(rows: Sequence[tuple[str, str, str, str]]) -> str:
+    """All values of one pair: run (whose id begins with its time, UTC), suite, what, figure."""
+    lines = [f"{'RUN (UTC)':<22}{'SUITE':<10}{'WHAT':<33}{'FIGURE':>13}"]
+    lines += [f"{run:<22}{suite:<10}{what:<33}{shown:>13}" for run, suite, what, shown in rows]
     return _joined(lines)
 
 

@@ -42,7 +42,8 @@ def heat_maps(result: RdmaResult) -> list[Heat]:
     kinds: dict[Program, dict[int | None, list[Measurement]]] = {}
     for each in result.measurements:
         run = each.run
-        if len(run.servers) == 2 and run.server and not run.program.measures_latency:
+        pairwise = len(run.servers) == 2 and run.server and not run.program.measures_latency
+        if pairwise and run.every_s is None:  # a run through a failure is drawn over time
             kinds.setdefault(run.program, {}).setdefault(run.size_bytes, []).append(each)
     largest = {program: max(sizes, key=lambda size: size or 0) for program, sizes in kinds.items()}
     return [_heat(program, size, kinds[program][size]) for program, size in largest.items()]
@@ -160,11 +161,16 @@ class _LogScale:
     @property
     def ticks(self) -> tuple[tuple[float, str], ...]:
         """1, 2 and 5 times powers of ten, as many as there is room for."""
-        steps = [f * 10.0**e for e in range(-2, 7) for f in (1, 2, 5)]
-        inside = [v for v in steps if self.low <= v <= self.high]
+        inside = self._steps(1, 2, 5)
+        if len(inside) < 3:
+            inside = self._steps(1, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
         if len(inside) > 7:
             inside = [v for v in inside if math.log10(v) % 1 < 1e-9]
         return tuple((self.percent(v), f"{v:g}") for v in inside)
+
+    def _steps(self, *factors: float) -> list[float]:
+        steps = [factor * 10.0**power for power in range(-2, 7) for factor in factors]
+        return [step for step in steps if self.low <= step <= self.high]
 
 
 # --- curves ---------------------------------------------------------------------------------------
@@ -202,10 +208,17 @@ PLACES = {1: "within a leaf", 3: "across the spines", None: ""}
 
 
 def sweeps(result: RdmaResult) -> list[Plot]:
-    """A plot for each program that was measured at several sizes: a line for each way."""
+    """A plot for each program that was measured at several sizes: a line for each way.
+
+    Of MPI a line for each collective.
+    """
     kinds: dict[Program, dict[str, list[tuple[float, float, str]]]] = {}
     for each in result.measurements:
-        if each.value is not None and each.run.size_bytes:
+        for point in (p for p in each.sizes if p.size_bytes):
+            line = kinds.setdefault(each.run.program, {}).setdefault(each.run.collective, [])
+            words = f"{point.average_us:.2f} us, {bytes_words(point.size_bytes)}"
+            line.append((point.size_bytes, point.average_us, words))
+        if each.value is not None and each.run.size_bytes and each.run.program is not Program.FIO:
             place = PLACES.get(each.run.switches, "")
             line = kinds.setdefault(each.run.program, {}).setdefault(place, [])
             line.append((each.run.size_bytes, each.value, each.sentence))
@@ -232,7 +245,7 @@ def _sweep(program: Program, lines: dict[str, list[tuple[float, float, str]]]) -
         return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share
 
     curves = [
-        _curve(name, f"c{number % 4 + 1}", [(x(s), y(v), words) for s, v, words in sorted(line)])
+        _curve(name, f"c{number % 5 + 1}", [(x(s), y(v), words) for s, v, words in sorted(line)])
         for number, (name, line) in enumerate(sorted(lines.items()))
     ]
     shown = sizes[:: max(1, math.ceil(len(sizes) / 8))]
@@ -312,7 +325,9 @@ class Spark:
 Value = tuple[str, datetime, float, bool]  # run, when, value, good
 
 
-def spark(program: Program, pair: str, size: int | None, values: Sequence[Value]) -> Spark:
+def spark(
+    program: Program, label: str, pair: str, size: int | None, values: Sequence[Value]
+) -> Spark:
     """One pair's history as a line."""
     unit = "us" if program.measures_latency else "Gb/s"
     numbers = [value for _, _, value, _ in values]
@@ -328,7 +343,7 @@ def spark(program: Program, pair: str, size: int | None, values: Sequence[Value]
         for (x, y), (_, at, v, good) in zip(places, values, strict=True)
     )
     middle = sorted(numbers)[len(numbers) // 2]
-    what = f"{program.value} {bytes_words(size)}".strip()
+    what = f"{label} {bytes_words(size)}".strip()
     return Spark(
         f"{pair}, {what}",
         " ".join(f"{x:.2f},{y:.2f}" for x, y in places),
@@ -338,7 +353,7 @@ def spark(program: Program, pair: str, size: int | None, values: Sequence[Value]
 
 
 def sparks(
-    series: Iterable[tuple[Program, str, int | None, Sequence[Value]]],
+    series: Iterable[tuple[Program, str, str, int | None, Sequence[Value]]],
 ) -> tuple[tuple[Spark, ...], int]:
     """Histories, and how many more there are."""
     drawn = [spark(*each) for each in series]

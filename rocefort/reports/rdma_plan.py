@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from textwrap import wrap
 
-from rocefort.models.rdma_plan import RdmaPlan, RdmaRun, Round
+from rocefort.models.rdma_plan import UNPROBED, RdmaPlan, RdmaRun, Round
 from rocefort.models.wording import counted
 
 COLUMNS = 80
@@ -34,6 +34,7 @@ def _lines(plan: RdmaPlan) -> Iterator[str]:
         f"{plan.fabric}, {plan.suite}: {counted(len(plan.runs), 'run')} in "
         f"{counted(len(plan.rounds), 'round')}, {_time(plan.least_seconds)} at least"
     )
+    yield from _asked(plan)
     for each in plan.rounds[:MOST_ROUNDS]:
         yield ""
         yield from _round(each)
@@ -48,6 +49,17 @@ def _lines(plan: RdmaPlan) -> Iterator[str]:
         yield ""
     for sentence in told:
         yield from wrapped(sentence)
+
+
+def _asked(plan: RdmaPlan) -> Iterator[str]:
+    """What the servers said of themselves; nothing where nobody asked them."""
+    told = [host for host in plan.hosts if host.device != UNPROBED]
+    if told:
+        yield ""
+    for host in told:
+        node = "" if host.numa_node is None else f", NUMA node {host.numa_node}"
+        tool = f", perftest {host.perftest}" if host.perftest else ""
+        yield f"{host.name}: {host.device}, GID {host.gid_index}{node}{tool}"
 
 
 def _time(seconds: int) -> str:
@@ -72,9 +84,10 @@ def _what(run: RdmaRun) -> str:
     if run.qps > 1:
         parts.append(f"{run.qps} QPs")
     if run.limit_gbps is not None:
-        parts.append(f"limited to {run.limit_gbps:g} Gb/s")
+        together = " over all QPs" if run.qps > 1 else ""
+        parts.append(f"limited to {run.limit_gbps:g} Gb/s{together}")
     if run.reach_gbps is not None:
-        parts.append(f"up to {run.reach_gbps:g} Gb/s ({run.reach_why})")
+        parts.append(f"up to {run.reach_gbps:.4g} Gb/s ({run.reach_why})")
     elif run.reach_why:
         parts.append(f"not judged ({run.reach_why})")
     return ", ".join(parts)

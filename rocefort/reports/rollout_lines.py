@@ -128,14 +128,20 @@ def _wrapped(text: str) -> list[str]:
     )
 
 
-def audit_text(journal: Path, rows: int, head: str) -> Iterator[str]:
-    """What seals a journal for whoever keeps it elsewhere: its length and its newest link."""
+def audit_text(journal: Path, rows: int, head: str, damage: str = "") -> Iterator[str]:
+    """What seals a journal for whoever keeps it elsewhere: its length and its newest link.
+
+    damage: what happened to it meanwhile; the run that ends did not go by that.
+    """
+    if damage:
+        yield f"THE JOURNAL IS DAMAGED: {damage}"
     if not rows:
         return
     yield f"journal {journal}: {counted(rows, 'row')}, its newest link is"
     yield f"  {head}"
 
 
-def ended_json(applied: Applied, journal: Path, head: str) -> str:
+def ended_json(applied: Applied, journal: Path, head: str, damage: str = "") -> str:
     """How a rollout ended, as one line of JSON."""
-    return json.dumps({"ended": asdict(applied), "journal": str(journal), "head": head})
+    seal = {"journal": str(journal), "head": head, "damage": damage}
+    return json.dumps({"ended": asdict(applied), **seal})

@@ -25,6 +25,8 @@ def _status_lines(standing: Standing) -> Iterator[str]:
     progress, now = standing.progress, standing.now.timestamp()
     yield f"plan {standing.plan[:12]} of {standing.fabric}"
     yield from _wrapped(f"state: {standing.state}")
+    if standing.rehearsal:
+        yield from _wrapped(f"rehearsal: {standing.rehearsal}")
     if standing.told.damage:
         yield from _wrapped(f"THE JOURNAL IS DAMAGED: {standing.told.damage}")
     width = max([16, *(len(wave.name) for wave in progress.waves)])
@@ -81,6 +83,7 @@ def status_json(standing: Standing) -> str:
         "fabric": standing.fabric,
         "state": standing.state,
         "controller": standing.holder,
+        "rehearsal": standing.rehearsal,
         "at": standing.now.isoformat(timespec="seconds"),
         "waves": waves,
         "notes": progress.notes,
@@ -103,7 +106,7 @@ def history_text(told: Told) -> str:
 
 
 def _run_lines(run: Run) -> Iterator[str]:
-    yield f"plan {run.plan[:12]}"
+    yield f"plan {run.plan[:12]}" + (f", run {run.run[:8]}" if run.run else "")
     for life in run.lives:
         yield from _wrapped(_life(life))
     for each in run.events:
@@ -137,6 +140,7 @@ def history_json(told: Told) -> str:
     runs = [
         {
             "plan": run.plan,
+            "run": run.run,
             "lives": [asdict(life) for life in run.lives],
             "rules": dict(run.rules),
             "break_glass": list(run.broken_glass),

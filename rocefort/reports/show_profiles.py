@@ -1,15 +1,19 @@
-"""What NICs must be set to, in their maker's names: rows of `rocefort show FABRIC profiles`."""
+"""What servers must be set to: rows of `rocefort show FABRIC profiles`.
+
+NICs in their maker's names, operating systems in those of Linux.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from rocefort.models.fabric_hosts import HostProfile
 from rocefort.models.network import LosslessIntent, Network
 from rocefort.models.nic import Adapter, Hosts, NicProfile
 from rocefort.models.qos import host_priority
 
-COLUMNS = ("nic_profile", "parameter", "value", "note", "setting", "source")
+COLUMNS = ("profile", "parameter", "value", "note", "setting", "source")
 Row = tuple[str | None, str | None, int | str, str | None, str, str | None]
 
 
@@ -23,11 +27,21 @@ class _Setting(NamedTuple):
 
 
 def profile_rows(network: Network) -> Iterator[Row]:
-    """A row a setting, for each NIC profile that servers name; without any, in our own names."""
+    """A row a setting: of each NIC profile that servers name, then of the host profile.
+
+    Where no server names a NIC profile, its settings stand in our own names.
+    """
     hosts = network.hosts
-    if hosts is None or network.lossless is None:
+    if hosts is None:
         return
-    settings = [*_of_lossless(network, hosts, network.lossless), *_of_congestion(hosts)]
+    if network.lossless is not None:
+        yield from _of_nics(network, hosts, network.lossless)
+    if hosts.tuning is not None:
+        yield from _of_tuning(hosts.tuning_name, hosts.tuning)
+
+
+def _of_nics(network: Network, hosts: Hosts, lossless: LosslessIntent) -> Iterator[Row]:
+    settings = [*_of_lossless(network, hosts, lossless), *_of_congestion(hosts)]
     nics: dict[str, NicProfile] = hosts.nics
     for name, nic in nics.items() or ((None, None),):
         adapter = hosts.adapters.get(nic.adapter) if nic and nic.adapter else None
@@ -58,6 +72,23 @@ def _of_congestion(hosts: Hosts) -> Iterator[_Setting]:
         source = congestion.source_of(key) if congestion else None
         own = f"congestion control profile {hosts.congestion_name}"
         yield _Setting(key, value, None if confirmed else "unconfirmed", source or own)
+
+
+def _of_tuning(name: str | None, tuning: HostProfile) -> Iterator[Row]:
+    """What is left out of a host profile stays as the server has it, and is no row."""
+    wanted: list[tuple[str, str, int | str | None]] = [
+        *(("sysctl", key, value) for key, value in tuning.sysctl.items()),
+        ("ring_rx", "ethtool -G rx", tuning.ring_rx),
+        ("ring_tx", "ethtool -G tx", tuning.ring_tx),
+        ("governor", "cpufreq/scaling_governor", tuning.governor),
+        ("interrupts", "irq/smp_affinity_list", tuning.interrupts),
+    ]
+    for key, parameter, value in wanted:
+        if value is not None:
+            note = None if tuning.is_confirmed(key) else "unconfirmed"
+            setting = f"{key}.{parameter}" if key == "sysctl" else key
+            source = tuning.source_of(key) or f"host profile {name}"
+            yield name, parameter, value, note, setting, source
 
 
 def _row(name: str | None, adapter: Adapter | None, setting: _Setting) -> Row:

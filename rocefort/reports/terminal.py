@@ -15,6 +15,7 @@ WIDTH = 80
 INDENT = "    "
 BULLET = "  - "
 MOST = 40  # places of one message that a terminal shows
+SEVERAL = 3  # rules that stand in one heading, without their titles
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +83,11 @@ def _lines(report: Report, titles: Mapping[str, str], width: int) -> Iterator[Li
                 yield from _wrapped(f"fix: {hint}", width, INDENT * 2, INDENT * 2 + "     ")
         yield Line("")
     yield from _waived(report, titles, width)
-    for rule, entries in grouped(report.not_judged, lambda n: n.rule).items():
-        yield from _heading("not judged", rule, titles, width)
-        for reason, same in grouped(entries, lambda n: n.reason).items():
+    for rules, told in _unjudged_alike(report).items():
+        yield from _heading("not judged", ", ".join(rules), titles, width)
+        for reason, wheres in told:
             yield from _wrapped(reason, width, INDENT)
-            yield from _unjudged([n.where for n in same], width)
+            yield from _unjudged(wheres, width)
         yield Line("")
     yield from _summary(report, width)
 
@@ -97,6 +98,23 @@ def _told_together(findings: Sequence[Finding]) -> dict[tuple[tuple[Where, ...],
     for (message, hint), alike in grouped(findings, lambda f: (f.message, f.hint)).items():
         together.setdefault((tuple(f.where for f in alike), hint), []).append(message)
     return together
+
+
+_Untold = tuple[str, tuple[Where, ...]]  # the reason, and all its places
+
+
+def _unjudged_alike(report: Report) -> dict[tuple[str, ...], dict[_Untold, None]]:
+    """Reasons with their places by the rules that give them: a silent server is told once."""
+    told = {
+        key: (key[1], tuple(n.where for n in same))
+        for key, same in grouped(report.not_judged, lambda n: (n.rule, n.reason)).items()
+    }
+    alike = grouped(told, lambda key: told[key])
+    blocks: dict[tuple[str, ...], dict[_Untold, None]] = {}
+    for (rule, _), one in told.items():
+        rules = tuple(name for name, _ in alike[one])
+        blocks.setdefault(rules if len(rules) >= SEVERAL else (rule,), {})[one] = None
+    return blocks
 
 
 def _waived(report: Report, titles: Mapping[str, str], width: int) -> Iterator[Line]:

@@ -92,11 +92,19 @@ def refusal(approval: Approval | None, plan: Plan, history: History, now: dateti
         return "is for another plan"
     if rules is None or not history.running or approval.run != history.run:
         return "is for another run of this plan"
-    if approval.wave in history.approved:
+    return (
+        _of_no_such_wave(approval.wave, plan, history, rules)
+        or _out_of_time(approval, rules, now)
+        or _of_another(approval, rules)
+    )
+
+
+def _of_no_such_wave(wave: str, plan: Plan, history: History, rules: Rules) -> str:
+    if wave in history.approved:
         return "is for a wave that is approved already"
-    if approval.wave not in {wave.name for wave in plan.waves}:
+    if wave not in {each.name for each in plan.waves}:
         return "is for a wave that the plan does not have"
-    return _out_of_time(approval, rules, now) or _of_another(approval, rules)
+    return "" if wave in rules.approve else "is for a wave that needs none"
 
 
 def _out_of_time(approval: Approval, rules: Rules, now: datetime) -> str:

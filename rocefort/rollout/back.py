@@ -17,15 +17,21 @@ UNDONE = {
 }
 
 
+def applied_of(plan: Plan, confirmed: Collection[str]) -> frozenset[str]:
+    """Devices of a plan that were confirmed; raises Refused where none was."""
+    found = frozenset(change.device for change in plan.changes if change.device in confirmed)
+    if not found:
+        raise Refused("nothing of this plan was applied", where=plan.digest[:12])
+    return found
+
+
 def plan_back(plan: Plan, applied: Collection[str], families: Mapping[str, Family]) -> Plan:
     """Seal a plan that takes the devices that were confirmed back, the last wave first.
 
     It is made against what the plan left running, and so refused by a switch that runs anything
     else. Raises Refused where nothing was applied, and where a device's old secret is not known.
     """
-    chosen = {change.device for change in plan.changes if change.device in applied}
-    if not chosen:
-        raise Refused("nothing of this plan was applied", where=plan.digest[:12])
+    chosen = applied_of(plan, applied)
     changes = tuple(
         _undone(change, families[change.device])
         if change.device in chosen

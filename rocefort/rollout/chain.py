@@ -38,6 +38,8 @@ def damage(rows: Sequence[Row], head: tuple[int, str]) -> str:
             return f"row {number} was changed"
         links.append(before)
     known, link = head
+    if head == FIRST and number > 1:
+        return "its head file is lost, or empty"
     if known > number:
         return f"its last rows are missing: {known} were written, {number} are there"
     if links[known] != link or number - known > 1:

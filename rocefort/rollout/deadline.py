@@ -9,16 +9,27 @@ from typing import TypeVar
 from rocefort.errors import DeviceFailed
 
 T = TypeVar("T")
+GRACE_S = 2.0  # for what hangs to notice that its sessions are gone
 
 
-def within(seconds: float | None, what: str, act: Callable[[], T]) -> T:
+def nothing() -> None:
+    """For an act that holds nothing."""
+
+
+def within(
+    seconds: float | None, what: str, act: Callable[[], T], end: Callable[[], None] = nothing
+) -> T:
     """The result of an act, or what it raises; raises DeviceFailed where it takes longer.
 
-    seconds: None for no limit. An act that hangs goes on in its thread, which keeps nobody from
-    ending: nothing can stop it, and whoever asked has to go on without it.
+    seconds: None for no limit; where none is left the act is not begun. end: takes everything from
+    the act by which it reaches a switch or a server; called before anybody hears that its time is
+    over, so that nothing acts beside who goes on. Its thread, which nothing can stop, keeps nobody
+    from ending.
     """
     if seconds is None:
         return act()
+    if seconds <= 0:
+        raise DeviceFailed(f"{what} was not begun: its trial leaves no time for it")
     results: list[T] = []
     errors: list[BaseException] = []
 
@@ -30,8 +41,10 @@ def within(seconds: float | None, what: str, act: Callable[[], T]) -> T:
 
     thread = Thread(target=run, name=what, daemon=True)
     thread.start()
-    thread.join(max(0.0, seconds))
+    thread.join(seconds)
     if thread.is_alive():
+        end()
+        thread.join(GRACE_S)
         raise DeviceFailed(f"{what} did not end within the {seconds:.0f} s that its trial leaves")
     if errors:
         raise errors[0]

@@ -140,12 +140,12 @@ def table(plan: Plan, history: History, observed: Observed) -> Table:
         drained = {each.device: each.parts for each in wave.drained}
         devices = tuple(
             device_of(
-                name,
+                plan,
                 wave.name,
+                name,
                 drained.get(name) or (changes[name],),
                 history,
                 observed.get(name, UNSEEN),
-                plan.trial_s,
             )
             for name in wave.devices
         )

@@ -21,6 +21,8 @@ from rocefort.fleet.credentials import Secret
 from rocefort.models.change import Change
 from rocefort.models.hardware import Family
 from rocefort.models.rollout import Runs, Seen, Trouble, Whose
+from rocefort.models.trial_time import SETTLE_S
+from rocefort.rollout.label import Label
 from rocefort.rollout.plan import running_digest
 from rocefort.rollout.ports import Before
 from rocefort.rollout.same_change import same_change
@@ -53,7 +55,7 @@ class Driver(Protocol):
     def load_merge_candidate(self, *, config: str) -> None: ...  # noqa: D102
     def commit_config(self, message: str, revert_in: int) -> None: ...  # noqa: D102
     def confirm_commit(self) -> None: ...  # noqa: D102
-    def abort_commit(self) -> None: ...  # noqa: D102
+    def abort_commit(self, persist_id: str = "") -> None: ...  # noqa: D102
     def discard_config(self) -> None: ...  # noqa: D102
     def save_config(self) -> None: ...  # noqa: D102
 
@@ -66,28 +68,18 @@ class Said:
     digest: str
 
 
-def persist_id(plan_digest: str) -> str:
-    """The id of this plan's trials, where a release lets a trial have one."""
-    return f"rocefort-{plan_digest[:12]}"
-
-
-def description(plan_digest: str, word: str = "") -> str:
-    """What stands at this plan's commits in a switch's list of them; word: of a leg."""
-    return f"rocefort plan {plan_digest[:12]}" + (f", {word}" if word else "")
-
-
 @dataclass
 class DeviceSteps:
-    """The steps of one plan; several switches may take theirs at once.
+    """The steps of one run; several switches may take theirs at once.
 
     settle_s: how long sessions may take to come back after a commit. clock, sleep: of this
     machine, to wait for that; what a trial has left is asked of its switch.
     """
 
-    plan_digest: str
+    label: Label
     families: Mapping[str, Family | None]
     secrets: Mapping[str, Secret] = field(default_factory=dict)  # by reference, of all patches
-    settle_s: float = 30.0
+    settle_s: float = SETTLE_S
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
     _loaded: dict[str, Driver] = field(default_factory=dict)  # whose candidate holds the patch
@@ -108,12 +100,13 @@ class DeviceSteps:
         self.running[change.device] = running
         trial = driver.trial_status()
         newest = self._newest(driver, change)
-        whose = self._whose(trial, ours=newest is not None)
+        run = self._run_of(trial, newest)
+        whose = self._whose(trial, run)
         loaded = self._loaded.get(change.device) is driver
         if whose is Whose.NOBODY and not loaded and driver.compare_config():
             return _dirty(change)
         pending = whose is not Whose.NOBODY
-        at = _state(said.digest, parts, newest)
+        at = _state(said.digest, parts, newest[1] if newest else None)
         runs = _runs(at, len(parts))
         told = runs is Runs.NEW or (len(parts) > 1 and runs is not Runs.OTHER)
         return Seen(
@@ -124,38 +117,40 @@ class DeviceSteps:
             held=whose is Whose.OURS and self._held(driver, change, trial),
             left_s=trial.seconds_left if pending else 0,
             loaded=loaded,
+            other_run=run if whose is Whose.FOREIGN else "",
         )
 
-    def _newest(self, driver: Driver, change: Change) -> str | None:
-        """The words of the newest commit where it is of this plan: on which leg; None: it is not.
+    def _newest(self, driver: Driver, change: Change) -> tuple[str, str] | None:
+        """Run and words of the newest commit where it is of this plan: by whom, on which leg.
 
         A commit that came by itself, as the end of a trial does, has no words.
         """
-        mine = description(self.plan_digest)
         try:
             found = DESCRIPTION.search(driver.cli([NEWEST_COMMIT])[NEWEST_COMMIT])
         except CommandErrorException:  # not of every release: then only this session knows
-            return self._words.get(change.device, "") if self._tried_in(driver, change) else None
-        if found is None or not (found[1] == mine or found[1].startswith(f"{mine}, ")):
-            return None
-        return found[1].removeprefix(mine).removeprefix(", ")
+            words = self._words.get(change.device, "")
+            return (self.label.run, words) if self._tried_in(driver, change) else None
+        return self.label.read(found[1]) if found else None
 
     def _tried_in(self, driver: Driver, change: Change) -> bool:
         return self._tried.get(change.device) is driver
 
-    def _whose(self, trial: TrialStatus, *, ours: bool) -> Whose:
+    def _run_of(self, trial: TrialStatus, newest: tuple[str, str] | None) -> str:
+        """The run that a trial of this plan is of; empty: it is not of this plan."""
+        if trial.persist_id:
+            return self.label.run_of(trial.persist_id)
+        return newest[0] if newest else ""
+
+    def _whose(self, trial: TrialStatus, run: str) -> Whose:
         if trial.state == "INACTIVE":
             return Whose.NOBODY
-        if trial.persist_id:
-            same = trial.persist_id == persist_id(self.plan_digest)
-            return Whose.OURS if same else Whose.FOREIGN
-        return Whose.OURS if ours else Whose.FOREIGN
+        return Whose.OURS if self.label.owns(run) else Whose.FOREIGN
 
     def _held(self, driver: Driver, change: Change, trial: TrialStatus) -> bool:
-        """Whether this session can confirm it: it began here, or its persist id is known."""
+        """Whether this session can confirm it: it began here, or has this run's persist id."""
         if trial.state != "ACTIVE":
             return False
-        return bool(trial.persist_id) or self._tried_in(driver, change)
+        return trial.persist_id == self.label.persist_id or self._tried_in(driver, change)
 
     def _saved(self, driver: Driver, change: Change, digest: str) -> bool:
         text = driver.get_config("startup")["startup"]
@@ -213,11 +208,11 @@ class DeviceSteps:
             raise DeviceFailed(what, where=change.device, how="plan again, or look at the switch")
 
     def trial(self, driver: Driver, change: Change, seconds: int, word: str = "") -> None:
-        """`commit trial`; the plan's digest goes into the description, and the leg's word."""
+        """`commit trial`; plan, run and the leg's word go into the description."""
         refuse_pending(driver, change)  # someone else's: it must not be taken for ours
         self._tried[change.device], self._words[change.device] = driver, word
         self._loaded.pop(change.device, None)
-        driver.commit_config(description(self.plan_digest, word), seconds)
+        driver.commit_config(self.label.description(word), seconds)
 
     def check(self, driver: Driver, change: Change, before: Collection[str]) -> None:
         """Configuration read back as intended, and BGP sessions up that were up before."""
@@ -244,11 +239,11 @@ class DeviceSteps:
         self._expect_running(driver, change, "after the confirmation")
 
     def abort(self, driver: Driver, change: Change) -> None:
-        """End the trial or the candidate of this plan; nobody else's is touched."""
+        """End the trial or the candidate of this run; nobody else's is touched."""
         trial = driver.trial_status()
-        whose = self._whose(trial, ours=self._newest(driver, change) is not None)
+        whose = self._whose(trial, self._run_of(trial, self._newest(driver, change)))
         if whose is Whose.OURS:
-            driver.abort_commit()
+            driver.abort_commit(trial.persist_id)  # of an earlier run of this journal, maybe
         elif self._loaded.pop(change.device, None) is driver:
             driver.discard_config()
 

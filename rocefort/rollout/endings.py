@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rocefort.errors import ServiceFailed
+from rocefort.models.progress import AS_BEFORE, AS_INTENDED
 from rocefort.models.rollout import Applied, Runs, Seen, Whose
 from rocefort.rollout.decide import (
     Action,
@@ -97,6 +98,6 @@ def found(seen: Seen) -> str:
     if seen.trial is Whose.FOREIGN:
         return "a trial of somebody else is pending"
     saved = "" if seen.runs not in (Runs.NEW, Runs.BETWEEN) or seen.saved else ", not saved"
-    words = {Runs.OLD: "as before the change", Runs.NEW: "as intended", Runs.OTHER: "changed"}
+    words = {Runs.OLD: AS_BEFORE, Runs.NEW: AS_INTENDED, Runs.OTHER: "changed"}
     drained = "drained" if seen.at < CHANGED_AT else "drained and changed"
     return words.get(seen.runs, drained) + saved

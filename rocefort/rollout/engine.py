@@ -27,7 +27,7 @@ from rocefort.models.rollout import (
 )
 from rocefort.rollout import approvals, endings, who
 from rocefort.rollout import history as told
-from rocefort.rollout.deadline import within
+from rocefort.rollout.deadline import nothing, within
 from rocefort.rollout.decide import (
     Action,
     Await,
@@ -42,8 +42,8 @@ from rocefort.rollout.decide import (
 )
 from rocefort.rollout.history import History, history_of
 from rocefort.rollout.journal import Journal, JournalFailed, Listener
-from rocefort.rollout.ports import Outcome, RunGate, Switches, Texts, Watching
-from rocefort.rollout.stand import MARGIN_S, Device
+from rocefort.rollout.ports import Outcome, RunGate, Switches, Texts, Verdict, Watching
+from rocefort.rollout.stand import Device
 
 Data = Mapping[str, Mapping[str, object]]  # by device, what a resumed rollout needs
 SLICE_S = 2.0  # how long a wait is deaf to a wish to stop
@@ -60,8 +60,10 @@ class Rollout:
     live: the live checks.
     The journal, then the listeners, hear of every act before and after it. stop: asked before
     every act; once it says yes, the wave under way is rolled back. resume: go on with the run that
-    the journal holds. patience_s: how long to wait for an approval. break_glass: why waves go on
-    without their approvals. now: by which approvals expire.
+    the journal holds. run_id: of a new run; switches are told it, too. fabric: digest under which
+    the fabric is kept for who goes on with it. end_checks: takes its sessions from a live check or
+    a gate that hangs, for good. patience_s: how long to wait for an approval. break_glass: why
+    waves go on without their approvals. now: by which approvals expire.
     """
 
     plan: Plan
@@ -73,11 +75,14 @@ class Rollout:
     stop: Callable[[], bool] = lambda: False
     rules: Rules | None = None
     resume: bool = False
+    run_id: str = field(default_factory=lambda: uuid4().hex)
+    fabric: str = ""
     sleep: Callable[[float], None] = no_sleep
     patience_s: float = 0.0
     break_glass: str = ""
     now: Callable[[], datetime] = approvals.utc_now
     live: Watching | None = None
+    end_checks: Callable[[], None] = nothing
     observed: dict[str, Seen] = field(default_factory=dict)
     history: History = field(default_factory=History)
     _raised: BaseException | None = None  # a defect: shown once the wave is back
@@ -251,7 +256,7 @@ class Rollout:
         gate, passed, said = wave.gate, True, []
         self._say(Event(wave.name, "", told.GATE, Phase.INTENT))
         if gate.pairs or not gate.unmeasured:
-            verdict = within(self._left_s(wave), "the RDMA gate", lambda: self.run_gate(gate))
+            verdict = self._in_time(wave, "the RDMA gate", lambda: self.run_gate(gate))
             passed, said = verdict.passed, [verdict.summary]
         if gate.unmeasured:
             said.append(f"not measured: {', '.join(gate.unmeasured)}")
@@ -272,10 +277,8 @@ class Rollout:
         begun = Event(wave.name, "", told.HEALTH, Phase.INTENT, data=json.dumps({"when": when}))
         self._say(begun)
         sick = rules is not None and rules.allow_sick
-        verdict = within(
-            self._left_s(wave),
-            "the live check",
-            lambda: asked(wave.devices, when, allow_sick=sick),
+        verdict = self._in_time(
+            wave, "the live check", lambda: asked(wave.devices, when, allow_sick=sick)
         )
         self._observe([wave])
         passed = Phase.DONE if verdict.passed else Phase.FAILED
@@ -286,11 +289,15 @@ class Rollout:
         code = 0 if verdict.passed else 4 if when == told.BEFORE else 3
         self._say(replace(begun, phase=passed, detail=said, code=code))
 
+    def _in_time(self, wave: Wave, what: str, ask: Callable[[], Verdict]) -> Verdict:
+        """A verdict while there is time to act on it; after that nothing of it goes on."""
+        return within(self._left_s(wave), what, ask, self.end_checks)
+
     def _left_s(self, wave: Wave) -> float | None:
         """What the trials of a wave leave, by their switches' own clocks; None: none runs."""
         seen = [self.observed[name] for name in wave.devices]
         left = [each.left_s for each in seen if each.trial is Whose.OURS]
-        return min(left) - MARGIN_S if left else None
+        return min(left) - self.plan.margin_s if left else None
 
     def _wait(self, action: Wait) -> None:
         for device in action.devices:
@@ -361,7 +368,8 @@ class Rollout:
         """Begin the run in the journal, where that is not done."""
         if not self.history.running:
             limits = asdict(self.history.rules or Rules(0))
-            self._mark(Phase.INTENT, {"mode": told.APPLY, "run": uuid4().hex, **limits})
+            begun = {"mode": told.APPLY, "run": self.run_id, "fabric": self.fabric}
+            self._mark(Phase.INTENT, {**begun, **limits})
 
     def _mark(self, phase: Phase, what: Mapping[str, object]) -> None:
         """Begin, resume or end the run in the journal."""

@@ -91,6 +91,7 @@ class History:
     healthy: frozenset[tuple[str, str]] = frozenset()  # live checks that passed: wave and when
     measured: frozenset[str] = frozenset()  # waves whose gate passed after their last trial began
     run: str = ""  # a word that no other run has
+    fabric: str = ""  # digest under which the fabric is kept as the run began with it
     approved: Mapping[str, str] = field(default_factory=dict)  # until when, by wave; ISO 8601
     unbound: str = ""  # by whom, and why, waves go on without approvals
     paused: str = ""  # by whom
@@ -127,7 +128,8 @@ class History:
             healthy = frozenset(each for each in self.healthy if each[1] == AFTER)
             anew = replace(self, courses=courses, measured=frozenset(), healthy=healthy)
             return replace(anew, resumed=True, paused="")
-        return History(running=True, rules=_rules(told), run=told.get("run", ""))
+        run, fabric = told.get("run", ""), told.get("fabric", "")
+        return History(running=True, rules=_rules(told), run=run, fabric=fabric)
 
     def _wave(self, event: Event) -> History:  # noqa: PLR0911 - one for each act
         if event.act == PAUSE:

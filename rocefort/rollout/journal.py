@@ -32,8 +32,8 @@ create table request (id integer primary key, at text not null, plan text not nu
   kind text not null, by text not null, wave text not null, data text not null, taken integer);
 """
 DAMAGED = (
-    "nothing is done by a journal that cannot be trusted; `rocefort status` shows what it says, "
-    "look at the switches themselves"
+    "nothing is done by a journal that cannot be trusted; `rocefort status` shows what it says; "
+    "look at the switches themselves, then plan anew from what they run, under another name"
 )
 
 

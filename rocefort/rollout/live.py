@@ -10,18 +10,39 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import is_not
+from types import MappingProxyType
+from typing import Generic, TypeVar
 
 from rocefort.dialects.vrp.parse import parse
 from rocefort.errors import DeviceFailed, Refused, RocefortError
 from rocefort.models.finding import Finding, Report, Severity
-from rocefort.models.network import Network, Sources
-from rocefort.models.observed import Observed
+from rocefort.models.network import Network, Node, Sources
+from rocefort.models.observed import DeviceSeen, Observed
+from rocefort.models.trial_time import SETTLE_S
 from rocefort.models.wording import counted
 from rocefort.validators import check_live, live_rules
-from rocefort.validators.live import Limits, Readings
+from rocefort.validators.live import Intended, Limits, Readings, intended_of
 
 Observe = Callable[[Sequence[str], Sequence[str]], Observed]  # all devices; those beside a change
+IntendedOf = Callable[[Network], Intended]
+Given = TypeVar("Given")
+Got = TypeVar("Got")
 NOT_DURING = ("LIV020",)  # a trial that runs is not saved, and must not be
+
+
+class Latest(Generic[Given, Got]):
+    """A function that is asked again only where it is given another object than last time."""
+
+    def __init__(self, ask: Callable[[Given], Got]) -> None:
+        self._ask = ask
+        self._known: tuple[Given, Got] | None = None
+
+    def __call__(self, given: Given) -> Got:
+        """The answer, from last time where that was about the same object."""
+        if self._known is None or self._known[0] is not given:
+            self._known = given, self._ask(given)
+        return self._known[1]
 
 
 @dataclass(frozen=True)
@@ -51,7 +72,7 @@ class Live:
 class LiveChecks:
     """The live checks of one rollout; call it with the devices of a wave and the baseline.
 
-    network: as the fabric is meant to be *at this moment* (see `meant_now`). settle_s: how long
+    network: as the fabric is meant to be *at this moment* (see `MeantNow`). settle_s: how long
     after a commit sessions, LLDP and AI-ECN may take; the checks are repeated until no new error is
     left or the time is up. before: None before the wave; during and after it what that call gave,
     judged against the fabric as it was meant to be then.
@@ -60,10 +81,11 @@ class LiveChecks:
     observe: Observe
     sources: Sources | None = None
     limits: Limits = field(default_factory=Limits)
-    settle_s: float = 30.0
+    settle_s: float = SETTLE_S
     pause_s: float = 1.0
     sleep: Callable[[float], None] = time.sleep
     monotonic: Callable[[], float] = time.monotonic
+    intended: IntendedOf = field(default_factory=lambda: Latest(intended_of))
 
     def __call__(
         self,
@@ -72,28 +94,39 @@ class LiveChecks:
         before: Live | None = None,
         *,
         on_trial: bool = False,
+        beside: Mapping[str, DeviceSeen] = MappingProxyType({}),
     ) -> Live:
         """Read the devices and their neighbours, and judge them.
 
         on_trial: during or after the wave, also where no baseline was read: a controller that goes
-        on has none, and then every error counts.
+        on has none, and then every error counts. beside: neighbours that were read just now.
         """
         late = on_trial or before is not None
         deadline = self.monotonic() + (self.settle_s if late else 0.0)
         while True:
-            found = self._once(network, devices, before, late=late)
+            observed = self._read(network, devices, beside)
+            found = self._judged(network, observed, before, late=late)
             if not found.new or self.monotonic() >= deadline:
                 return found
             self.sleep(self.pause_s)
 
-    def _once(
-        self, network: Network, devices: Sequence[str], before: Live | None, *, late: bool
-    ) -> Live:
-        asked = with_neighbours(network, devices)
+    def _read(
+        self, network: Network, devices: Sequence[str], beside: Mapping[str, DeviceSeen]
+    ) -> Observed:
+        wanted = with_neighbours(network, devices)
+        known = {name: beside[name] for name in wanted if name in beside and name not in devices}
+        asked = [name for name in wanted if name not in known]
         observed = self.observe(asked, [name for name in asked if name not in devices])
+        seen = {**observed.by_name, **known}
+        return observed.model_copy(update={"devices": tuple(seen[name] for name in wanted)})
+
+    def _judged(
+        self, network: Network, observed: Observed, before: Live | None, *, late: bool
+    ) -> Live:
         run = live_rules(ignore=NOT_DURING if late else ())
         readings = Readings(observed, before.observed if before else None, self.limits)
-        report = check_live(network, readings, self.sources, run=run)
+        intended = self.intended(network)
+        report = check_live(network, readings, self.sources, run=run, intended=intended)
         if before is None:
             return Live(observed, report, new=errors_of(report), first=not late)
         new, old = new_errors(report, before.report)
@@ -132,17 +165,33 @@ def with_neighbours(network: Network, devices: Sequence[str]) -> tuple[str, ...]
     return tuple(node.name for node in network.nodes if node.name in wanted)
 
 
-def meant_now(network: Network, running: Mapping[str, str], changed: Sequence[str]) -> Network:
+@dataclass
+class MeantNow:
     """The fabric between two waves: a switch that is not changed yet is meant to run what it ran.
 
-    running: texts by switch before the rollout; changed: switches that run the new text by now.
+    A text is read once, and while no text is another one it is the same Network.
     """
-    nodes = tuple(
-        node
-        if node.name in changed or node.name not in running
-        else node.model_copy(
-            update={"device": parse(running[node.name], f"{node.name} (running)").device}
+
+    network: Network  # as it is meant to be in the end
+    _nodes: dict[str, tuple[str, Node]] = field(default_factory=dict)  # of the text read last
+    _now: Network | None = None
+
+    def __call__(self, running: Mapping[str, str], changed: Sequence[str] = ()) -> Network:
+        """running: texts by switch; changed: switches that run the intended text by now."""
+        nodes = tuple(
+            node
+            if node.name in changed or node.name not in running
+            else self._running(node, running[node.name])
+            for node in self.network.nodes
         )
-        for node in network.nodes
-    )
-    return network.model_copy(update={"nodes": nodes})
+        now = self._now
+        if now is None or any(map(is_not, nodes, now.nodes)):
+            now = self._now = self.network.model_copy(update={"nodes": nodes})
+        return now
+
+    def _running(self, node: Node, text: str) -> Node:
+        known = self._nodes.get(node.name)
+        if known is None or known[0] != text:
+            device = parse(text, f"{node.name} (running)").device
+            known = self._nodes[node.name] = text, node.model_copy(update={"device": device})
+        return known[1]

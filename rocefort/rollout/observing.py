@@ -5,19 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from napalm.base.exceptions import CommandErrorException, ConnectionException
 from nornir.core import Nornir
+from nornir.core.inventory import Host
 from nornir.core.task import Result, Task
 
 from rocefort.dialects.vrp.names import interface_name
 from rocefort.dialects.vrp.observing import interfaces, lossless, routing, system
 from rocefort.dialects.vrp.observing.shown import Shown
 from rocefort.errors import DeviceFailed, RocefortError
-from rocefort.fleet.inventory import NEW_SESSION
+from rocefort.fleet.inventory import LIVE_SESSION
 from rocefort.models.network import Network
 from rocefort.models.observed import (
     DeviceSeen,
@@ -55,28 +56,36 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def observe(
+def observe(  # noqa: PLR0913 - what of whom, and how
     nornir: Nornir,
     network: Network,
     devices: Sequence[str],
     now: Callable[[], datetime] = utc_now,
     beside: Collection[str] = (),
+    *,
+    keep: bool = False,
 ) -> Observed:
     """Read switches at once; what fails on one is in its DeviceSeen, never raised.
 
-    beside: those of which only the topics BESIDE are read. In a session of its own: `dir` is a
-    command of the user view, and that of a rollout may hold a candidate.
+    beside: those of which only the topics BESIDE are read. keep: leave the sessions open, for they
+    are read again. In a session of its own: `dir` is a command of the user view, and that of a
+    rollout may hold a candidate.
     """
     began = now()
 
     def task(task: Task) -> Result:
-        driver: Driver = task.host.get_connection(NEW_SESSION, task.nornir.config)
+        host = task.host
+        topics = BESIDE if host.name in beside else tuple(Topic)
+
+        def read() -> DeviceSeen:
+            driver: Driver = host.get_connection(LIVE_SESSION, task.nornir.config)
+            return _read(_Reading(driver, network, host.name, now), topics)
+
         try:
-            topics = BESIDE if task.host.name in beside else tuple(Topic)
-            reading = _Reading(driver, network, task.host.name, now)
-            return Result(host=task.host, result=_read(reading, topics))
+            return Result(host=host, result=_in_session(host, read))
         finally:
-            task.host.close_connection(NEW_SESSION)
+            if not keep:
+                close_sessions([host])
 
     chosen = nornir.filter(filter_func=lambda host: host.name in set(devices))
     results = chosen.run(task=task, on_failed=True)
@@ -89,6 +98,33 @@ def observe(
         else:
             seen.append(results[name][0].result)
     return Observed(fabric=network.name, at=began, devices=tuple(seen))
+
+
+def _in_session(host: Host, read: Callable[[], DeviceSeen]) -> DeviceSeen:
+    """Read; that a session which was kept is lost by now is no finding: a new one may be had."""
+    kept = LIVE_SESSION in host.connections
+    try:
+        return read()
+    except ConnectionException:
+        if not kept:
+            raise
+    close_sessions([host])
+    return read()
+
+
+def close_sessions(hosts: Iterable[Host]) -> None:
+    """End the sessions that readings left open."""
+    for host in hosts:
+        if LIVE_SESSION in host.connections:
+            host.close_connection(LIVE_SESSION)
+
+
+def as_beside(seen: DeviceSeen) -> DeviceSeen:
+    """What a reading of a switch says where only the topics BESIDE are asked for."""
+    others = [topic for topic in Topic if topic not in BESIDE]
+    missing = {topic: why for topic, why in seen.missing.items() if topic in BESIDE}
+    missing |= dict.fromkeys(others, NOT_BESIDE)
+    return seen.model_copy(update={"missing": missing, **dict.fromkeys(others)})
 
 
 def _unread(name: str, at: datetime, why: str) -> DeviceSeen:

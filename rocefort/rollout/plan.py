@@ -118,7 +118,9 @@ def _sides(node: Node, running_text: str, rotate: Collection[str]) -> Sides:
         raise Refused("its syntax family is not known", where=node.name, how="name its hardware")
     _refuse_as_change(node, parsed.device)
     running = with_known_secrets(running_device(parsed, node.family), node.device, rotate)
-    intended = with_used(node.device, running, parsed.unmodelled)
+    # A default that is said would be planned for ever: no switch repeats it.
+    saved = saved_form(node.device, node.family)
+    intended = with_used(saved, running, parsed.unmodelled)
     return Sides(node, node.family, running, intended, kept_lines(parsed))
 
 

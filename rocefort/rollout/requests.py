@@ -61,10 +61,13 @@ def approve(  # noqa: PLR0913 - who, beside what and where
     return given
 
 
-def running_history(journal: Path, plan: Plan) -> History:
-    """Where the run under way stands; raises Refused where there is none, or no sound journal."""
+def running_history(journal: Path, plan: Plan, *, sound: bool = True) -> History:
+    """Where the run under way stands; raises Refused where there is none, or no sound journal.
+
+    sound: whether it must be, as for all but a wish to stop that a controller at work hears.
+    """
     found = status(journal)
-    if found.damage:
+    if found.damage and sound:
         raise Refused(f"is damaged: {found.damage}", where=str(journal), how=DAMAGED)
     history = found.history(plan.digest)
     if not history.running:
@@ -74,6 +77,19 @@ def running_history(journal: Path, plan: Plan) -> History:
             how="`rocefort apply` begins one",
         )
     return history
+
+
+def abort_is_asked(journal: Path, plan: Plan) -> bool:
+    """Whether an abort waits for a controller to take it up; raises ServiceFailed."""
+    with closing(connected(journal, create=False)) as connection:
+        try:
+            found = connection.execute(
+                "select count(*) from request where plan = ? and kind = 'abort' and taken is null",
+                (plan.digest,),
+            ).fetchone()
+        except sqlite3.Error as error:
+            raise ServiceFailed(f"cannot be read: {error}", where=str(journal)) from None
+    return bool(found[0])
 
 
 def _ask(path: Path, digest: str, kind: str, by: str, approval: Approval | None = None) -> None:

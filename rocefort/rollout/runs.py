@@ -35,7 +35,8 @@ def runs_of(entries: Iterable[Entry]) -> list[Run]:
             data = json.loads(entry.event.data)
             if entry.event.phase is Phase.INTENT and (number is None or data["mode"] != RESUME):
                 at_work[entry.plan] = len(found)
-                found.append(Run(entry.plan, (_life(entry, data),), _rules(data)))
+                lives, run = (_life(entry, data),), str(data.get("run", ""))
+                found.append(Run(entry.plan, lives, _rules(data), run=run))
             elif number is not None:
                 found[number] = _marked(found[number], entry, data)
                 if entry.event.phase is not Phase.INTENT:

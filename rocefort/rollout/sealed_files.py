@@ -31,14 +31,19 @@ def sealed_files(own: Iterable[Path]) -> tuple[SealedFile, ...]:
     return tuple(SealedFile(name=name, sha256=_digest(path)) for name, path in _named(own))
 
 
-def check_files(plan: Plan) -> None:
-    """Raise Refused where Rocefort or a file is another than when the plan was made."""
+def check_tool(plan: Plan) -> None:
+    """Raise Refused where Rocefort is another than when the plan was made."""
     if plan.tool != tool():
         raise Refused(
             f"was made by {plan.tool}, and this is {tool()}",
             where=f"plan {plan.digest[:12]}",
             how="apply or resume it by that version, or plan again",
         )
+
+
+def check_files(plan: Plan) -> None:
+    """Raise Refused where Rocefort or a file is another than when the plan was made."""
+    check_tool(plan)
     shipped = {name for name, _ in _named(())}
     own = (Path(file.name) for file in plan.files if file.name not in shipped and _is_own(file))
     now = {file.name: file.sha256 for file in sealed_files(own)}

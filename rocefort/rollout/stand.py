@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from rocefort.models.change import Change
+from rocefort.models.change import Change, Plan
 from rocefort.models.rollout import Act, Runs, Seen, Trouble, Whose
 from rocefort.rollout.history import Course, History, Leg
 
-MARGIN_S = 15.0
 LEGS = ("drain", "change while drained", "end of the drain")  # also of a commit's description
 UNDONE = " undone"
 CHANGED = frozenset({Act.LOAD, Act.TRIAL, Act.CHECK, Act.CONFIRM})
@@ -47,6 +46,7 @@ class Device:
     course: Course
     seen: Seen
     trial_s: int
+    margin_s: float  # what must be left of a trial to confirm it
     touched: bool
     amid: bool
 
@@ -97,9 +97,7 @@ class Device:
         if self.seen.trouble:
             return self.seen.trouble
         if self.seen.trial is Whose.FOREIGN:
-            what = "a trial is pending that this rollout did not start"
-            how = "wait for its timer, or confirm or abort it on the switch"
-            return Trouble(f"{self.name}: {what}; {how}", 4)
+            return Trouble(f"{self.name}: {_foreign(self.seen)}", 4)
         if self.seen.runs is Runs.OTHER and not self.mine:
             what = "its running configuration is not the one that the plan was made against"
             return Trouble(f"{self.name}: {what}; plan again", 4)
@@ -123,8 +121,9 @@ class Device:
             return ended if old else "somebody else confirmed its trial"
         if not seen.held:
             return "the session that its trial began in is lost, and no other can confirm it"
-        if seen.left_s < MARGIN_S:
-            return f"only {seen.left_s} s are left of its trial, too little to confirm it"
+        if seen.left_s < self.margin_s:
+            left = f"only {seen.left_s} s are left of its trial"
+            return f"{left}, too little to confirm it, which may take {self.margin_s:.0f} s"
         return ""
 
     def _ended_leg(self) -> str:
@@ -136,8 +135,17 @@ class Device:
         return ""
 
 
+def _foreign(seen: Seen) -> str:
+    """A trial that is not this run's, and what to do about it."""
+    if seen.other_run:
+        what = f"another run of this plan, {seen.other_run}, has a trial pending"
+        return f"{what}; one run at a time: go on with that one, or wait for its end"
+    what = "a trial is pending that this rollout did not start"
+    return f"{what}; wait for its timer, or confirm or abort it on the switch"
+
+
 def device_of(  # noqa: PLR0913, PLR0917 - all that is known of it
-    name: str, wave: str, parts: tuple[Change, ...], history: History, seen: Seen, trial_s: int
+    plan: Plan, wave: str, name: str, parts: tuple[Change, ...], history: History, seen: Seen
 ) -> Device:
     """A device on the leg that it is on, by what it says and what was done with it."""
     if len(parts) == 1:
@@ -146,7 +154,18 @@ def device_of(  # noqa: PLR0913, PLR0917 - all that is known of it
     else:
         leg, seen, amid = _on_the_way(name, parts, history, seen)
     course = history.course(name, leg)
-    return Device(name, wave, parts, leg, course, seen, trial_s, history.touched(name), amid)
+    return Device(
+        name=name,
+        wave=wave,
+        parts=parts,
+        leg=leg,
+        course=course,
+        seen=seen,
+        trial_s=plan.trial_s,
+        margin_s=plan.margin_s,
+        touched=history.touched(name),
+        amid=amid,
+    )
 
 
 def _on_the_way(

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rocefort.errors import BadInput
 from rocefort.models.rollout import Event
-from rocefort.rollout.chain import COLUMNS, HEAD_BYTES, Row, damage, parsed
+from rocefort.rollout.chain import COLUMNS, FIRST, HEAD_BYTES, Row, damage, parsed
 from rocefort.rollout.history import History, history_of
 from rocefort.rollout.journal import FORMAT, event_of, head_file
 
@@ -61,7 +61,7 @@ def status(path: Path) -> Status:
 
 
 def _read(path: Path) -> Status:
-    head = (0, "")
+    head = FIRST
     with suppress(FileNotFoundError):
         head = parsed(head_file(path).read_bytes()[:HEAD_BYTES])  # first: rows may only be more
     try:
@@ -77,7 +77,7 @@ def _read(path: Path) -> Status:
 
 def _up_to(rows: list[Row], head: tuple[int, str]) -> list[Row]:
     """Rows without those that came after the head was read: a controller may be at work."""
-    return rows[: head[0] + 1]
+    return rows if head == FIRST else rows[: head[0] + 1]
 
 
 def _rows(path: Path) -> list[Row]:

@@ -17,7 +17,9 @@ from rocefort.fleet.masking import masked
 from rocefort.models.change import Change
 from rocefort.models.network import Network
 from rocefort.models.rollout import Seen, Trouble
-from rocefort.rollout.device import DeviceSteps, Driver, persist_id
+from rocefort.models.trial_time import SETTLE_S
+from rocefort.rollout.device import DeviceSteps, Driver
+from rocefort.rollout.label import Label
 from rocefort.rollout.ports import Before, Outcome
 
 Step = Callable[[Driver, Change], object]
@@ -39,15 +41,15 @@ class NapalmSwitches:
         self,
         nornir: Nornir,
         network: Network,
-        plan_digest: str,
+        label: Label,
         secrets: Mapping[str, Secret] | None = None,
-        settle_s: float = 30.0,
+        settle_s: float = SETTLE_S,
     ) -> None:
         self._nornir = nornir
         families = {node.name: node.family for node in network.nodes}
-        self._steps = DeviceSteps(plan_digest, families, secrets or {}, settle_s)
+        self._steps = DeviceSteps(label, families, secrets or {}, settle_s)
         for node in network.nodes:
-            _name_trials(nornir.inventory.hosts[node.name], persist_id(plan_digest))
+            _name_trials(nornir.inventory.hosts[node.name], label.persist_id)
 
     @property
     def running(self) -> Mapping[str, str]:
@@ -76,7 +78,7 @@ class NapalmSwitches:
         return _errors(self._each(changes, self._steps.load))
 
     def trial(self, changes: Sequence[Change], seconds: int, words: Mapping[str, str]) -> Outcome:
-        """`commit trial`; the plan's digest and the leg's word go into the description."""
+        """`commit trial`; plan, run and the leg's word go into the description."""
         steps = self._steps
         return _errors(
             self._each(changes, lambda d, c: steps.trial(d, c, seconds, words[c.device]))
@@ -118,7 +120,7 @@ class _SessionLost(DeviceFailed):
 
 
 def _name_trials(host: Host, name: str) -> None:
-    """Let the trials of a switch carry an id that a later controller of this plan knows."""
+    """Let the trials of a switch carry an id that a later controller of this run knows."""
     for session in (SESSION, NEW_SESSION):
         extras = host.connection_options[session].extras or {}
         extras = {**extras, "optional_args": {**extras["optional_args"], "persist_id": name}}

@@ -12,12 +12,14 @@ from rocefort.models.change import digest_of
 
 @dataclass(frozen=True)
 class KeptTexts:
-    """Texts in a directory, each in a file that its SHA-256 names; they are never changed.
+    """Texts in a directory, each in a file that its SHA-256 names; one that is not so is mended.
 
     A text is kept as the switch shows it: it shows no password, only what it made of one.
+    what: they are, for who hears that one cannot be kept.
     """
 
     directory: Path
+    what: str = "what runs"
 
     def keep(self, text: str) -> str:
         """Make a text durable; returns its digest. Raises ServiceFailed."""
@@ -26,7 +28,7 @@ class KeptTexts:
         part = path.with_name(f"{digest}.part")
         try:
             self.directory.mkdir(mode=0o700, exist_ok=True)
-            if path.exists():
+            if path.is_file() and path.read_bytes() == text.encode():
                 return digest
             part.unlink(missing_ok=True)  # of a controller that died here
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -38,7 +40,7 @@ class KeptTexts:
             _sync(self.directory)
         except OSError as error:
             raise ServiceFailed(
-                f"what runs cannot be kept: {error.strerror}",
+                f"{self.what} cannot be kept: {error.strerror}",
                 where=str(self.directory),
                 how="nothing is changed without it",
             ) from None

@@ -9,7 +9,11 @@ import pwd
 
 def user() -> str:
     """Name of the user whose process this is; an environment variable cannot change it."""
-    number = os.getuid()
+    return name_of(os.getuid())
+
+
+def name_of(number: int) -> str:
+    """Name of a user."""
     try:
         return pwd.getpwuid(number).pw_name
     except KeyError:  # as in a container that has no entry of it

@@ -22,6 +22,7 @@ from rocefort.fleet.runner import open_fleet
 from rocefort.models.finding import Report
 from rocefort.models.host import HostPlan, HostSeen, HostsSeen
 from rocefort.models.wording import counted
+from rocefort.reports.rdma_plan import wrapped
 from rocefort.steps.judging import write_files
 from rocefort.validators import check_hosts
 
@@ -71,14 +72,23 @@ def rendered_text(plan: HostPlan) -> str:
 
 
 def write_hosts(plans: Mapping[str, HostPlan], out: Path) -> list[str]:
-    """Write one directory a server; returns a line on each, with what was left out."""
-    lines = []
+    """Write one directory a server; returns a line on each, then what was left out or assumed.
+
+    What holds for several servers is one sentence.
+    """
+    lines, told = [], dict[str, list[str]]()
     for name, plan in plans.items():
         paths = write_files(host_files(plan), out / name)
         _executable(out / name / SCRIPT)
         lines.append(f"{name}: {counted(len(paths), 'file')} in {out / name}")
-        lines += [f"{name}: left out: {sentence}" for sentence in plan.left_out]
-        lines += [f"{name}: assumed or not confirmed: {sentence}" for sentence in plan.unconfirmed]
+        sentences = [f"left out: {sentence}" for sentence in plan.left_out]
+        sentences += [f"assumed or not confirmed: {sentence}" for sentence in plan.unconfirmed]
+        for sentence in sentences:
+            told.setdefault(sentence, []).append(name)
+    for sentence, names in told.items():
+        every = len(names) == len(plans) > 1
+        who = f"all {len(names)} servers" if every else ", ".join(names)
+        lines += wrapped(f"{who}: {sentence}")
     return lines
 
 

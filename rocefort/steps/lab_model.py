@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from rocefort.dialects.vrp.interpret import Lines
 from rocefort.errors import BadInput, Refused
+from rocefort.lab.behind import BgpPath
 from rocefort.lab.model import Model, Routed, Routing, no_routing
 from rocefort.lab.model_ports import Cabling, PortsOfSwitch, read_running
 from rocefort.lab.model_routes import BgpRoute
@@ -16,8 +17,9 @@ from rocefort.lab.switch import EmulatedSwitch, PeerState
 from rocefort.models.device import Device
 from rocefort.models.network import End, Network, Node
 from rocefort.models.routing import RoutingState, SessionStatus
-from rocefort.validators.routing import solve
+from rocefort.validators.routing import analyse, solve
 
+OWN_HOP = "0.0.0.0"  # noqa: S104 - what a BGP table shows; nothing listens there
 OUTSIDE = "outside"  # what the cables of exits lead to, which no lab runs
 
 
@@ -73,16 +75,19 @@ def routing_of(network: Network) -> Routing:
     bare = network.model_copy(update={"nodes": (), "servers": None, "policy": None})
     read: dict[str, Lines] = {}
 
+    def at(running: Mapping[str, Lines], dead: frozenset[Port]) -> Network:
+        for name, node in nodes.items():
+            if read.get(name) is not running[name]:
+                nodes[name] = _running(node, running[name])
+                read[name] = running[name]
+        return bare.model_copy(
+            update={"nodes": tuple(_without(node, dead) for node in nodes.values())}
+        )
+
     def routed(running: Mapping[str, Lines], dead: frozenset[Port]) -> Routed:
         try:
-            for name, node in nodes.items():
-                if read.get(name) is not running[name]:
-                    nodes[name] = _running(node, running[name])
-                    read[name] = running[name]
-            now = bare.model_copy(
-                update={"nodes": tuple(_without(node, dead) for node in nodes.values())}
-            )
-            return _routed(now, solve(now))
+            now = at(running, dead)
+            return _routed(now, solve(now), lambda switch: _paths(at(running, dead), switch))
         except (Refused, BadInput):  # what runs is not modelled: nothing is claimed to be up
             return no_routing(running, dead)
 
@@ -108,7 +113,33 @@ def _without(node: Node, dead: frozenset[Port]) -> Node:
     )
 
 
-def _routed(network: Network, state: RoutingState) -> Routed:
+def _paths(network: Network, switch: str) -> list[BgpPath]:
+    """The BGP table of a switch: what it announces itself, and every way that it uses.
+
+    A next hop announces its own best way, so that and its AS are the path. A MED does not go on to
+    the next AS but one (RFC 4271), and the origin of a `network` is 0.
+    """
+    solution = analyse(network)
+    far = {session.peer: session.far[0] for session in solution.sessions
+           if session.device == switch and session.far}  # fmt: skip
+    asns = {node.name: node.device.bgp.asn for node in network.nodes if node.device.bgp}
+    found: list[BgpPath] = []
+    for prefix, group in solution.by_prefix:
+        if switch in group.origins:
+            found.append(BgpPath(prefix, OWN_HOP, med=0))
+            continue
+        selection = group.selections.get(switch)
+        for index, hop in enumerate(selection.next_hops if selection else ()):
+            sender = far[hop]
+            path = (asns[sender], *group.selections[sender].as_path)
+            med = 0 if len(path) == 1 else None
+            found.append(BgpPath(prefix, str(hop), path, best=index == 0, med=med))
+    return found
+
+
+def _routed(
+    network: Network, state: RoutingState, paths: Callable[[str], Sequence[BgpPath]]
+) -> Routed:
     learned = Counter((r.device, hop) for r in state.routes for hop in r.next_hops)
     peers: dict[str, list[PeerState]] = {node.name: [] for node in network.nodes}
     routes: dict[str, list[BgpRoute]] = {node.name: [] for node in network.nodes}
@@ -129,4 +160,4 @@ def _routed(network: Network, state: RoutingState) -> Routed:
                     prefixes=learned[session.device, session.peer],
                 )
             )
-    return Routed(peers, routes)
+    return Routed(peers, routes, paths)

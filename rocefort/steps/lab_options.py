@@ -31,6 +31,7 @@ class LabOptions:
     faults: tuple[str, ...] = ()  # SWITCH:NAME@WHAT
     power_loss: bool = False  # of every switch, before the start
     keep: bool = False  # whether switches go on from where they were
+    whole: bool = False  # lines that no command is known for stay in what a switch starts with
     log: Path | None = None  # what the switches were told and did: rocefort.lab.deeds
 
 

@@ -9,24 +9,26 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rocefort.design.derive import derive
 from rocefort.errors import BadInput, Refused
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.models.approval import Approval
 from rocefort.models.change import Plan
-from rocefort.models.rollout import Applied
+from rocefort.models.kept_fabric import KeptFabric
+from rocefort.models.rollout import Applied, Rules
 from rocefort.models.standing import Standing, Told
 from rocefort.reports.rollout_lines import JsonLines, WaveLines
 from rocefort.rollout import requests, runs
 from rocefort.rollout.approvals import Asked, rules_for
-from rocefort.rollout.back import plan_back
+from rocefort.rollout.back import applied_of, plan_back
 from rocefort.rollout.journal import Listener
 from rocefort.rollout.plan import read_plan, write_plan
+from rocefort.rollout.rehearsed import rehearsed, require_rehearsal
 from rocefort.rollout.signing import principals_of, signer_of
 from rocefort.rollout.status import status
 from rocefort.rollout.who import user
 from rocefort.steps.changing import Manner, apply_plan, resume_plan
-from rocefort.steps.planning import sealed_fabric
+from rocefort.steps.ground import back_stands_on, ground_of_run
+from rocefort.steps.planning import signed
 
 LIVE, PLAIN, JSON, AUTO = "live", "plain", "json", "auto"
 Say = Callable[[str], None]
@@ -70,18 +72,35 @@ def order_of(
 
 def begin(order: Order, asked: Asked, manner: Manner, listener: Listener) -> Applied:
     """Carry a plan out under the rules of its fabric and of the caller."""
-    policy = derive(Path(order.plan.source)).fabric.rollout
-    rules = rules_for(order.plan, policy.approvals, policy.max_unavailable, order.author, asked)
+
+    def rules(fabric: KeptFabric) -> Rules:
+        policy = fabric.policy
+        return rules_for(order.plan, policy.approvals, policy.max_unavailable, order.author, asked)
+
     return apply_plan(order.plan, order.access, order.journal, [listener], rules, manner)
 
 
 def go_on(order: Order, manner: Manner, listener: Listener) -> Applied:
-    """Go on with a run; its rules are those that it began with, and so are its allowed signers."""
+    """Go on with a run; its rules are those that it began with, and so are its allowed signers.
+
+    They count for what lies ahead: who signed is not asked where the run is to go back.
+    """
     if order.journal.is_file():
-        rules = status(order.journal).history(order.plan.digest).rules
-        if rules and rules.signers:
-            signer_of(order.sealed, Path(rules.signers))
+        history = status(order.journal).history(order.plan.digest)
+        goes_back = history.failure or requests.abort_is_asked(order.journal, order.plan)
+        if history.rules and history.rules.signers and not goes_back:
+            _check_signer(order, Path(history.rules.signers))
     return resume_plan(order.plan, order.access, order.journal, [listener], manner)
+
+
+def _check_signer(order: Order, allowed: Path) -> None:
+    """Raise BadInput or Refused where the plan is not signed by an allowed signer."""
+    try:
+        signer_of(order.sealed, allowed)
+    except (BadInput, Refused) as error:
+        what, where, how = error.problem.what, error.problem.where, error.problem.how
+        back = "to go back without: `rocefort abort`, then resume"
+        raise type(error)(what, where=where, how=f"{how}; {back}") from None
 
 
 @contextmanager
@@ -128,7 +147,7 @@ def told_of(sealed: Path | None, journal: Path | None) -> Told:
 def ask_pause(sealed: Path, journal: Path | None) -> str:
     """Ask that no further wave begins; gives what will come of it."""
     plan, notes = read_plan(sealed), journal_of(sealed, journal)
-    requests.running_history(notes, plan)
+    _refuse_idle(plan, notes)
     requests.request_pause(notes, plan, user())
     return _asked(plan, notes, "the wave under way is brought to its end, then no further begins")
 
@@ -136,9 +155,18 @@ def ask_pause(sealed: Path, journal: Path | None) -> str:
 def ask_abort(sealed: Path, journal: Path | None) -> str:
     """Ask that the wave under way is rolled back; gives what will come of it."""
     plan, notes = read_plan(sealed), journal_of(sealed, journal)
-    requests.running_history(notes, plan)
+    _refuse_idle(plan, notes)
     requests.request_abort(notes, plan, user())
     return _asked(plan, notes, "the wave under way is rolled back, then the run ends")
+
+
+def _refuse_idle(plan: Plan, journal: Path) -> None:
+    """Raise Refused where no run is under way.
+
+    A controller at work hears a wish to stop whatever became of the journal meanwhile; by one that
+    is damaged none will go on.
+    """
+    requests.running_history(journal, plan, sound=not where_stands(plan, journal).holder)
 
 
 def _asked(plan: Plan, journal: Path, comes: str) -> str:
@@ -170,6 +198,14 @@ def give_approval(
     return requests.approve(notes, plan, wave, by, plan.digest, key=key)
 
 
+def of_rehearsal(sealed: Path, *, required: bool = False) -> str:
+    """A sentence on a plan's rehearsal; raises Refused where one that passed is required."""
+    plan = read_plan(sealed)
+    if required:
+        require_rehearsal(sealed, plan)
+    return rehearsed(sealed, plan).sentence
+
+
 def _owner_of(key: Path, signers: str) -> str:
     """The name that the allowed signers of a run give to a key."""
     names = principals_of(key, Path(signers)) if signers else ()
@@ -179,20 +215,29 @@ def _owner_of(key: Path, signers: str) -> str:
     return names[0]
 
 
-def make_back(sealed: Path, journal: Path | None, out: Path) -> Plan:
-    """Seal the plan back of what was confirmed into a file; raises Refused where nothing was."""
-    plan = read_plan(sealed)
-    found = runs.told(journal_of(sealed, journal), plan.digest)
+def make_back(
+    sealed: Path, journal: Path | None, out: Path, key: Path | None = None
+) -> tuple[Plan, str]:
+    """Seal the plan back of what was confirmed into a file, and sign it where a key is named.
+
+    Gives words for its signature, too; raises Refused where nothing was confirmed.
+    It stands on the fabric that the run has kept: what its files say by now is what it leads from.
+    """
+    plan, notes = read_plan(sealed), journal_of(sealed, journal)
+    found = runs.told(notes, plan.digest)
     if found.damage:
-        raise Refused(f"is damaged: {found.damage}", where=found.journal, how="plan the way back")
+        how = "undo the change in the fabric's files, then `rocefort plan` leads back"
+        raise Refused(f"is damaged: {found.damage}", where=found.journal, how=how)
     if found.runs and not found.runs[-1].ended:
         raise Refused(
             "has a run of this plan that did not end",
             where=found.journal,
             how="`rocefort resume` or `rocefort abort` first",
         )
-    families = {n.name: n.family for n in sealed_fabric(plan).network.nodes if n.family}
-    mine = plan.model_copy(update={"author": user()})
-    back = plan_back(mine, runs.confirmed_of(found), families)
+    applied = applied_of(plan, runs.confirmed_of(found))
+    ground = ground_of_run(plan, notes, status(notes).history(plan.digest).fabric)
+    families = {n.name: n.family for n in ground.fabric.network.nodes if n.family}
+    mine = back_stands_on(plan.model_copy(update={"author": user()}), notes, ground)
+    back = plan_back(mine, applied, families)
     write_plan(back, out)
-    return back
+    return back, signed(out, key)

@@ -15,22 +15,28 @@ Hops = frozenset[IPv4Address]
 Tables = Mapping[str, Mapping[IPv4Network, Hops]]  # of kernels: BGP's routes by switch
 
 
+KERNEL_ENGINE = ("the kernel", "the engine")
 Ties = Callable[[str, IPv4Network], Hops]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One prefix of one switch to which two opinions send packets by other next hops."""
+    """One prefix of one switch to which two opinions send packets by other next hops.
+
+    who: has the tables that were compared, and what they were compared with.
+    """
 
     switch: str
     prefix: IPv4Network
     kernel: Hops
     engine: Hops
+    who: tuple[str, str] = KERNEL_ENGINE
 
     def __str__(self) -> str:
+        first, second = self.who
         return (
-            f"{self.switch} {self.prefix}: the kernel has {_words(self.kernel)}, "
-            f"the engine {_words(self.engine)}"
+            f"{self.switch} {self.prefix}: {first} has {_words(self.kernel)}, "
+            f"{second} {_words(self.engine)}"
         )
 
 
@@ -56,16 +62,15 @@ def after_failure(network: Network, failure: Failure, tables: Tables) -> Opinion
     return compare_tables(solution.state, alive, solution.ties)
 
 
-def compare_tables(state: RoutingState, tables: Tables, ties: Ties) -> Opinions:
+def compare_tables(
+    state: RoutingState, tables: Tables, ties: Ties, who: tuple[str, str] = KERNEL_ENGINE
+) -> Opinions:
     """Compare kernels with an engine's answers, or with recorded ones, of these switches.
 
     ties: next hops that only an arbitrary tie-breaker tells apart: where a switch may use fewer,
     two opinions need to have equally many of them, not the same ones.
     """
-    wanted: dict[str, dict[IPv4Network, Hops]] = {name: {} for name in tables}
-    for route in state.routes:
-        if route.device in wanted:
-            wanted[route.device][route.prefix] = frozenset(route.next_hops)
+    wanted = tables_of(state, tables)
     pairs = [
         (name, prefix)
         for name, table in tables.items()
@@ -73,10 +78,19 @@ def compare_tables(state: RoutingState, tables: Tables, ties: Ties) -> Opinions:
     ]
     differences = tuple(
         each
-        for each in _differing(pairs, wanted, tables)
+        for each in _differing(pairs, wanted, tables, who)
         if not _same_choice(each, ties(each.switch, each.prefix))
     )
     return Opinions(state.engine, len(pairs), differences)
+
+
+def tables_of(state: RoutingState, switches: Collection[str]) -> dict[str, dict[IPv4Network, Hops]]:
+    """An engine's answers as tables of these switches."""
+    found: dict[str, dict[IPv4Network, Hops]] = {name: {} for name in switches}
+    for route in state.routes:
+        if route.device in found:
+            found[route.device][route.prefix] = frozenset(route.next_hops)
+    return found
 
 
 def _same_choice(difference: Difference, ties: Hops) -> bool:
@@ -85,13 +99,16 @@ def _same_choice(difference: Difference, ties: Hops) -> bool:
 
 
 def _differing(
-    pairs: Collection[tuple[str, IPv4Network]], wanted: Tables, tables: Tables
+    pairs: Collection[tuple[str, IPv4Network]],
+    wanted: Tables,
+    tables: Tables,
+    who: tuple[str, str],
 ) -> Iterator[Difference]:
     for name, prefix in pairs:
         kernel = tables[name].get(prefix, frozenset())
         engine = wanted[name].get(prefix, frozenset())
         if kernel != engine:
-            yield Difference(name, prefix, kernel, engine)
+            yield Difference(name, prefix, kernel, engine, who)
 
 
 def _words(hops: Hops) -> str:

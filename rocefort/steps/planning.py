@@ -17,7 +17,7 @@ from rocefort.models.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.network import Role
 from rocefort.models.saved_form import saved_form
-from rocefort.rdma.gate import plan_gate
+from rocefort.rdma.gate import gate_s, plan_gate
 from rocefort.rollout.cut_off import refuse_cut_off
 from rocefort.rollout.maintenance import refuse_beyond_trial
 from rocefort.rollout.meanwhile import Judge
@@ -27,6 +27,7 @@ from rocefort.rollout.sealed_files import check_files, sealed_files, tool
 from rocefort.rollout.secrets import check_rotation
 from rocefort.rollout.signing import sign, signature_of
 from rocefort.rollout.switches import collect_running
+from rocefort.rollout.trial_times import refuse_short_trials
 from rocefort.rollout.waves import make_waves
 from rocefort.rollout.who import user
 from rocefort.steps.capacity import capacity_of, demand_of
@@ -83,8 +84,8 @@ def make_plan(
     """Check, verify, then seal a plan.
 
     Raises Refused for a fabric with errors, drift that nobody owns, a change that could cut the
-    management path, a spine that the others cannot stand in for; NeedsMaintenance for a change
-    that no trial can make.
+    management path, a spine that the others cannot stand in for, trials that end before their
+    checks could; NeedsMaintenance for a change that no trial can make.
     """
     wishes = wishes or Wishes()
     derived = derive(fabric)
@@ -99,6 +100,8 @@ def make_plan(
     capacity = capacity_of(subject, demand, solution) if _asks(subject, sides) else None
     policy = derived.fabric.rollout
     judge = Judge(subject.network, sides, policy, capacity if demand.demand else None)
+    waves = _waves(derived, subject, sides, access)
+    refuse_short_trials(waves, policy, gate_s, str(find_fabric(fabric)))
     return Plan(
         fabric=derived.fabric.fabric,
         source=str(find_fabric(fabric).resolve()),
@@ -109,8 +112,9 @@ def make_plan(
         base=wishes.base,
         adopted=owned,
         trial_s=policy.trial_s,
+        settle_s=policy.settle_s,
         changes=tuple(each.whole for each in sides.values()),
-        waves=judge.judged(_waves(derived, subject, sides, access)),
+        waves=judge.judged(waves),
     ).seal()
 
 
@@ -124,7 +128,9 @@ def _waves(
         [name for name, each in sides.items() if not each.whole.empty],
         policy.canary,
         policy.max_unavailable,
-        lambda devices: plan_gate(subject.network, rdma, devices, access.speed_note, servers),
+        lambda devices: plan_gate(
+            subject.network, rdma, devices, access.speed_note, servers, access.servers_note
+        ),
     )
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from nornir.core import Nornir
 
 from rocefort.design.derive import Derived, derive
-from rocefort.errors import BadInput, DeviceFailed, Problem, Refused
+from rocefort.errors import BadInput, DeviceFailed, Problem, Refused, ServiceFailed
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.runner import open_fleet
 from rocefort.models.fabric_rdma import is_within
 from rocefort.models.network import Server
 from rocefort.models.rdma_counters import NicCounters, SwitchCounters
-from rocefort.models.rdma_plan import RdmaHost, RdmaPlan, Suite
+from rocefort.models.rdma_plan import UNPROBED, RdmaHost, RdmaPlan, Suite
 from rocefort.models.rdma_result import Judged, Measurement, RawEnd, RdmaResult, Stopped
 from rocefort.rdma import history
 from rocefort.rdma.counter_rules import judge_nics, judge_switches
@@ -31,7 +31,6 @@ from rocefort.rdma.suites import plan_suite
 from rocefort.rdma.verdicts import verdicts
 from rocefort.steps.rdma_switches import leaves_and_spines, read_switches
 
-UNPROBED = "unprobed"  # in place of a device, in a plan that nobody has asked the servers for
 WITHOUT_PERFTEST = (Suite.STORAGE, Suite.MPI)
 
 Say = Callable[[str], None]
@@ -49,6 +48,14 @@ class Asked:
     deadline_s: float | None = None
 
 
+class NotKept(ServiceFailed):
+    """A run was measured and judged, and its history could not be written: here it is."""
+
+    def __init__(self, error: ServiceFailed, result: RdmaResult) -> None:
+        super().__init__(problems=error.problems)
+        self.result = result
+
+
 @dataclass(frozen=True)
 class Talk:
     """How a run talks to a person: what it says as it goes, and whether it is to stop."""
@@ -57,11 +64,20 @@ class Talk:
     stopped: Callable[[], bool] = lambda: False
 
 
-def make_plan(fabric: Path, asked: Asked) -> RdmaPlan:
-    """The plan as far as the design alone says it; no server is asked."""
+def make_plan(fabric: Path, asked: Asked, access: Connections | None = None) -> RdmaPlan:
+    """The plan of a run; without an access as far as the design alone says it, and nobody is asked.
+
+    With one the servers are asked what they have, as for a run, and none is loaded or held. Raises
+    what `run_tests` raises before it measures, but for the window.
+    """
     derived = derive(fabric)
     rdma = derived.fabric.rdma
     names = allowed_servers(derived.network, rdma, asked.servers)
+    if access is not None:
+        with open_fleet(derived.network, access) as nornir:
+            probed = _probed(nornir, _servers(derived, names), asked)
+        plan = _plan(derived, asked, probed, {})
+        return plan.model_copy(update={"unmeasured": (*plan.unmeasured, *_useless(probed, {}))})
     hosts = [RdmaHost(name=name, device=UNPROBED, gid_index=0) for name in names]
     return plan_suite(derived.network, rdma, asked.suite, hosts, asked.options)
 
@@ -75,7 +91,8 @@ def run_tests(
 ) -> RdmaResult:
     """Probe, plan, measure, judge and keep one run.
 
-    Raises Refused before any server is loaded that must not be, DeviceFailed where none can be.
+    Raises Refused before any server is loaded that must not be, DeviceFailed where none can be,
+    NotKept, with the run in it, where it is all done and cannot be kept.
     """
     derived = derive(fabric)
     rdma = derived.fabric.rdma
@@ -83,8 +100,7 @@ def run_tests(
     _refuse_outside(rdma.window, derived.network.name)
     with history.opened(kept, make=True) as past, open_fleet(derived.network, access) as nornir:
         run = new_id()
-        servers = tuple(s for s in derived.network.servers or () if s.name in names)
-        probed = _probed(nornir, servers, asked)
+        probed = _probed(nornir, _servers(derived, names), asked)
         with held(nornir, [n for n, p in probed.items() if p.host is not None], run) as hold:
             busy = hold.refused
             plan = _plan(derived, asked, probed, busy)
@@ -99,8 +115,15 @@ def run_tests(
             result = result.model_copy(update={"conditions": facts, "unmeasured": lacking})
         judged = verdicts(derived.network, rdma, plan, result.measurements, past.good(result))
         result = result.model_copy(update={"judged": (*judged, *result.judged)})
-        past.keep(result, raw)
+        try:
+            past.keep(result, raw)
+        except ServiceFailed as error:
+            raise NotKept(error, result) from None
     return result
+
+
+def _servers(derived: Derived, names: Sequence[str]) -> tuple[Server, ...]:
+    return tuple(server for server in derived.network.servers or () if server.name in names)
 
 
 def new_id() -> str:

@@ -1,4 +1,4 @@
-"""Steps of `rdma show|compare|history|export`: what is kept, shown."""
+"""Steps of `rdma show|history|export`: what is kept, shown."""
 
 from __future__ import annotations
 
@@ -6,87 +6,23 @@ import csv
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from rocefort.errors import BadInput
-from rocefort.models.rdma_plan import Program
 from rocefort.models.rdma_result import Measurement, RdmaResult
 from rocefort.rdma.history import History
-from rocefort.rdma.references import compare, load_reference, reference_names
-from rocefort.rdma.regression import regression
 from rocefort.reports.page_rdma import RdmaPageContent, Series, rdma_page
+from rocefort.reports.rdma_tables import figure, label
 from rocefort.steps.judging import write_files
 
 COLUMNS = (
-    *("run", "began", "fabric", "suite", "program", "pair", "size_bytes", "outcome", "verdict"),
+    *("run", "began", "fabric", "suite", "round", "program", "detail", "pair", "size_bytes"),
+    *("outcome", "verdict"),
     *("gbps", "latency_us", "typical_us", "p99_us", "p999_us", "iops", "sentence"),
 )
 
 
-@dataclass(frozen=True)
-class Compared:
-    """A comparison in words."""
-
-    title: str
-    notes: tuple[str, ...]
-    lines: tuple[str, ...]
-
-
-def compare_with(past: History, run: str, other: str) -> Compared:
-    """A run beside a reference that ships, or beside another run; raises BadInput."""
-    result = past.load(run)
-    if other in reference_names():
-        reference = load_reference(other)
-        caution = (f"caution: {reference.caution}",) if reference.caution else ()
-        here = tuple(f"here: {name}: {value}" for name, value in result.conditions.items())
-        rows = tuple(row.sentence for row in compare(result, reference))
-        return Compared(
-            f"run {result.id} beside {reference.title} ({reference.source})",
-            (*caution, *here),
-            rows,
-        )
-    if all(other not in (line.id, "last") for line in past.runs()):
-        known = ", ".join(reference_names())
-        how = f"a reference ({known}), or a run of `rdma history`"
-        raise BadInput(f"nothing to compare with is called {other!r}", where="--with", how=how)
-    earlier = past.load(other)
-    return Compared(
-        f"run {result.id} beside run {earlier.id} of {earlier.began:%Y-%m-%d %H:%M} UTC",
-        tuple(_unlike(result, earlier)),
-        tuple(_beside(result, earlier)) or ("nothing that both have measured",),
-    )
-
-
-def _unlike(result: RdmaResult, earlier: RdmaResult) -> Iterator[str]:
-    for name in dict.fromkeys((*result.conditions, *earlier.conditions)):
-        ours, theirs = (r.conditions.get(name, "not known") for r in (result, earlier))
-        if ours != theirs:
-            yield f"differs: {name}: {theirs}, now {ours}"
-
-
-def _beside(result: RdmaResult, earlier: RdmaResult) -> Iterator[str]:
-    before: dict[tuple[Program, str, int | None], list[float]] = {}
-    for each in earlier.measurements:
-        if each.value is not None:
-            before.setdefault(each.key, []).append(each.value)
-    for each in result.measurements:
-        if each.value is None or each.key not in before:
-            continue
-        then = before[each.key]
-        higher = not each.run.program.measures_latency
-        found = regression(then, [each.value], higher_is_better=higher)
-        unit = "Gb/s" if higher else "us"
-        size = "" if each.run.size_bytes is None else f" of {each.run.size_bytes} bytes"
-        change = each.value / then[0] - 1
-        yield (
-            f"{each.run.pair} {each.run.program}{size}: {then[0]:.2f} {unit}, now "
-            f"{each.value:.2f} ({change:+.1%}); {found.sentence}"
-        )
-
-
-def pair_history(past: History, pair: str) -> list[tuple[str, datetime, str, str]]:
+def pair_history(past: History, pair: str) -> list[tuple[str, str, str, str]]:
     """All values between two servers, either way, the oldest first; raises BadInput for none."""
     names = [name.strip() for name in pair.split(",")]
     if len(names) != 2:
@@ -96,9 +32,8 @@ def pair_history(past: History, pair: str) -> list[tuple[str, datetime, str, str
     for line in reversed(past.runs()):
         for each in past.load(line.id).measurements:
             if each.run.pair in wanted and each.value is not None:
-                unit = "us" if each.run.program.measures_latency else "Gb/s"
-                what = f"{each.run.program} {each.run.size_bytes or ''}".strip()
-                rows.append((line.id, line.began, what, f"{each.value:.2f} {unit}"))
+                what = f"{label(each.run)} {each.run.size_bytes or ''}".strip()
+                rows.append((line.id, line.suite, what, figure(each)))
     if not rows:
         raise BadInput(f"no value of {pair}", where=str(past.path), how="`rdma history` lists runs")
     return rows
@@ -116,29 +51,42 @@ def exported(past: History, result: RdmaResult, form: str, *, raw: bool) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows(_csv_row(result, each) for each in result.measurements)
+    rounds = {run.id: each.number for each in result.plan.rounds for run in each.runs}
+    for each in result.measurements:
+        writer.writerows(_csv_rows(result, each, rounds.get(each.run.id)))
     return text.getvalue()
 
 
-def _csv_row(result: RdmaResult, each: Measurement) -> tuple[object, ...]:
-    run, got = each.run, each.figures
-    figures = [
-        getattr(got, name) if got is not None else None
-        for name in ("gbps", "latency_us", "typical_us", "p99_us", "p999_us", "iops")
-    ]
+def _csv_rows(
+    result: RdmaResult, each: Measurement, round_: int | None
+) -> Iterator[tuple[object, ...]]:
+    """One row a run; of MPI one a size. What a run printed over time goes into JSON alone."""
+    run = each.run
     of_run = (result.id, result.began.isoformat(), result.plan.fabric, result.plan.suite.value)
-    what = (run.program.value, run.pair, run.size_bytes, each.outcome, each.verdict.value)
-    return (*of_run, *what, *figures, each.sentence)
+    what = (*of_run, round_, run.program.value, run.detail, run.pair)
+    ended = (each.outcome, each.verdict.value)
+    for point in each.sizes:
+        figures = (None, point.average_us, None, None, None, None)
+        yield (*what, point.size_bytes, *ended, *figures, each.sentence)
+    if not each.sizes:
+        names = ("gbps", "latency_us", "typical_us", "p99_us", "p999_us", "iops")
+        values = [getattr(each.figures, name) if each.figures else None for name in names]
+        yield (*what, run.size_bytes, *ended, *values, each.sentence)
 
 
 def write_page(past: History, result: RdmaResult, path: Path) -> None:
-    """The page of a run, with the earlier values of its pairs."""
+    """The page of a run, with the values of its pairs up to it, under the same load."""
     series = []
-    for each in dict.fromkeys(m.key for m in result.measurements if m.value is not None):
-        program, pair, size = each
-        kept = past.series(program.value, pair, size)
-        if len(kept) > 1:
-            points = tuple((k.run, k.began, k.value, k.good) for k in kept)
-            series.append(Series(program=program, pair=pair, size_bytes=size, points=points))
+    shapes = result.plan.shapes
+    measured = [m for m in result.measurements if m.value is not None]
+    for each in {(*m.key, shapes.get(m.run.id, "")): m for m in measured}.values():
+        program, pair, size = each.key
+        kept = past.series(program.value, pair, size, shapes.get(each.run.id, ""))
+        points = tuple((k.run, k.began, k.value, k.good) for k in kept if k.began <= result.began)
+        if len({run for run, *_ in points}) > 1:
+            what = label(each.run)
+            series.append(
+                Series(program=program, what=what, pair=pair, size_bytes=size, points=points)
+            )
     text = rdma_page(RdmaPageContent(result=result, history=tuple(series)))
     write_files({path.name: text}, path.parent)

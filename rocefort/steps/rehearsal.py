@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort.dialects.vrp.interpret import forget_lines
+from rocefort.dialects.vrp.kept import whole_tree
 from rocefort.dialects.vrp.secrets import as_saved
 from rocefort.errors import Refused
 from rocefort.fleet.connections import Access, Connections, ServerAccess, save_connections
@@ -83,7 +84,7 @@ def rehearse(
         if deeds is not None:
             opened.enter_context(deeds)
         server = LabServer(switches, state, chosen.listen, behind=model, store=store, deeds=deeds)
-        hosts = _hosts(network, state, chosen.listen, len(switches))
+        hosts = hosts_of(network, state, chosen.listen, len(switches))
         if chosen.keep:  # a lab that a person drives: its servers take whole RDMA tests
             roots = _rdma_roots(network, state / "rdma")
             hosts.settings = roots
@@ -92,7 +93,7 @@ def rehearse(
         del network, texts  # much memory, and no more needed: the switches run on
         opened.enter_context(run_in_thread(server))
         opened.enter_context(hosts.in_thread())
-        connections = _connections(server, hosts, state)
+        connections = connections_of(server, hosts, state)
         if chosen.keep:
             connections = connections.model_copy(update={"speed_note": EMULATED_NOTE})
         file = state / "connections.yaml"
@@ -100,7 +101,7 @@ def rehearse(
         yield Rehearsal(switches, hosts, connections, file, model, server, restored)
 
 
-def _hosts(network: Network, state: Path, listen: tuple[str, int], switches: int) -> RdmaHosts:
+def hosts_of(network: Network, state: Path, listen: tuple[str, int], switches: int) -> RdmaHosts:
     """The servers; where ports are fixed, theirs follow those of the switches."""
     addresses = {s.name: str(s.address.ip) for s in network.servers or ()}
     samples: dict[str, Sample] = {tool: read_sample(SAMPLES, name) for tool, name in GOOD.items()}
@@ -137,7 +138,7 @@ def _switches(
     for node in network.nodes:
         known = store is not None and store.knows(node.name)
         # What it has saved comes from the state then: reading a start-up text takes its time.
-        switch = _switch(network, node.name, "" if known else texts[node.name], options, pool)
+        switch = switch_of(network, node.name, "" if known else texts[node.name], options, pool)
         if store is not None and store.restore(switch, pool):
             restored.append(node.name)
         if options.power_loss:
@@ -147,9 +148,10 @@ def _switches(
     return switches, tuple(restored)
 
 
-def _switch(
+def switch_of(
     network: Network, name: str, text: str, options: LabOptions, pool: Pool
 ) -> EmulatedSwitch:
+    """A switch that runs and has saved a text. Raises Refused where its family is not known."""
     node = network.by_name[name]
     if node.family is None or node.hardware is None or node.software is None:
         raise Refused("its syntax family is not known", where=name, how="name its hardware")
@@ -162,12 +164,14 @@ def _switch(
         trial_mode=options.trial,
         persist="present" if options.persist else "absent",
     )
-    switch.running = switch.saved = pool.share(switch.running)
+    started = whole_tree(as_saved(text), switch.family) if options.whole else switch.running
+    switch.running = switch.saved = pool.share(started)
     switch.startup = ""  # it has been read
     return switch
 
 
-def _connections(server: LabServer, hosts: RdmaHosts, state: Path) -> Connections:
+def connections_of(server: LabServer, hosts: RdmaHosts, state: Path) -> Connections:
+    """How all of a server's switches and these servers are reached; passwords are files beside."""
     known_hosts = state / "all_known_hosts"
     known_hosts.write_text(server.known_hosts.read_text() + hosts.known_hosts_text)
     for user, password in ((server.user, server.password), (hosts.user, hosts.password)):

@@ -15,6 +15,7 @@ from functools import cached_property
 from rocefort.dialects.vrp.provenance import Line
 from rocefort.models.network import EVERY, Network, Sources
 from rocefort.models.review import ChangedLine, IntentChange, SwitchLines
+from rocefort.models.side_table import on_lines
 from rocefort.validators.ports import ends_of
 
 OWNER = re.compile(r"(?:interfaces|bgp\.peers)\[[^]]+\]")  # what a cable brings
@@ -55,10 +56,9 @@ class Origins:
         """Fields whose line of YAML may have changed, by device: of parts of what a line says."""
         lines = {int(place.rpartition(":")[2]) for place in self.changed}
         found: defaultdict[str, list[str]] = defaultdict(list)
-        for key, position in self.sources.table.items():
-            if position.line in lines:
-                device, _, path = key.partition("/")
-                found[device].append(path)
+        for key in on_lines(self.sources.table, lines):
+            device, _, path = key.partition("/")
+            found[device].append(path)
         return found
 
     def _at(self, device: str, path: str) -> str:

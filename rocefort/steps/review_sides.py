@@ -18,10 +18,18 @@ from rocefort.documents.validate import validate
 from rocefort.errors import BadInput
 from rocefort.models.fabric import Fabric
 from rocefort.models.hardware import Family, SyntaxFamily
-from rocefort.models.network import Position, Sources
+from rocefort.models.network import Network, Position, Sources
 from rocefort.paths import HARDWARE as SHIPPED_HARDWARE
 from rocefort.paths import PROFILES as SHIPPED_PROFILES
-from rocefort.steps.revisions import HARDWARE, PROFILES, Revision, checked_out, commit_of, git
+from rocefort.steps.revisions import (
+    HARDWARE,
+    PROFILES,
+    NotInGit,
+    Revision,
+    checked_out,
+    commit_of,
+    git,
+)
 
 WORKTREE = "worktree"
 ALIKE = 0.5  # share of lines that two files have at least to be one that was renamed
@@ -114,12 +122,15 @@ def read_sides(fabric: Path | None, base: str, head: str) -> Sides:
         with checked_out(Revision(top, base, commit, was)) as files:
             root = _root_of(files.source, was)
             side = _read(root, was, title, f"{base}:", may_fail=True)
+    known = side.derived.network if side and side.derived else None
     if head_commit is None:
-        newer = _read(top, path, f"{WORKTREE} of {top.name}", "", may_fail=False)
+        name = f"{WORKTREE} of {top.name}"
+        newer = _read(top, path, name, "", may_fail=False, known=known)
     else:
         with checked_out(Revision(top, head, head_commit, path)) as files:
             root = _root_of(files.source, path)
-            newer = _read(root, path, f"{head} ({head_commit[:7]})", "", may_fail=False)
+            name = f"{head} ({head_commit[:7]})"
+            newer = _read(root, path, name, "", may_fail=False, known=known)
     return Sides(top, side, title, _sharing(newer, side), tuple(notes))
 
 
@@ -148,7 +159,7 @@ def _top(fabric: Path | None) -> Path:
     place = place if place.is_dir() else place.parent
     try:
         return Path(git(place, "rev-parse", "--show-toplevel"))
-    except BadInput as error:
+    except NotInGit as error:
         how = "a review compares two revisions: run it where the fabric is in git"
         raise BadInput(error.problem.what, where=error.problem.where, how=how) from None
 
@@ -226,8 +237,16 @@ def _path_at_base(top: Path, base: str, path: str, head: str | None) -> tuple[st
     return nearest, f"{path} was {nearest} at the base ({alike[nearest]:.0%} of its lines)"
 
 
-def _read(root: Path, path: str, title: str, prefix: str, *, may_fail: bool) -> ReviewSide:
-    """One side below a directory, all of it."""
+def _read(  # noqa: PLR0913 - where it is, how it is called, and what is known of the other
+    root: Path,
+    path: str,
+    title: str,
+    prefix: str,
+    *,
+    may_fail: bool,
+    known: Network | None = None,
+) -> ReviewSide:
+    """One side below a directory, all of it; known: the other side."""
     names = Names(str(root.resolve()), prefix, {})
     problems: tuple[str, ...] = ()
     document: Document | None = None
@@ -240,7 +259,7 @@ def _read(root: Path, path: str, title: str, prefix: str, *, may_fail: bool) -> 
         catalogue = load_catalogue(hardware)
         families = dict(catalogue.families)
         loaded = Loaded(validate(Fabric, document), document)
-        derived = derive_loaded(loaded, catalogue, shipped_profiles(profiles))
+        derived = derive_loaded(loaded, catalogue, shipped_profiles(profiles), known)
     except BadInput as error:
         if not may_fail:
             raise

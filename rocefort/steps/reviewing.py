@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from rocefort.dialects.vrp.provenance import changed_lines
 from rocefort.documents.difference import document_changes
 from rocefort.documents.read import Document
 from rocefort.errors import BadInput, Problem
-from rocefort.models.advice import Advice
 from rocefort.models.difference import Difference
 from rocefort.models.fabric_routing import Capacity
 from rocefort.models.finding import Report
@@ -33,7 +32,6 @@ from rocefort.rollout.blast import blast_radius
 from rocefort.rollout.difference import Side, difference
 from rocefort.rollout.management_path import management_path
 from rocefort.steps.comparing import switches_of
-from rocefort.steps.judging import write_files
 from rocefort.steps.reporting import rule_texts
 from rocefort.steps.review_advice import advice_on, without_live_patches
 from rocefort.steps.review_drain import Sight
@@ -46,6 +44,7 @@ from rocefort.steps.review_renames import (
 )
 from rocefort.steps.review_sides import ReviewSide, Sides, read_sides
 from rocefort.steps.review_verification import Asking, Outcome, Version, verify_both
+from rocefort.steps.together import put_together
 from rocefort.steps.verifying import TOKEN
 from rocefort.validators import check, titles
 from rocefort.validators.batfish_access import service_at
@@ -94,30 +93,15 @@ def make_review(asked: ReviewRequest) -> Review:
     verified = verify_both(version, Version(network, head.sources), changed, asking)
     report = check(network, head.sources)
     found = _findings(version, network, report, verified)
-    lines: tuple[SwitchLines, ...] = ()
     intent = tuple(_intent(sides))
-    advice: tuple[Advice, ...] = ()
+    sight = _sight(sides, names, changed, network, verified)
+    lines: tuple[SwitchLines, ...] = ()
     blast, management = Blast(), ManagementPath()
-    if before is not None and base is not None:
-        intents = {s.name: s for fabric in (before.fabric, after.fabric) for s in fabric.servers}
-        blast = blast_radius(before.network, network, changed, intents)
-        management = management_path(before.network, network, changed)
-        old = origins(was.sources, before.network, intent, head=False)
-        new = origins(will.sources, network, intent, head=True)
-        lines = tuple(
-            switch_lines(
-                name,
-                changed_lines(was.switches[name].rendered, texts[name].text, texts[name].parsed),
-                old,
-                new,
-            )
-            for name in touched
-        )
-        canary = after.fabric.rollout.canary
-        told = before.network, network, changed, intents, names, head.path, canary
-        retired = tuple(_retired(after.fabric.capacity))
-        sight = Sight(*told, solved=verified.start, retired=retired)
-        advice = advice_on(sight, intent)
+    if sight is not None:
+        told = {name: texts[name] for name in touched}
+        lines = tuple(_lines(sight, was, will, told, intent))
+        blast = blast_radius(sight.before, network, changed, sight.intents)
+        management = management_path(sight.before, network, changed)
     return Review(
         fabric=after.fabric.fabric,
         file=head.path,
@@ -128,7 +112,7 @@ def make_review(asked: ReviewRequest) -> Review:
         intent=intent,
         difference=changed,
         lines=lines,
-        advice=advice,
+        advice=advice_on(sight, intent) if sight else (),
         blast=blast,
         management=management,
         findings=found,
@@ -138,7 +122,7 @@ def make_review(asked: ReviewRequest) -> Review:
 
 
 def write_review(review: Review, directory: Path, page_url: str = PAGE) -> list[Path]:
-    """Write all four forms, and put them in place once all are written.
+    """Write all four forms, and put them in place together once all are written.
 
     page_url: where the page will be. Raises BadInput where they cannot be written.
     """
@@ -149,14 +133,42 @@ def write_review(review: Review, directory: Path, page_url: str = PAGE) -> list[
         JSON: review_json(review),
         SARIF: review_sarif(review, rule_texts()),
     }
-    parts = directory / ".parts"
-    try:
-        for path in write_files(files, parts):
-            path.replace(directory / path.name)
-        parts.rmdir()
-    except OSError as error:
-        raise BadInput(f"cannot be written: {error.strerror}", where=str(directory)) from None
-    return [directory / name for name in files]
+    return put_together(files, directory)
+
+
+def _sight(
+    sides: Sides, names: Renames, changed: Difference, network: Network, verified: Outcome
+) -> Sight | None:
+    """What the effects of a change are judged by; None where there is nothing to compare with."""
+    before, after = sides.base.derived if sides.base else None, sides.head.derived
+    if before is None or after is None:
+        return None
+    return Sight(
+        before=before.network,
+        after=network,
+        change=changed,
+        intents={s.name: s for fabric in (before.fabric, after.fabric) for s in fabric.servers},
+        renames=names,
+        file=sides.head.path,
+        canary=after.fabric.rollout.canary,
+        solved=verified.start,
+        retired=tuple(_retired(after.fabric.capacity)),
+    )
+
+
+def _lines(
+    sight: Sight,
+    was: Side,
+    will: Side,
+    texts: Mapping[str, _Text],
+    intent: Sequence[IntentChange],
+) -> Iterator[SwitchLines]:
+    """Changed lines of the switches that have both texts, with the YAML that each comes from."""
+    old = origins(was.sources, sight.before, intent, head=False)
+    new = origins(will.sources, sight.after, intent, head=True)
+    for name, now in texts.items():
+        found = changed_lines(was.switches[name].rendered, now.text, now.parsed)
+        yield switch_lines(name, found, old, new)
 
 
 def _retired(capacity: Capacity) -> Iterator[tuple[Role, int]]:

@@ -30,7 +30,12 @@ LONGEST_S = 60.0  # git reads a few files of the local repository; a hang is a l
 BLOB = re.compile(rb"[0-9a-f]+ blob (\d+)\n")  # what `git cat-file --batch` says before each
 # Set while git runs a hook; with them a repository would not be found by its place.
 OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
+NO_WORK_TREE = "must be run in a work tree"  # git says so of a bare repository and inside .git
 SYMLINK, SUBMODULE = "120000", "160000"
+
+
+class NotInGit(BadInput):
+    """A place that no git repository holds."""
 
 
 @dataclass(frozen=True)
@@ -221,9 +226,13 @@ def git(where: Path, *words: str) -> str:
     if done.returncode == 0:
         return done.stdout.decode("utf-8", "surrogateescape").strip("\n")
     said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["git failed"]
+    place = str(where.absolute())
     if "not a git repository" in said[0]:
-        where = where.absolute()
-        raise BadInput("is not in a git repository", where=str(where), how="name a path instead")
+        raise NotInGit("is not in a git repository", where=place, how="name a path instead")
+    if NO_WORK_TREE in said[0]:
+        bare = _run(where, "rev-parse", "--is-bare-repository").stdout.strip() == b"true"
+        what = "this is a bare repository" if bare else "this is inside a .git directory"
+        raise BadInput(what, where=place, how="run it in a work tree")
     raise ServiceFailed(said[0].removeprefix("fatal: "), where="git", how="mend the repository")
 
 

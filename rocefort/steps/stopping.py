@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from rocefort.errors import ServiceFailed
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -26,6 +28,30 @@ def stop_on_signals() -> Iterator[Callable[[], bool]]:
         signal.signal(number, lambda _number, _frame: asked.set())
     try:
         yield asked.is_set
+    finally:
+        for number in heard:
+            signal.signal(number, before[number])
+
+
+@contextmanager
+def raise_on_signals(what: str) -> Iterator[None]:
+    """End the block where Ctrl-C, TERM or HUP comes, by an exception, so that it cleans up.
+
+    what: who is interrupted. Within `stop_on_signals` the signals are a wish again.
+    """
+
+    def interrupted(number: int, _frame: object) -> None:
+        name = signal.Signals(number).name
+        raise ServiceFailed(f"{what} was interrupted by {name}", how="nothing of it is left")
+
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {n: signal.getsignal(n) for n in SIGNALS}
+    heard = [n for n, handler in before.items() if handler is not signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, interrupted)
+    try:
+        yield
     finally:
         for number in heard:
             signal.signal(number, before[number])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from rocefort.errors import BadInput, Refused
+from rocefort.errors import BadInput, Refused, ServiceFailed
 from rocefort.lab.twin.breaking import Broken, break_lab, mend_lab
 from rocefort.lab.twin.host import require_host, require_root
 from rocefort.lab.twin.registry import Registry
@@ -17,26 +17,39 @@ from rocefort.models.routing import SessionStatus
 from rocefort.models.twin import LabStatus
 from rocefort.models.wording import counted
 from rocefort.steps.judging import subject_of
+from rocefort.steps.twin_guests import guest_names, lead_to_guests, speed_note
 from rocefort.steps.twin_lines import start_lines
+from rocefort.steps.twin_runs import TWIN_NOTE
 from rocefort.validators.outside import with_outside
 from rocefort.validators.routing import solve
 
-REPLAYED = "RDMA runs of its servers are replayed from recordings: nothing of them crosses the twin"
 
+def bring_up(
+    fabric: Path, name: str | None, choice: Choice, say: Callable[[str], None], guests: str = ""
+) -> Twin:
+    """Bring a fabric's twin up with its command lines, and say what it leaves out.
 
-def bring_up(fabric: Path, name: str | None, choice: Choice, say: Callable[[str], None]) -> Twin:
-    """Bring a fabric's twin up with its command lines, and say what it leaves out."""
+    guests: servers that QEMU runs, beside those of the choice: names with commas, or all.
+    """
     require_host(other_frr=choice.other_frr)
     subject = subject_of(fabric, None)
     network = with_outside(subject.network)
-    chosen = replace(choice, expected=expected_sessions(network))
-    twin = Twin.up(network, name or network.name, chosen, say=say)
-    try:
+    named = dict.fromkeys((*choice.guests, *guest_names(network, guests)))
+
+    def finish(twin: Twin) -> None:
         start_lines(twin.registry, twin.record, subject.network, subject.texts)
-    except BaseException:
-        twin.down()
-        raise
-    say(f"note: {REPLAYED}")
+        if twin.record.guests:
+            lead_to_guests(twin)
+
+    expected = expected_sessions(network)
+    chosen = replace(choice, expected=expected, guests=tuple(named), finish=finish)
+    try:
+        twin = Twin.up(network, name or network.name, chosen, say=say)
+    except OSError as error:
+        what = f"cannot come up: {error.strerror}"
+        how = "see that /run is not full; nothing is left"
+        raise ServiceFailed(what, where=name or network.name, how=how) from None
+    say(f"note: {speed_note(twin) if twin.record.guests else TWIN_NOTE}")
     for note in notes_of(twin):
         say(f"note: {note}")
     return twin
@@ -109,6 +122,13 @@ def break_one(name: str, fault: str, where: str) -> Broken:
     """Break something in a lab on purpose."""
     require_root()
     return break_lab(Registry(), name, fault, where)
+
+
+def require_all(what: str) -> None:
+    """See that everything is to be mended. Raises BadInput for a part of it."""
+    if what != "all":
+        how = "leave it out, or write all: cables that hang together are put back together"
+        raise BadInput(f"{what!r} cannot be mended alone", how=how)
 
 
 def mend(name: str) -> tuple[Broken, ...]:

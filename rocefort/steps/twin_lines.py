@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -21,17 +21,22 @@ from time import sleep
 from rocefort.errors import RocefortError, ServiceFailed
 from rocefort.lab.deeds import Deeds
 from rocefort.lab.model import Model
+from rocefort.lab.server import LabServer
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.lab.twin import host
 from rocefort.lab.twin.behind import GREETING, TwinBehind
+from rocefort.lab.twin.breaking import broken_file
 from rocefort.lab.twin.following import Following
-from rocefort.lab.twin.lines import lines_directory, log_file, pid_file
-from rocefort.lab.twin.namespaces import marked
-from rocefort.lab.twin.registry import Record, Registry
+from rocefort.lab.twin.line_faults import LineFaults, told_file
+from rocefort.lab.twin.lines import lines_directory, log_file, network_file, pid_file
+from rocefort.lab.twin.registry import Record, Registry, write_whole
+from rocefort.lab.twin.standing import Standing, say_ready
 from rocefort.models.network import Network
+from rocefort.steps.lab_options import LabOptions
+from rocefort.steps.lines_growing import grow_lines
 from rocefort.steps.rehearsal import rehearse
+from rocefort.steps.twin_runs import ReplayedByTwin
 
-READY = "ready"
 WATCH_S = 0.1  # at the latest a trial's end reaches the kernel so much later
 
 
@@ -47,26 +52,8 @@ def start_lines(
     design = state / "design.json"
     design.touch(mode=0o600)
     design.write_text(json.dumps([network.model_dump_json(), dict(texts)]), encoding="utf-8")
-    reading, writing = os.pipe()
-    module = [sys.executable, "-m", "rocefort.steps.twin_lines"]
-    try:
-        with log_file(registry, record).open("ab") as log:
-            subprocess.run(  # noqa: S603 - our own module
-                ["setsid", "--fork", *module, str(registry.root), record.name, str(writing)],  # noqa: S607
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                pass_fds=(writing,),
-                env=marked(record.id),
-                check=True,
-            )
-    finally:
-        os.close(writing)
-    with os.fdopen(reading, encoding="utf-8") as pipe:
-        said = pipe.read().strip()
-    if said != READY:
-        how = "" if said else f"see {log_file(registry, record)}"
-        raise ServiceFailed(said or "the command lines did not start", where=record.name, how=how)
+    standing = Standing(record.id, record.name, "the command lines", log_file(registry, record))
+    standing.start("rocefort.steps.twin_lines", (str(registry.root), record.name))
     return state / "connections.yaml"
 
 
@@ -76,16 +63,39 @@ def serve(registry: Registry, record: Record, pipe: int) -> None:
     design = state / "design.json"
     network_text, texts = json.loads(design.read_text(encoding="utf-8"))
     design.unlink()
+    write_whole(network_file(registry, record), network_text)
     network = Network.model_validate_json(network_text)
-    with rehearse(network, texts, state, couple=partial(couple_twin, registry, record)) as lab:
+    couple = partial(couple_twin, registry, record)
+    options = LabOptions(whole=True)
+    with ExitStack() as opened, rehearse(network, texts, state, options, couple) as lab:
+        lab.hosts.choose = ReplayedByTwin(registry, record.name).choose
         pid_file(registry, record).write_text(str(os.getpid()), encoding="ascii")
-        os.write(pipe, READY.encode())
-        os.close(pipe)
+        say_ready(pipe)
         following = lab.server.deeds
         assert isinstance(following, Following)  # noqa: S101 - couple_twin made it
+        faults = LineFaults(
+            noted=broken_file(registry, record),
+            told=told_file(registry, record),
+            switches=lab.switches,
+            model=lab.model,
+        )
         while True:
             sleep(WATCH_S)
             lab.server.call(following.watch)
+            follow_faults(faults, lab.server)
+            grow_lines(lab, registry, record, opened, GREETING)
+
+
+def follow_faults(faults: LineFaults, server: LabServer) -> None:
+    """Let what is broken of the command lines be in force, and say so."""
+    if faults.changed():
+        server.call(faults.follow)
+    for name in tuple(faults.renew):
+        with suppress(ServiceFailed):  # its port is taken for a moment: the next look tries again
+            server.reopen(name)
+            faults.renew.discard(name)
+    if faults.untold and not faults.renew:
+        faults.tell()
 
 
 def couple_twin(

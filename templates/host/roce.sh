@@ -7,6 +7,12 @@ set_roce() {
   first=${members%% *}
   if [ "$device" = - ]; then
     device=$(cd "$NET/${first:-?}/device/infiniband" 2>/dev/null && set -- * && printf '%s' "$1") || device=''
+    for at in "$ROOT"/sys/class/infiniband/*/parent; do # Soft-RoCE is below no port, and names it
+      if [ -z "$device" ] && [ "$(cat "$at" 2>/dev/null)" = "${first:-?}" ]; then
+        at=${at%/parent}
+        device=${at##*/}
+      fi
+    done
   fi
   if [ -z "$device" ] || [ ! -d "$ROOT/sys/class/infiniband/$device" ]; then
     fail "there is no RDMA device ${device:-of ${first:-any port}}: load the NIC's RDMA driver"

@@ -1,8 +1,9 @@
 """What a review of 500 switches costs: a repository like a site's, with one branch a change.
 
 `reviews.py` prints the lines; CPU seconds are of the whole command, git's included, on a copy of
-the application whose inventory also has the bench's spine. The failure sweep is a line of its own:
-unasked, a review studies no fabric of this size.
+the application whose inventory also has the bench's spine: as measured, and as the quiet machine
+would take for which the bars are. The failure sweep is a line of its own: unasked, a review studies
+no fabric of this size.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import yaml
 
 from rocefort.paths import ROOT
 
+SLOWNESS = runpy.run_path(str(Path(__file__).with_name("calibration.py")))["slowness"]
 FLOW = runpy.run_path(str(Path(__file__).with_name("flow.py")))
 SWITCHES, FABRIC, MARKDOWN_BAR = 500, "inventory/bench/fabric.yaml", 60_000
 APPLICATION = ("rocefort", "models", "validators", "napalm_cloudengine", "templates", "tasks.py")
@@ -36,10 +38,16 @@ LEAF = 250  # the one that changes
 
 @dataclass(frozen=True)
 class Reviewed:
-    """What one review cost, CPU seconds, and what it wrote."""
+    """What one review cost, CPU seconds, how slow the machine was, and what it wrote."""
 
     seconds: float
+    slowness: float
     characters: int
+
+    @property
+    def quiet(self) -> float:
+        """CPU seconds on the quiet machine for which the bars are."""
+        return self.seconds / self.slowness
 
 
 @dataclass(frozen=True)
@@ -57,18 +65,22 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         site = Path(directory) / "site"
         found(site)
-        print(f"\nreview of {SWITCHES} switches         CPU         Markdown")
+        print(f"\nreview of {SWITCHES} switches     measured CPU   quiet CPU         Markdown")
         for case in CASES:
             branch(site, case)
             done = min((review(site, case.branch) for _ in range(TIMES)), key=lambda r: r.seconds)
-            print(f"{case.name:<28} {done.seconds:6.2f} s {done.characters:7} characters   "
-                  f"(bars {case.bar:g} s, {MARKDOWN_BAR}: {_verdict(done.seconds, case.bar)}, "
-                  f"{_verdict(done.characters, MARKDOWN_BAR)})", flush=True)  # fmt: skip
+            print(f"{case.name:<28} {done.seconds:6.2f} s    {done.quiet:6.2f} s "
+                  f"{done.characters:7} characters   "
+                  f"(bars {case.bar:g} s, {MARKDOWN_BAR}: {_verdict(done.quiet, case.bar)}, "
+                  f"{_verdict(done.characters, MARKDOWN_BAR)}; the machine is "
+                  f"{done.slowness:.2f} times as slow)", flush=True)  # fmt: skip
             if case is CASES[0]:
-                without = done.seconds
-        with_sweep = review(site, CASES[0].branch, "--failures", "single")
-        print(f"{'every failure, both sides':<28} {with_sweep.seconds - without:6.2f} s more   "
-              "(only where it is asked for)")  # fmt: skip
+                without = done
+        swept = review(site, CASES[0].branch, "--failures", "single")
+        print(
+            f"{'every failure, both sides':<28} {swept.seconds - without.seconds:6.2f} s    "
+            f"{swept.quiet - without.quiet:6.2f} s more   (only where it is asked for)"
+        )
 
 
 def found(site: Path) -> None:
@@ -125,8 +137,10 @@ def branch(site: Path, case: Case) -> None:
 def review(site: Path, head: str, *options: str) -> Reviewed:
     """Review a branch against `main`; a review with findings is one, too."""
     words = ("review", FABRIC, "--base", "main", "--head", head, "--engine", "embedded", *options)
+    slow = SLOWNESS()
     seconds = rocefort(site, *words)
-    return Reviewed(seconds, len((site / "review" / "review.md").read_text(encoding="utf-8")))
+    slow = (slow + SLOWNESS()) / 2
+    return Reviewed(seconds, slow, len((site / "review" / "review.md").read_text(encoding="utf-8")))
 
 
 def rocefort(site: Path, *words: str) -> float:

@@ -18,6 +18,8 @@ from typing import TypeVar
 from rocefort.design.derive import derive
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.dialects.vrp.texts import render_node
+from rocefort.errors import ServiceFailed
+from rocefort.lab.twin.host import require_host
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.network import Network
 from rocefort.validators import batfish
@@ -59,6 +61,9 @@ def main() -> None:
     sys.stdout.flush()
     subprocess.run([sys.executable, HERE / "reviews.py"], check=True)
     devices()
+    sys.stdout.flush()
+    subprocess.run([sys.executable, HERE / "live.py"], check=True)
+    twin()
 
 
 def starts() -> None:
@@ -181,6 +186,17 @@ def devices() -> None:
             print(f"{'':14} bars: at least {DEVICES_PER_S:g}/s, "
                   f"{verdict(DEVICES_PER_S, costs['devices/s'] * slow)}; client at most "
                   f"{CLIENT_MS:g} ms, {verdict(ms, CLIENT_MS)} (both calibrated)")  # fmt: skip
+
+
+def twin() -> None:
+    """How fast a twin comes up, where there are root and FRR."""
+    try:
+        require_host()
+    except ServiceFailed as error:
+        print(f"\ntwin: not measured; {str(error).splitlines()[0]}")
+        return
+    print("\ntwin: FRR in network namespaces, by the wall", flush=True)
+    subprocess.run([sys.executable, HERE / "twin.py"], check=True)
 
 
 def cpu(work: Callable[[], T]) -> tuple[float, T]:

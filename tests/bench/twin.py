@@ -1,6 +1,6 @@
 """How fast a twin comes up, and all single failures of HEPS against the embedded engine (root).
 
-Run by hand: `.venv/bin/python tests/bench/twin.py`. Wall clock is printed with the load of the
+`make bench` runs it where there are root and FRR; twin_trials.py is by hand alone. Wall clock is printed with the load of the
 machine, for it is worth nothing without; CPU is of this process and of all that the lab started.
 """
 
@@ -57,8 +57,10 @@ def time_up(spines: int, leaves: int, registry: Registry) -> None:
     routes = three_opinions(network, twin.fibs(protocols=["bgp"]))
     start = time.monotonic()
     twin.down()
+    bar = BARS_S[spines, leaves]
     print(
-        f"{spines}x{leaves}: up {wall:.1f} s (bar {BARS_S[spines, leaves]} s), CPU {cpu:.1f} s, "
+        f"{spines}x{leaves}: up {wall:.1f} s (bar {bar} s, {'held' if wall <= bar else 'MISSED'}), "
+        f"CPU {cpu:.1f} s, "
         f"down {time.monotonic() - start:.1f} s, load {os.getloadavg()[0]:.1f}; "
         f"{len(routes.differences)} of {routes.compared} next-hop sets differ from the engine's"
     )

@@ -63,6 +63,12 @@ def git(where: Path, *words: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.fixture(name="git")
+def _git() -> Callable[..., str]:
+    """Run git somewhere, by an author and a configuration of its own; gives what it printed."""
+    return git
+
+
 class Clone:
     """A site's repository, whose first commit is HEPS as it is shipped."""
 

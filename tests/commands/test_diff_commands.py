@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,17 +25,8 @@ EditHeps = Callable[..., Path]
 Edits = Callable[..., Path]
 XOFF = ("xoff_kbytes: 600", "xoff_kbytes: 640")
 RAISED = "thresholds[4].xoff_kbytes: 600 -> 640 on 8 interfaces"
-AUTHOR = {
-    "GIT_AUTHOR_NAME": "a",
-    "GIT_AUTHOR_EMAIL": "a@example.com",
-    "GIT_COMMITTER_NAME": "a",
-    "GIT_COMMITTER_EMAIL": "a@example.com",
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_SYSTEM": os.devnull,
-}
-
-
 Rocefort = Callable[..., Any]
+Git = Callable[..., str]
 
 
 @pytest.fixture
@@ -61,19 +50,8 @@ def commands_of(file: Path) -> int:
     return sum(line not in {"", "#", "return"} for line in lines)
 
 
-def git(repository: Path, *words: str) -> str:
-    done = subprocess.run(
-        ["git", "-C", str(repository), *words],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, **AUTHOR},
-    )
-    return done.stdout.strip()
-
-
 @pytest.fixture
-def repository(tmp_path: Path, heps_file: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def repository(git: Git, tmp_path: Path, heps_file: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A site's clone: HEPS as it is shipped at the first commit, with more xoff at the second."""
     top = tmp_path / "clone"
     fabric = top / "inventory" / "heps" / "fabric.yaml"
@@ -224,7 +202,7 @@ def test_a_hook_of_git_may_ask(
     assert RAISED in rocefort("diff", "HEAD~1:", "inventory/heps").out
 
 
-def test_a_link_of_the_past_is_not_followed(rocefort: Rocefort, repository: Path) -> None:
+def test_a_link_of_the_past_is_not_followed(git: Git, rocefort: Rocefort, repository: Path) -> None:
     (repository / "inventory" / "link").symlink_to("heps")
     git(repository, "add", "-A")
     git(repository, "commit", "--quiet", "-m", "a link")
@@ -242,7 +220,7 @@ def test_rev_alone_takes_the_way_back_too(rocefort: Rocefort, repository: Path) 
 
 
 def test_a_directory_of_configurations_at_a_revision(
-    rocefort: Rocefort, repository: Path, heps: Derived, edit_heps: EditHeps
+    git: Git, rocefort: Rocefort, repository: Path, heps: Derived, edit_heps: EditHeps
 ) -> None:
     write_texts(render_all(heps.network), repository / "running")
     (repository / ".gitattributes").write_text("running export-ignore\n")
@@ -254,7 +232,7 @@ def test_a_directory_of_configurations_at_a_revision(
 
 
 def test_hardware_facts_and_profiles_are_those_of_the_revision(
-    rocefort: Rocefort, repository: Path
+    git: Git, rocefort: Rocefort, repository: Path
 ) -> None:
     """Both sides have one fabric.yaml; only the facts beside it differ."""
     for shipped in (HARDWARE, PROFILES):
@@ -271,7 +249,7 @@ def test_hardware_facts_and_profiles_are_those_of_the_revision(
 
 
 def test_nothing_is_left_behind(
-    rocefort: Rocefort, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    git: Git, rocefort: Rocefort, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
@@ -312,7 +290,9 @@ def test_a_revision_that_cannot_be_read_is_one_line(
         assert len(done.err.splitlines()) == 1
 
 
-def test_a_bad_fabric_of_the_past_names_its_revision(rocefort: Rocefort, repository: Path) -> None:
+def test_a_bad_fabric_of_the_past_names_its_revision(
+    git: Git, rocefort: Rocefort, repository: Path
+) -> None:
     file = repository / "inventory" / "heps" / "fabric.yaml"
     good = file.read_text()
     file.write_text(good.replace("canary: leaf08", "canary: leaf80"))
@@ -343,7 +323,7 @@ def test_without_git(
 
 
 def test_a_shallow_clone_says_so(
-    rocefort: Rocefort, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    git: Git, rocefort: Rocefort, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = git(repository, "rev-parse", "HEAD~1")
     git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{repository}", "shallow")

@@ -15,7 +15,7 @@ import pytest
 from rocefort.design.derive import Derived, derive
 from rocefort.design.hosts import host_plans
 from rocefort.dialects.host import SCRIPT, host_files
-from rocefort.fleet.connections import Access, Connections, ServerAccess, save_connections
+from rocefort.fleet.connections import Connections, save_connections
 from rocefort.fleet.ssh_exec import guarded
 from rocefort.lab.host_settings import HostRoot
 from rocefort.lab.hosts import RdmaHosts
@@ -71,20 +71,20 @@ class Servers:
 
 
 OpenServers = Callable[..., Any]
+AccessTo = Callable[..., Connections]
 
 
 @pytest.fixture
 def servers(
-    ready: dict[str, Path], heps_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ready: dict[str, Path], heps_file: Path, tmp_path: Path, access_to: AccessTo
 ) -> Iterator[Servers]:
     """Servers as the script left them."""
-    yield from opened(ready, heps_file, tmp_path, monkeypatch)
+    yield from opened(ready, heps_file, tmp_path, access_to)
 
 
 def opened(
-    ready: dict[str, Path], fabric: Path, at: Path, monkeypatch: pytest.MonkeyPatch
+    ready: dict[str, Path], fabric: Path, at: Path, access_to: AccessTo
 ) -> Iterator[Servers]:
-    monkeypatch.setenv("SERVER_PASSWORD", "emulated-only")
     derived = derive(fabric)
     plans = host_plans(derived)
     roots = {}
@@ -94,27 +94,7 @@ def opened(
         roots[name].readers.add(guarded(reader_command(plans[name]), DEADLINE_S))
     addresses = {name: str(plans[name].address.ip) for name in ready}
     with RdmaHosts(addresses, {}, at / "ssh", settings=roots).in_thread() as hosts:
-        (at / "known_hosts").write_text(hosts.known_hosts_text, encoding="utf-8")
-        access = Connections(
-            known_hosts=at / "known_hosts",
-            command_timeout_s=DEADLINE_S,
-            devices=tuple(
-                Access(name=n.name, host="127.0.0.1", user="none", credential="env:NONE")
-                for n in derived.network.nodes
-            ),
-            servers=tuple(
-                ServerAccess(
-                    name=name,
-                    host="127.0.0.1",
-                    port=port,
-                    user="rdma",
-                    credential="env:SERVER_PASSWORD",
-                    rdma_device="mlx5_0",
-                    gid_index=3,
-                )
-                for name, port in hosts.ports.items()
-            ),
-        )
+        access = access_to(derived.network, hosts, at, DEADLINE_S)
         save_connections(access, at / "connections.yaml")
         yield Servers(roots, at / "connections.yaml", access, fabric)
 
@@ -243,6 +223,22 @@ def test_a_server_that_does_not_answer_stops_no_other(
     assert {n.partition(" ")[2] for n in not_judged} == {"k8sgn12: it could not be read (HST101)"}
 
 
+def test_a_server_that_does_not_answer_is_told_once(
+    servers: Servers, rocefort: Callable[..., Any]
+) -> None:
+    servers.closed("k8sgn12")
+    ran = rocefort("host", "check", servers.fabric, "--connections", servers.connections)
+    assert ran.code == 3
+    blocks = ran.out.split("\n\n")
+    assert [block.splitlines()[0][:17] for block in blocks[:-1]] == [
+        "ERROR HST101  Eve",
+        "NOT JUDGED HST103",
+    ]
+    assert blocks[1].splitlines()[-3:-1] == [
+        "    it could not be read (HST101)", "        at: k8sgn12",
+    ]  # fmt: skip
+
+
 def test_a_missing_tool_is_one_reason_and_the_rest_is_judged(
     servers: Servers, check: Callable[..., Any]
 ) -> None:
@@ -284,7 +280,7 @@ def test_a_missing_bond_is_told_with_the_eth_trunk(
     ready: dict[str, Path],
     edit_heps: Callable[..., Path],
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    access_to: AccessTo,
     rocefort: Callable[..., Any],
 ) -> None:
     lone = "    port: 100GE1/0/2\n    segment: compute\n    nic: connectx-dscp34\n"
@@ -293,7 +289,7 @@ def test_a_missing_bond_is_told_with_the_eth_trunk(
         (head + lone, head + lone.replace("port:", "bond: {ports: [").replace("2\n", "2, 100GE1/0/3]}\n", 1))
     )  # fmt: skip
     mine = {"k8sgn08": ready["k8sgn08"]}
-    for servers in opened(mine, fabric, tmp_path / "bonded", monkeypatch):
+    for servers in opened(mine, fabric, tmp_path / "bonded", access_to):
         ran = rocefort("host", "check", fabric, "--connections", servers.connections)
         assert ran.code == 1
         assert "ERROR HST103" in ran.out
@@ -335,9 +331,10 @@ def test_render_writes_a_directory_a_server(
         0,
         [
             f"k8sgn08: 4 files in {at}",
-            "k8sgn08: assumed or not confirmed: roce_dscp and cnp_dscp of lossless profile heps",
-            "k8sgn08: assumed or not confirmed: sysctl, ring_rx, ring_tx, governor and interrupts of host "
-            "profile roce-server",
+            "k8sgn08: assumed or not confirmed: roce_dscp and cnp_dscp of lossless profile",
+            "  heps",
+            "k8sgn08: assumed or not confirmed: sysctl, ring_rx, ring_tx, governor and",
+            "  interrupts of host profile roce-server",
         ],
     )
     assert sorted(path.name for path in at.iterdir()) == [
@@ -345,6 +342,19 @@ def test_render_writes_a_directory_a_server(
         "rocefort-host.service",
     ]
     assert stat.S_IMODE((at / "rocefort-host").stat().st_mode) == 0o755
+
+
+def test_what_holds_for_all_servers_is_said_once(
+    rocefort: Callable[..., Any], heps_file: Path, tmp_path: Path
+) -> None:
+    ran = rocefort("host", "render", heps_file, "--out", tmp_path)
+    lines = ran.out.splitlines()
+    assert [line for line in lines if " files in " not in line] == [
+        "all 12 servers: assumed or not confirmed: roce_dscp and cnp_dscp of lossless",
+        "  profile heps",
+        "all 12 servers: assumed or not confirmed: sysctl, ring_rx, ring_tx, governor and",
+        "  interrupts of host profile roce-server",
+    ]
 
 
 def test_render_prints_every_server_without_a_directory(

@@ -44,6 +44,26 @@ def test_no_repository(review: Review, tmp_path: Path, monkeypatch: pytest.Monke
     )
 
 
+@pytest.mark.parametrize(
+    ("place", "what"),
+    [
+        ("bare.git", "this is a bare repository"),
+        ("clone/.git", "this is inside a .git directory"),
+    ],
+)
+def test_a_repository_without_a_work_tree(
+    clone: Clone,
+    review: Review,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
+    what: str,
+) -> None:
+    clone.git_at(tmp_path, "clone", "--quiet", "--bare", str(clone.top), "bare.git")
+    monkeypatch.chdir(tmp_path / place)
+    refused(review(), f"{tmp_path}/{place}: {what}; run it in a work tree")
+
+
 def test_a_repository_without_a_commit(
     clone: Clone, review: Review, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

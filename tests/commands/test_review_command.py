@@ -269,8 +269,9 @@ def test_bad_input_is_one_line_and_writes_nothing(
 def test_what_cannot_be_written_is_one_line(clone: Clone, tmp_path: Path) -> None:
     asked = ReviewRequest(None, "HEAD", "HEAD", Engine.EMBEDDED, "127.0.0.1:9996", "none")
     (tmp_path / "file").write_text("")
-    with pytest.raises(BadInput, match=r"file/out/.parts: cannot be written: Not a directory"):
+    with pytest.raises(BadInput, match="cannot be written") as caught:
         write_review(make_review(asked), tmp_path / "file" / "out")
+    assert str(caught.value) == f"{tmp_path}/file/out: cannot be written: Not a directory"
 
 
 def test_outside_of_a_repository(

@@ -234,3 +234,31 @@ def test_a_password_and_a_keychain_exclude_each_other() -> None:
         peers=(BgpPeer(address=IPv4Address("10.0.0.1"), group="G", keychain="K"),),
     )
     assert bgp.settings(bgp.peers[0]).password is None
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("local-user a password irreversible-cipher $1d$x", "password irreversible-cipher ****"),
+        ("local-user a password cipher %^%#x%^%#", "password cipher ****"),
+        ("peer SPINE password simple Secret", "password simple ****"),
+        ("peer SPINE password Secret", "password ****"),
+        ("snmp-agent community read public", "community read ****"),
+        ("snmp-agent community write cipher x", "community write cipher ****"),
+        ("target-host trap params securityname public v2c", "**** v2c"),
+        ("ntp authentication-keyid 1 authentication-mode md5 cipher x", "md5 cipher ****"),
+        ("usm-user x %+%##!!!abc%+%# more", "usm-user x **** more"),
+        ("apply community 65001:1", "apply community 65001:1"),
+        ("simpler things", "simpler things"),
+    ],
+)
+def test_secrets_are_masked(text: str, shown: str) -> None:
+    assert masked(text).endswith(shown)
+
+
+def test_secrets_are_masked_wherever_a_line_is_shown() -> None:
+    text = "sysname a\naaa\n local-user ops password irreversible-cipher Secret1\n"
+    text += "radius-server shared-key cipher Secret2\n mtu 9000\n"
+    parsed = parse(text, "a.cfg")
+    assert parsed.device.users == ()
+    assert "Secret" not in repr(parsed)

@@ -14,7 +14,7 @@ from rocefort.lab.state_faults import read_state_fault
 from rocefort.models.finding import Finding, Report, Severity, Where
 from rocefort.models.network import Network
 from rocefort.models.observed import Observed
-from rocefort.rollout.live import LiveChecks, meant_now, new_errors, with_neighbours
+from rocefort.rollout.live import LiveChecks, MeantNow, new_errors, with_neighbours
 from rocefort.rollout.observing import observe
 from rocefort.steps.judging import Subject, subject_of
 from rocefort.steps.rehearsal import Rehearsal
@@ -169,9 +169,9 @@ def test_a_switch_that_is_not_changed_yet_is_meant_to_run_what_it_ran(
     checks: LiveChecks, subject: Subject, lab: Rehearsal, raised: Network, typing: Typing
 ) -> None:
     """A threshold is raised on leaf03: before, nobody is sick; after, leaf03 alone has the new."""
-    before = checks(meant_now(raised, subject.texts, []), ["leaf03"])
+    before = checks(MeantNow(raised)(subject.texts), ["leaf03"])
     assert before.refusal() is None
-    changed = meant_now(raised, subject.texts, ["leaf03"])
+    changed = MeantNow(raised)(subject.texts, ["leaf03"])
     after = checks(changed, ["leaf03"], before)
     assert {(f.rule, f.where.device) for f in after.new} == {("LIV013", "leaf03")}  # not done yet
     for interface in ("100GE1/0/1", "100GE1/0/2", "100GE1/0/25", "100GE1/0/26"):
@@ -183,7 +183,7 @@ def test_a_change_that_did_not_take_is_new_even_where_the_old_value_was_wrong(
     checks: LiveChecks, subject: Subject, lab: Rehearsal, raised: Network, typing: Typing
 ) -> None:
     """The baseline is judged against what was meant then, not against what is meant now."""
-    before = checks(meant_now(raised, subject.texts, []), ["leaf03"])
+    before = checks(MeantNow(raised)(subject.texts), ["leaf03"])
     after = checks(raised, ["leaf03"], before)
     # Of the spines, which stand beside the change, thresholds are not read.
     assert {f.where.device for f in after.new} == {"leaf03"}

@@ -35,6 +35,7 @@ def well(plan: HostPlan) -> HostSeen:
             hash_policy=bond.hash_policy,
             lacp_rate=bond.lacp_rate,
             minimum_links=bond.minimum_links,
+            miimon_ms=bond.miimon_ms,
             members=names,
         )
         if bond
@@ -433,6 +434,8 @@ BONDS: list[tuple[dict[str, object], list[str]]] = [
         ["error bond0: its bond has LACP rate slow, and leaf01 Eth-Trunk{id} needs fast; {fix}"],
     ),
     ({"minimum_links": None}, ["not judged bond0: its bond does not say its least number of ports"]),
+    ({"miimon_ms": 0}, ["error bond0: its bond has miimon 0, and leaf01 Eth-Trunk{id} needs 100; {fix}"]),
+    ({"miimon_ms": None}, ["not judged bond0: its bond does not say its miimon"]),
     (
         {"members": ("ens1f0np0",)},
         [
@@ -453,7 +456,7 @@ def test_a_bond_is_judged_by_its_eth_trunk(
     assert case.report().findings == ()
     assert case.seen.bond is not None
     number = plan.carrier.removeprefix("Eth-Trunk")
-    fix = "bond its ports with mode 802.3ad, layer3+4 and lacp_rate fast"
+    fix = "bond its ports with mode 802.3ad, layer3+4 and lacp_rate fast, miimon 100"
     changed = case.host(bond=case.seen.bond.model_copy(update=change))
     assert changed.says("HST103") == [line.format(id=number, fix=fix) for line in said]
 

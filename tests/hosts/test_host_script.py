@@ -346,9 +346,18 @@ def test_without_names_a_bond_is_not_made_and_that_is_told(make_site: Any, bonde
 # --- every server -------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def criticised() -> dict[str, str]:
+    """What the critic said of each text; texts that differ in names and numbers alone are one."""
+    return {}
+
+
+NUMBERED = re.compile(r"[a-z]*\d[\w.:/-]*")  # leaf01, 100GE1/0/2, 10.65.0.11/24, 9000
+
+
 @pytest.mark.parametrize("name", EVERY_HEPS)
 def test_every_script_passes_the_shell_and_its_critic(
-    heps: Derived, tmp_path: Path, name: str
+    heps: Derived, tmp_path: Path, name: str, criticised: dict[str, str]
 ) -> None:
     plan = host_plans(heps)[name]
     script, reader = tmp_path / "script", tmp_path / "reader"
@@ -356,8 +365,10 @@ def test_every_script_passes_the_shell_and_its_critic(
     reader.write_text(reader_of(plan), encoding="utf-8")
     for shell, path in (("bash", script), ("sh", reader)):
         assert said([shell, "-n", str(path)]) == ""
-        if shutil.which("shellcheck"):
-            assert said(["shellcheck", "--shell", shell, str(path)]) == ""
+        shape = NUMBERED.sub("0", path.read_text(encoding="utf-8"))
+        if shutil.which("shellcheck") and shape not in criticised:
+            criticised[shape] = said(["shellcheck", "--shell", shell, str(path)])
+        assert criticised.get(shape, "") == ""
 
 
 def said(command: list[str]) -> str:

@@ -67,6 +67,11 @@ def test_a_fault_is_ordered_in_one_line(text: str, host: str, fault: Fault) -> N
         ("leaf03:hang", "hang needs to know which line; give a part of the line"),
         ("leaf03:full-flash@save", "full-flash is for no line; leave out what stands behind @"),
         ("leaf03:expire-early@soon", "expire-early takes seconds, not 'soon'"),
+        (
+            "leaf03:hang@commit*0",
+            "a fault that strikes 0 times is none; write *1 or more, or no * for one that strikes "
+            "always",
+        ),
     ],
 )
 def test_an_order_that_is_none_is_one_clear_error(text: str, what: str) -> None:

@@ -40,3 +40,32 @@ def test_a_drained_switch_is_not_done_until_it_announces_again(
     act: Act, phase: Phase, part: int, back: bool, word: str, state: str
 ) -> None:
     assert shown((act, phase, part, back)) == (word, state)
+
+
+def test_what_is_found_as_intended_by_who_goes_on_is_done() -> None:
+    """A wave that ended before its controller died is not under way again."""
+    device, wave = DeviceProgress("leaf01"), WaveProgress("canary", ("leaf01",))
+    progress = Progress(600, (wave,), {"leaf01": device})
+    for event in (
+        Event("canary", "leaf01", Act.TRIAL, Phase.DONE),
+        Event("canary", "", "gate", Phase.INTENT),
+        Event("canary", "leaf01", "found", Phase.DONE, "as intended"),
+    ):
+        progress.take(event, 0.0)
+    assert (device.word, progress.state_of(wave), progress.left_s("leaf01", 1.0)) == (
+        "saved",
+        "done",
+        None,
+    )
+    assert wave.gate == "did not end"
+    progress.take(Event("canary", "leaf01", "found", Phase.DONE, "as intended, not saved"), 0.0)
+    assert (device.word, progress.state_of(wave)) == ("as intended, not saved", "under way")
+
+
+def test_a_gate_whose_wave_goes_back_is_not_running() -> None:
+    wave = WaveProgress("canary", ("leaf01",))
+    progress = Progress(600, (wave,), {"leaf01": DeviceProgress("leaf01")})
+    progress.take(Event("canary", "", "gate", Phase.INTENT), 0.0)
+    assert wave.gate == "running"
+    progress.take(Event("canary", "leaf01", Act.ABORT, Phase.INTENT), 0.0)
+    assert wave.gate == "did not end"

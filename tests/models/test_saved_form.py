@@ -95,6 +95,14 @@ def test_a_port_of_which_nothing_is_said_is_there_anyway(port: Interface, kept: 
 
 def test_vlan_1_is_there_anyway_and_no_patch_deletes_it() -> None:
     assert saved_form(Device(name="leaf01", vlans=(1, 10)), G1).vlans == (10,)
+    access, trunk = (
+        saved_form(Device(name="leaf01", interfaces=(port,)), G1).interfaces[0]
+        for port in (
+            Interface(name="100GE1/0/1", edge=True, access_vlan=1),
+            Interface(name="100GE1/0/1", link_type="trunk", trunk_vlans=(1, 10)),
+        )
+    )
+    assert (access.access_vlan, trunk.trunk_vlans) == (None, (10,))
 
 
 small = st.none() | st.integers(1, 15)

@@ -76,8 +76,8 @@ def test_a_plain_trial_that_nobody_else_can_end_is_told_as_such(replay: Replay) 
         "failed: Error: The system is in trial configuration mode.; "
         "the trial keeps its timer and reverts by itself within"
     )
-    assert str(confirmed.value) == f"127.0.0.1: 'commit' {said} 51 s"
-    assert str(aborted.value) == f"127.0.0.1: 'abort trial' {said} 49 s"
+    assert str(confirmed.value) == f"127.0.0.1: 'commit' {said} 50 s"
+    assert str(aborted.value) == f"127.0.0.1: 'abort trial' {said} 47 s"
 
 
 def test_a_commit_is_taken_back(replay: Replay) -> None:

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 from napalm.base.exceptions import CommitConfirmException, CommitError
 
-from rocefort.lab.switch import TrialMode
+from rocefort.lab.switch import Fault, TrialMode
 
 Start = Callable[..., Any]
 CHANGE = "interface 100GE1/0/1\n mtu 9216\n"
@@ -67,6 +67,35 @@ def test_where_only_the_timer_ends_a_trial_it_is_said_when(bench: Start, act: st
         f"leaf01: '{command}' failed: Error: Session 1 has a trial in progress.; the trial keeps "
         "its timer and reverts by itself within 400 s"
     )
+
+
+def test_a_confirm_after_the_trial_has_ended_says_that_and_nothing_of_a_timer(
+    bench: Start,
+) -> None:
+    made = bench(trial_mode="survives", persist="present")
+    begin(made, persist_id=OURS)
+    made.switch.faults = (Fault("expire-before-commit"),)
+    with (
+        made.driver(name="leaf01", persist_id=OURS) as driver,
+        pytest.raises(CommitConfirmException) as caught,
+    ):
+        driver.confirm_commit()
+    assert str(caught.value) == (
+        f"leaf01: 'commit persist {OURS}' came too late, no trial runs any more: it ended by its "
+        "timer, or somebody confirmed or aborted it; read the running configuration"
+    )
+
+
+@pytest.mark.parametrize("persist", ["present", "absent"])
+def test_a_trial_of_another_id_is_aborted_where_its_id_is_told(bench: Start, persist: str) -> None:
+    made = bench(trial_mode="survives", persist=persist)
+    begin(made, persist_id=OURS)
+    with made.driver(name="leaf01", persist_id="another") as driver:
+        if persist == "present":
+            with pytest.raises(CommitConfirmException, match="it is not touched; who started it"):
+                driver.abort_commit()
+        driver.abort_commit(OURS if persist == "present" else "")
+    assert made.switch.running == made.before
 
 
 @pytest.mark.parametrize(("trial_mode", "persist"), RELEASES)

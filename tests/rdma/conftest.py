@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from rocefort import tasks
 from rocefort.design.derive import Derived
 from rocefort.fleet.connections import Access, Connections, ServerAccess, save_connections
 from rocefort.fleet.ssh_exec import guarded_words
@@ -106,3 +108,20 @@ def open_lab(
             return RdmaLab(roots, hosts, access, file, heps_file, tmp_path / "rdma.db")
 
         yield open_
+
+
+@pytest.fixture
+def rocefort(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Run a command in this process."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["rocefort", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            tasks.app()
+        said = capsys.readouterr()
+        assert "Traceback" not in said.out + said.err
+        return int(ended.value.code or 0), said.out, said.err
+
+    return run

@@ -131,3 +131,10 @@ def test_intervals_follow_each_other() -> None:
     report["intervals"].reverse()
     with pytest.raises(FlawError, match="intervals do not follow each other"):
         read_iperf(json.dumps(report))
+
+
+def test_what_the_rate_limiter_says_of_its_bursts_is_no_failure() -> None:
+    out = (SAMPLES / "perftest/ib_write_bw.gbits.client.txt").read_text(encoding="utf-8")
+    client = CommandResult(out, " Setting burst size to tx depth = 128\n", 0)
+    server = CommandResult(out, "", 0)
+    assert judge(Tool.WRITE_BW, client, server).outcome is Outcome.MEASURED

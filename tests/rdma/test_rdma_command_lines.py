@@ -44,7 +44,7 @@ def words(side: str, **more: object) -> str:
         ("client", {}, "numactl --cpunodebind=1 --membind=1 ib_write_bw -d mlx5_0 -x 3 -F -p 18515 --tclass=138 -s 65536 --report_gbits -q 8 -D 10 10.65.2.10"),
         ("server", LATENCY, "ib_write_lat -d mlx5_1 -x 5 -F -p 18515 --tclass=138 -s 2 -n 10000"),
         ("server", {"limit_gbps": 40.0}, "ib_write_bw -d mlx5_1 -x 5 -F -p 18515 --tclass=138 -s 65536 --report_gbits -q 8 -D 10"),
-        ("client", {"limit_gbps": 40.0}, "numactl --cpunodebind=1 --membind=1 ib_write_bw -d mlx5_0 -x 3 -F -p 18515 --tclass=138 -s 65536 --report_gbits -q 8 -D 10 --rate_limit=40 --rate_units=g --rate_limit_type=SW 10.65.2.10"),
+        ("client", {"limit_gbps": 40.0}, "numactl --cpunodebind=1 --membind=1 ib_write_bw -d mlx5_0 -x 3 -F -p 18515 --tclass=138 -s 65536 --report_gbits -q 8 -D 10 --rate_limit=40 --rate_units=g --rate_limit_type=SW --burst_size=16 10.65.2.10"),
         ("client", {"every_s": 1}, "numactl --cpunodebind=1 --membind=1 stdbuf -oL ib_write_bw -d mlx5_0 -x 3 -F -p 18515 --tclass=138 -s 65536 --report_gbits -q 8 --run_infinitely -D 1 10.65.2.10"),
         ("server", {"program": Program.IPERF3, "traffic_class": 32}, "iperf3 -s -1 -J -p 18515 -B 10.65.2.10"),
         ("client", {"program": Program.IPERF3, "traffic_class": 32, "limit_gbps": 40.0}, "numactl --cpunodebind=1 --membind=1 iperf3 -c 10.65.2.10 -B 10.65.1.10 -p 18515 -t 10 -P 8 -S 32 -b 5000M -i 1 -J"),
@@ -52,6 +52,41 @@ def words(side: str, **more: object) -> str:
 )  # fmt: skip
 def test_command_line(side: str, more: dict[str, object], line: str) -> None:
     assert words(side, **more) == line
+
+
+@pytest.mark.parametrize(
+    ("size", "limit", "options"),
+    [
+        (65536, 40.0, "--rate_limit=40 --rate_units=g --rate_limit_type=SW --burst_size=16"),
+        (8388608, 40.0, "--rate_limit=40 --rate_units=g --rate_limit_type=SW --burst_size=1"),
+        (2048, 2.5, "--rate_limit=2.5 --rate_units=g --rate_limit_type=SW --burst_size=128"),
+        (None, 40.0, "--rate_limit=40 --rate_units=g --rate_limit_type=SW --burst_size=16"),
+        (2, 34.0, "--rate_limit=34 --rate_units=g --rate_limit_type=SW --burst_size=128"),
+        (65536, 0.004, "--rate_limit=0.004 --rate_units=g --rate_limit_type=SW --burst_size=7"),
+        (2, 40.0, ""),  # 2.5e9 messages a second: perftest's int overflows, no NIC sends so many
+    ],
+)
+def test_a_limit_holds_for_all_qps_together_in_bursts_of_a_mebibyte(
+    size: int | None, limit: float, options: str
+) -> None:
+    for qps in (1, 8):  # perftest's limiter is one for all of them
+        line = words("client", size_bytes=size, limit_gbps=limit, qps=qps)
+        assert line.partition(" -D 10")[2].removesuffix("10.65.2.10").strip() == options
+
+
+def test_a_limit_under_one_message_a_second_is_refused() -> None:
+    with pytest.raises(BadInput) as caught:
+        words("client", size_bytes=8388608, limit_gbps=0.06)
+    assert str(caught.value) == (
+        "0.06 Gb/s is less than one message of 8388608 bytes a second; raise rdma.rate_limit_gbps"
+    )
+
+
+def test_jobs_of_fio_share_the_limit() -> None:
+    job = StorageJob(directory="/mnt/data", block_bytes=4096, depth=32, targets=4)
+    run = RdmaRun(id="1", program=Program.FIO, client="b", duration_s=9, storage=job, limit_gbps=8)
+    assert "--numjobs=4" in argv(run, "client", HOSTS)
+    assert "--rate=250000000" in argv(run, "client", HOSTS)
 
 
 def test_storage_writes_a_file_of_its_own_and_removes_it() -> None:
@@ -83,6 +118,8 @@ def test_mpi_over_the_rdma_devices() -> None:
     assert " ".join(argv(run, "client", alike)) == (
         f"{start}IMB-MPI1 -npmin 2 -iter 100 -msglog 0:20 Alltoall"
     )
+    reduced = run.model_copy(update={"collective": "allreduce"})  # EANTC's goes to 4 MiB
+    assert " ".join(argv(reduced, "client", alike)).endswith("-msglog 0:22 Allreduce")
     osu = run.model_copy(update={"program": Program.OSU})
     assert " ".join(argv(osu, "client", alike)) == f"{start}osu_alltoall -m 1:1048576 -i 100 -f"
     with pytest.raises(BadInput) as caught:

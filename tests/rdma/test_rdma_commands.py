@@ -9,15 +9,15 @@ import os
 import re
 import sqlite3
 import stat
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.main import get_command
 
-from rocefort import tasks
+from rocefort.commands.rdma import cli
 from rocefort.errors import Refused
 from rocefort.fleet.ssh_exec import guarded, guarded_words, watched
 from rocefort.models.rdma_plan import Suite
@@ -26,24 +26,6 @@ from rocefort.rdma.kubernetes import refuse_undrained
 from rocefort.rdma.probe import Probed
 from rocefort.rdma.site import PlanOptions
 from rocefort.steps.rdma import Asked, Talk, run_tests
-
-
-@pytest.fixture
-def rocefort(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int, str, str]]:
-    """Run a command in this process."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["rocefort", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            tasks.app()
-        said = capsys.readouterr()
-        assert "Traceback" not in said.out + said.err
-        return int(ended.value.code or 0), said.out, said.err
-
-    return run
-
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -67,6 +49,39 @@ def test_a_plan_asks_nobody(rocefort: Command, heps_file: Path) -> None:
         "round 2: ib_write_lat, leaf to leaf",
         "  k8sgn08 -> k8sgn12: ib_write_lat, 2 bytes, 10000 messages",
     ]
+
+
+def test_a_plan_that_asks_the_servers_has_what_they_have(rocefort: Command, open_lab: Any) -> None:
+    lab = open_lab(("k8sgn08", "k8sgn12", "daisygn01"), {"daisygn01": ("no-device",)})
+    names = ",".join(lab.roots)
+    words = ("rdma", "plan", lab.fabric, "--servers", names, "--connections", lab.file)
+    code, out, err = rocefort(*words)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[2:5] == [
+        "k8sgn08: rxe0, GID 1, perftest 6.06",
+        "k8sgn12: rxe0, GID 1, perftest 6.06",
+        "",
+    ]
+    assert out.splitlines()[-2:] == [
+        "not measured: daisygn01: no-device: there is no such RDMA device (no GID of any",
+        "  RDMA device)",
+    ]
+    assert lab.processes == {}
+    assert len([call for root in lab.roots.values() for call in root.calls]) == 3  # one question
+    options = {o.name for o in _options("plan")} - {"form"}
+    assert options == {o.name for o in _options("run")} - {"form", "switches", "kept", "out"}
+
+
+def _options(command: str) -> Any:
+    return get_command(cli).commands[command].params  # type: ignore[attr-defined]
+
+
+def test_what_a_run_says_as_it_goes_fits_a_terminal(rocefort: Command, open_lab: Any) -> None:
+    quick = {"pace": 0.01, "tick": 0.1}
+    lab = open_lab(("k8sgn08", "k8sgn12"), k8sgn08=quick, k8sgn12=quick)
+    _, out, _ = rocefort(*arguments(lab, "--suite", "failover"))
+    assert [line for line in out.splitlines() if len(line) > 80] == []
+    assert "round 1: one uplink of leaf01 goes down: take leaf01 100GE1/0/57 or leaf01" in out
 
 
 def test_production_is_not_loaded_unasked(rocefort: Command, heps_file: Path) -> None:
@@ -262,6 +277,19 @@ def test_kubectl_is_asked_on_this_machine(
     )
     assert lab.processes == {}
     assert rocefort(*arguments(lab, "--drained", "k8sgn12"))[0] == 0
+
+
+def test_of_what_kubectl_says_the_last_line_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = tmp_path / "kubectl"
+    log = 'E1122 05:06:57 1 memcache.go:265] "Unhandled Error"'
+    tool.write_text(f"#!/bin/sh\necho '{log}' >&2\necho 'The connection was refused' >&2\nexit 1\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(Refused) as caught:
+        refuse_undrained([Probed("k8sgn08", node="k8sgn08", kubelet=True)])
+    assert "nothing says that it is drained (The connection was refused); " in str(caught.value)
 
 
 def test_a_guard_is_taken_off_only_where_it_is_whole() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from nornir.core.inventory import Host
 
 from rocefort.design.derive import Derived
 from rocefort.errors import Refused, RocefortError
-from rocefort.fleet.connections import Access, Connections, ServerAccess
+from rocefort.fleet.connections import Connections
 from rocefort.fleet.runner import open_fleet
 from rocefort.lab.hosts import RdmaHosts, read_sample
 from rocefort.models.change import Gate, GatePair
@@ -45,32 +45,12 @@ class Site:
 
 
 @pytest.fixture
-def site(heps: Derived, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+def site(heps: Derived, tmp_path: Path, access_to: Callable[..., Connections]) -> Iterator[Site]:
     network = heps.network
-    monkeypatch.setenv("SERVER_PASSWORD", "emulated-only")
     good = {tool: read_sample(SAMPLES, name) for tool, name in GOOD.items()}
     addresses = {server.name: str(server.address.ip) for server in network.servers or ()}
     with RdmaHosts(addresses, good, tmp_path).in_thread() as hosts:
-        (tmp_path / "known_hosts").write_text(hosts.known_hosts_text)
-        connections = Connections(
-            known_hosts=tmp_path / "known_hosts",
-            devices=tuple(
-                Access(name=n.name, host="127.0.0.1", user="none", credential="env:NONE")
-                for n in network.nodes
-            ),
-            servers=tuple(
-                ServerAccess(
-                    name=name,
-                    host="127.0.0.1",
-                    port=port,
-                    user="rdma",
-                    credential="env:SERVER_PASSWORD",
-                    rdma_device="mlx5_0",
-                    gid_index=3,
-                )
-                for name, port in hosts.ports.items()
-            ),
-        )
+        connections = access_to(network, hosts, tmp_path)
         gate = plan_gate(network, heps.fabric.rdma, {"leaf03"}, "the servers are emulated")
         with open_fleet(network, connections) as nornir:
             yield Site(hosts, nornir, gate, connections)
@@ -186,6 +166,19 @@ def test_a_gate_needs_the_dscp(heps: Derived) -> None:
     blind = heps.network.model_copy(update={"lossless": None})
     with pytest.raises(RocefortError, match="heps: the DSCP of RoCE is not known"):
         plan_gate(blind, heps.fabric.rdma)
+
+
+def test_a_leaf_that_nobody_measures_is_told_where_it_is_said_why(heps: Derived) -> None:
+    gate = plan_gate(
+        heps.network, heps.fabric.rdma, {"leaf05"}, "guests", ["k8sgn08", "k8sgn09"], "by no guest"
+    )
+    assert (gate.pairs, gate.unmeasured) == ((), ("leaf05, by no guest",))
+    assert (gate.bandwidth_s, gate.latency_iterations) == (2, 200)
+    spine = plan_gate(
+        heps.network, heps.fabric.rdma, {"spine01"}, "guests", ["k8sgn08", "k8sgn09"], "by no guest"
+    )
+    assert [(pair.client, pair.server) for pair in spine.pairs] == [("k8sgn08", "k8sgn09")]
+    assert len(spine.unmeasured) == 6
 
 
 def test_command_lines(heps: Derived) -> None:

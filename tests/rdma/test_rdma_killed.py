@@ -28,12 +28,12 @@ def controller(lab: Any, *more: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def wait_until(holds: Callable[[], bool], patience_s: float) -> bool:
+def wait_until(holds: Callable[[], bool], patience_s: float, poll_s: float = 0.01) -> bool:
     deadline = time.monotonic() + patience_s
     while not holds():
         if time.monotonic() > deadline:
             return False
-        time.sleep(0.01)
+        time.sleep(poll_s)
     return True
 
 
@@ -55,7 +55,7 @@ def test_nothing_is_left_on_any_server(
     finally:
         running.send_signal(signal.SIGKILL)
         running.wait()
-    assert wait_until(lambda: lab.processes == {}, ENDED_S), lab.processes
+    assert wait_until(lambda: lab.processes == {}, ENDED_S, 0.1), lab.processes
     if point > 8:  # from here on the servers are held
         assert len(before) == 4
     assert not list((next(iter(lab.roots.values())).wire).glob("tcp-*"))

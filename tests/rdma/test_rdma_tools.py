@@ -245,6 +245,9 @@ def test_rows_over_time_with_an_outage() -> None:
 def test_an_outage_that_does_not_end_and_one_that_never_was() -> None:
     dead = outage(read_series(growing(92, 92, 92, 46, 45), every_s=1))
     assert dead.recovered_s is None
+    assert dead.down_s == 1  # the half itself, 46 of 92, is not below it
+    edge = outage(read_series(growing(100, 100, 100, 95, 49.9, 50, 95), every_s=1))
+    assert (edge.down_s, edge.recovered_s) == (1, 2)  # from 95 of 100 on it is as before
     assert dead.sentence.endswith("the rate did not come back")
     calm = outage(read_series(growing(92, 92, 92, 91, 92), every_s=1))
     assert calm.sentence == "92.00 Gb/s throughout, at worst 91.00"

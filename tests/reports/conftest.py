@@ -21,11 +21,52 @@ from rocefort.dialects.vrp.parse import parse, sources_of
 from rocefort.dialects.vrp.texts import render_all
 from rocefort.models.finding import Finding, Severity, Where
 from rocefort.models.network import Position, Sources
-from rocefort.reports.page import DeviceBudget, PageContent, PortBudget
+from rocefort.reports.page import DeviceBudget, PageContent, PortBudget, page
 from rocefort.validators import check, titles
 
 CHROMIUM = Path("/usr/bin/chromium")
 Browse = Callable[..., dict[str, Any]]
+Drive = Callable[..., dict[str, Any]]
+# In a browser. The page's own security policy is kept; the probe joins it by its digest.
+PROBE = """
+window.addEventListener("load", () => {
+  const said = [];
+  const visible = () => [...document.querySelectorAll(".group")].filter((g) => g.offsetParent).length;
+  const set = (input, value) => {
+    if (input.type === "checkbox") input.checked = value; else input.value = value;
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  const form = document.getElementById("filter");
+  const kinds = [...form.querySelectorAll("[name=kind]")];
+  const result = {
+    width: innerWidth,
+    overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    dark: matchMedia("(prefers-color-scheme: dark)").matches,
+    background: getComputedStyle(document.body).backgroundColor,
+    groups: visible(),
+    rows: document.querySelectorAll("[data-table=cabling] tbody tr").length,
+    drawn: document.querySelectorAll(".config ol").length,
+  };
+  kinds.forEach((kind) => set(kind, kind.value === "error"));
+  result.errors = visible();
+  result.shown = document.getElementById("shown").textContent;
+  kinds.forEach((kind) => set(kind, true));
+  set(form.querySelector("[name=device]"), ASKED);
+  result.links = [...document.querySelectorAll(".group:not([hidden]) .places a")].map((a) => a.textContent);
+  const first = document.querySelector(".group:not([hidden]) .places a");
+  location.hash = first.getAttribute("href");
+  setTimeout(() => {
+    const aim = document.querySelector(".aim");
+    result.aim = aim && aim.textContent;
+    result.note = aim && aim.nextElementSibling.textContent;
+    result.open = document.querySelectorAll("details.config[open]").length;
+    result.focus = document.activeElement.closest("details")?.dataset.device;
+    result.lines = document.querySelectorAll("details.config[open] li[data-line]").length;
+    result.overflowOpen = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+    parent.postMessage(JSON.stringify(result), "*");
+  }, 100);
+});
+"""
 
 
 @pytest.fixture(scope="session")
@@ -126,5 +167,15 @@ def browse(tmp_path: Path) -> Browse:
         result = json.loads(html.unescape(found[1]))
         assert isinstance(result, dict)
         return result
+
+    return run
+
+
+@pytest.fixture
+def drive(browse: Callable[..., dict[str, Any]]) -> Drive:
+    """Open the page of a content in headless Chromium, ask for a device, and give what is seen."""
+
+    def run(content: PageContent, width: int, *, dark: bool, device: str) -> dict[str, Any]:
+        return browse(page(content), PROBE.replace("ASKED", json.dumps(device)), width, dark=dark)
 
     return run

@@ -25,6 +25,7 @@ from rocefort.steps.judging import subject_of
 from rocefort.steps.reporting import fabric_page
 
 BORDER = Path(__file__).parents[1] / "samples" / "border"
+Drive = Callable[..., dict[str, Any]]
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>&\"'{{ 7 * 7 }}"
 
 
@@ -419,58 +420,7 @@ def test_a_bond_without_lacp_is_not_one_whose_timeout_nobody_knows(tmp_path: Pat
     assert row[2:6] == ["node01", 200, "manual load-balance", "no LACP"]
 
 
-# In a browser. The page's own security policy is kept; the probe joins it by its digest.
-
-PROBE = """
-window.addEventListener("load", () => {
-  const said = [];
-  const visible = () => [...document.querySelectorAll(".group")].filter((g) => g.offsetParent).length;
-  const set = (input, value) => {
-    if (input.type === "checkbox") input.checked = value; else input.value = value;
-    input.dispatchEvent(new Event("input", { bubbles: true }));
-  };
-  const form = document.getElementById("filter");
-  const kinds = [...form.querySelectorAll("[name=kind]")];
-  const result = {
-    width: innerWidth,
-    overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    dark: matchMedia("(prefers-color-scheme: dark)").matches,
-    background: getComputedStyle(document.body).backgroundColor,
-    groups: visible(),
-    rows: document.querySelectorAll("[data-table=cabling] tbody tr").length,
-    drawn: document.querySelectorAll(".config ol").length,
-  };
-  kinds.forEach((kind) => set(kind, kind.value === "error"));
-  result.errors = visible();
-  result.shown = document.getElementById("shown").textContent;
-  kinds.forEach((kind) => set(kind, true));
-  set(form.querySelector("[name=device]"), ASKED);
-  result.links = [...document.querySelectorAll(".group:not([hidden]) .places a")].map((a) => a.textContent);
-  const first = document.querySelector(".group:not([hidden]) .places a");
-  location.hash = first.getAttribute("href");
-  setTimeout(() => {
-    const aim = document.querySelector(".aim");
-    result.aim = aim && aim.textContent;
-    result.note = aim && aim.nextElementSibling.textContent;
-    result.open = document.querySelectorAll("details.config[open]").length;
-    result.focus = document.activeElement.closest("details")?.dataset.device;
-    result.lines = document.querySelectorAll("details.config[open] li[data-line]").length;
-    result.overflowOpen = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-    parent.postMessage(JSON.stringify(result), "*");
-  }, 100);
-});
-"""
-Drive = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture
-def drive(browse: Callable[..., dict[str, Any]]) -> Drive:
-    """Open the page of a content in headless Chromium, ask for a device, and give what is seen."""
-
-    def run(content: PageContent, width: int, *, dark: bool, device: str) -> dict[str, Any]:
-        return browse(page(content), PROBE.replace("ASKED", json.dumps(device)), width, dark=dark)
-
-    return run
+# --- in a browser ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("width", [1280, 400])

@@ -47,13 +47,13 @@ def test_what_the_lossless_profile_asks_of_a_nic(network: Network) -> None:
     assert said["paused_priorities"] == ("mlnx_qos/pfc", 4, source)
     assert said["controlled_priorities"] == ("roce_rp/enable", 4, source)
     assert said["mtu_bytes"] == (None, 9000, "fabric (mtu)")
-    assert {row["nic_profile"] for row in found.values()} == {"connectx-dscp24"}
+    assert {row["profile"] for row in found.values()} == {"connectx-dscp24", "roce-server"}
 
 
 def test_what_congestion_control_asks_of_a_nic(network: Network) -> None:
     found = rows(network)
     assert found["increase_timer_us"] == {
-        "nic_profile": "connectx-dscp24",
+        "profile": "connectx-dscp24",
         "parameter": "roce_rp/rpg_time_reset",
         "value": 55,
         "note": "unconfirmed",
@@ -68,10 +68,31 @@ def test_without_nic_profiles_in_our_own_names(
     edit_heps_without_nics: Callable[..., Path],
 ) -> None:
     found = rows(derive(edit_heps_without_nics()).network)
-    assert [(row["nic_profile"], row["parameter"]) for row in found.values()] == [(None, None)] * 7
+    own = [row for row in found.values() if row["profile"] != "roce-server"]
+    assert [(row["profile"], row["parameter"]) for row in own] == [(None, None)] * 7
     assert found["dscp2prio"]["value"] == "DSCP >> 3"
     assert found["roce_dscp"]["value"] == 34
     assert "controlled_priorities" not in found  # no congestion control is named
+
+
+def test_what_the_host_profile_asks_of_an_operating_system(heps: Derived) -> None:
+    content = json.loads(show(heps.network, Kind.PROFILES, Form.JSON))
+    own = [row for row in content["rows"] if row["profile"] == "roce-server"]
+    assert [(row["parameter"], row["value"]) for row in own] == [
+        ("net.core.rmem_max", "268435456"),
+        ("net.core.wmem_max", "268435456"),
+        ("net.ipv4.tcp_rmem", "4096 131072 134217728"),
+        ("net.ipv4.tcp_wmem", "4096 65536 134217728"),
+        ("net.core.netdev_max_backlog", "250000"),
+        ("ethtool -G rx", 8192),
+        ("ethtool -G tx", 8192),
+        ("cpufreq/scaling_governor", "performance"),
+        ("irq/smp_affinity_list", "numa"),
+    ]
+    assert {row["note"] for row in own} == {"unconfirmed"}
+    assert own[0]["source"] == "host profile roce-server"  # its values are nobody's
+    assert own[-1]["source"] == "published tuning of transfer nodes with two 200G ports"
+    assert max(map(len, show(heps.network, Kind.PROFILES).splitlines())) <= 80
 
 
 def test_text_and_csv_have_the_same_rows(network: Network) -> None:

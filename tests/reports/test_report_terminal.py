@@ -72,6 +72,34 @@ def test_findings_are_grouped_by_rule_severity_and_sentence() -> None:
     )
 
 
+def test_what_several_rules_do_not_know_for_one_reason_is_told_once() -> None:
+    silent, mute = Where(device="k8sgn12"), Where(device="k8sgn09")
+    report = _report(
+        *(
+            NotJudged(rule=r, where=silent, reason="not read")
+            for r in ("HST102", "HST103", "HST105")
+        ),
+        NotJudged(rule="HST103", where=mute, reason="no tool"),
+        NotJudged(rule="HST104", where=silent, reason="not read"),
+        NotJudged(rule="HST104", where=mute, reason="not read"),
+    )
+    assert as_text(report) == (
+        "NOT JUDGED HST102, HST103, HST105\n"
+        "    not read\n"
+        "        at: k8sgn12\n"
+        "\n"
+        "NOT JUDGED HST103\n"
+        "    no tool\n"
+        "        at: k8sgn09\n"
+        "\n"
+        "NOT JUDGED HST104\n"
+        "    not read\n"
+        "        at: k8sgn12, k8sgn09\n"
+        "\n"
+        "heps: 2 rules, 0 errors, 0 warnings, 0 info, 6 not judged\n"
+    )
+
+
 def test_a_clean_report_is_one_line() -> None:
     assert as_text(_report()) == "heps: 2 rules, 0 errors, 0 warnings, 0 info, 0 not judged\n"
 

@@ -89,7 +89,7 @@ def test_the_wave_under_way_is_shown_with_its_timers() -> None:
     screen.live(Event("leaves 1 of 2", "leaf01-00", "abort", Phase.DONE))
     screen.live(Event("leaves 1 of 2", "leaf01-01", "abort", Phase.FAILED, "no answer", 3))
     assert screen.lines()[1:4] == [
-        "  leaves 1 of 2    UNKNOWN         gate: running",
+        "  leaves 1 of 2    UNKNOWN         gate: did not end",
         "    leaf01-00      rolled back",
         "    leaf01-01      UNKNOWN",
     ]
@@ -174,5 +174,10 @@ def test_an_end_keeps_paths_whole() -> None:
     path = "/a-long-directory/of-some-site/with-many-words/in-its-name/and-more-of-them/plan-7.json"
     text = list(applied_text(Applied(failure=f"{path}: is gone; look", exit_code=3)))
     assert path in "".join(line.strip() for line in text if path in line)
+    damage = "its head file is lost, or empty"
+    assert list(audit_text(Path("j"), 2, "ab", damage)) == [
+        f"THE JOURNAL IS DAMAGED: {damage}",
+        *audit_text(Path("j"), 2, "ab"),
+    ]
     (first, head) = audit_text(Path("j"), 2, "ab")
     assert (first, head) == ("journal j: 2 rows, its newest link is", "  ab")

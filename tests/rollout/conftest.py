@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -14,13 +15,15 @@ import pytest
 from rocefort import tasks
 from rocefort.design.derive import Derived
 from rocefort.models.change import Plan
-from rocefort.models.rollout import Applied, Event
+from rocefort.models.rollout import Applied, Event, Phase, Rules
+from rocefort.rollout import engine
 from rocefort.steps.changing import apply_plan
 from rocefort.steps.judging import subject_of_derived
 from rocefort.steps.planning import make_plan, running_of
 from rocefort.steps.rehearsal import Rehearsal, rehearse
 
 EditHeps = Callable[..., Path]
+HELPERS = "rollout_helpers"  # no folder of tests is a package
 
 
 @pytest.fixture
@@ -67,6 +70,48 @@ def apply_to(lab: Rehearsal, tmp_path: Path) -> Callable[[Plan], tuple[Applied, 
     return apply
 
 
+class Killed(BaseException):
+    """Nothing that this controller does gets through any more."""
+
+
+@pytest.fixture
+def kill(lab: Rehearsal) -> Callable[..., None]:
+    """Let a controller die at a moment; it does and writes nothing after it.
+
+    what: of the event's detail, as the leg of a drain.
+    """
+
+    def run(
+        plan: Plan,
+        journal: Path,
+        act: str,
+        phase: Phase,
+        device: str = "leaf08",
+        what: str = "",
+        rules: Rules | None = None,
+    ) -> None:
+        dead = False
+
+        def listener(event: Event) -> None:
+            nonlocal dead
+            here = (event.act, event.phase, event.device) == (act, phase, device)
+            dead = dead or (here and what in event.detail)
+            if dead:
+                raise Killed
+
+        def nothing_more(*_: object) -> None:
+            raise Killed
+
+        with pytest.MonkeyPatch.context() as patch:
+            # the way back of a living controller that meets a defect is not what dies
+            patch.setattr(engine.Rollout, "_fail", nothing_more)
+            with suppress(Killed):
+                apply_plan(plan, lab.connections, journal, [listener], rules)
+        assert dead
+
+    return run
+
+
 @dataclass(frozen=True)
 class Ran:
     """How a command ended, and what it printed."""
@@ -110,14 +155,14 @@ def killing() -> ModuleType:
     return helper("killing")
 
 
+@pytest.fixture(scope="session")
+def judging_kills() -> ModuleType:
+    """The verdict on them: judging_kills.py."""
+    return helper("judging_kills")
+
+
 def helper(name: str) -> ModuleType:
-    """A module beside the tests that is no test."""
-    spec = importlib.util.spec_from_file_location(
-        f"rollout_{name}", Path(__file__).with_name(f"{name}.py")
-    )
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up there
-    spec.loader.exec_module(module)
-    return module
+    """A module beside the tests that is no test; one may import another: `from .crashing_plans`."""
+    package = sys.modules.setdefault(HELPERS, ModuleType(HELPERS))
+    package.__path__ = [str(Path(__file__).parent)]
+    return importlib.import_module(f"{HELPERS}.{name}")

@@ -1,290 +1,34 @@
-"""Controllers that die where they are told to, and switches that go on without them.
+"""Controllers that die where they are told to, and the judgement of what they leave behind.
 
-The tool is the real one but for two things: its lines reach the emulated switches without SSH, and
-time is a number. It dies before and after each journal write and each line that changes something;
-a switch goes on without it. What is right is told by the switches' states and by a log of the
-lines that reached them, which the tool neither writes nor reads.
+What is right is told by the switches' states and by a log of the lines that reached them, which the
+tool neither writes nor reads (crashing_site.py).
 """
 
 from __future__ import annotations
 
-import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from itertools import pairwise
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any
 
-from napalm_cloudengine import CloudEngineDriver, parse
-from napalm_cloudengine.answers import Answer, answer_to
-from napalm_cloudengine.transport import CloudEngineSSH, Reply, SessionBrokenError
-from rocefort.dialects.vrp.compare import compare
-from rocefort.dialects.vrp.parse import parse as parse_text
-from rocefort.errors import DeviceFailed, RocefortError
 from rocefort.lab.session import Session
-from rocefort.lab.switch import EmulatedSwitch
-from rocefort.lab.words import Place
-from rocefort.lab.words import Refused as WordsRefused
-from rocefort.models.change import Change, Drained, Edit, Gate, Kind, Plan, Wave
-from rocefort.models.hardware import Family, SyntaxFamily
-from rocefort.models.rollout import Applied, Request, Seen, Trouble
+from rocefort.models.change import Gate, Plan
+from rocefort.models.hardware import Family
+from rocefort.models.rollout import Applied, Request
 from rocefort.rollout.approvals import utc_now
-from rocefort.rollout.device import DeviceSteps, persist_id
 from rocefort.rollout.engine import Rollout
 from rocefort.rollout.history import history_of
 from rocefort.rollout.journal import JournalFailed, SqliteJournal, open_journal
-from rocefort.rollout.plan import running_device, running_digest
-from rocefort.rollout.ports import Before, Outcome
+from rocefort.rollout.label import Label, label_of
 from rocefort.rollout.texts import kept_beside
 
-TRIAL_S = 600
-OLD, NEW = "description old", "description new"
-SERVING, DRAINED = "description serving", "description drained"
-STARTUP = "sysname {}\n#\ninterface 100GE1/0/1\n {}\n#\ninterface 100GE1/0/2\n {}\n#\nreturn\n"
-# The states of a switch that is drained for its change; words on a port stand for the drain here.
-STATES = ((OLD, SERVING), (OLD, DRAINED), (NEW, DRAINED), (NEW, SERVING))
-READS = ("display ", "system-view", "return", "screen-length")
-ACT_OF = {
-    "commit trial": "trial",
-    "commit": "confirm",
-    "abort trial": "abort",
-    "save": "save",
-    "clear configuration candidate": "abort",
-}
-MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
-GATE = Gate(
-    pairs=(),
-    traffic_class=138,
-    line_rate_fraction=0.9,
-    latency_us=3.7,
-    latency_tolerance=0.2,
-    speed_judged=True,
-)
-TrialMode = Literal["survives", "dies-with-session", "session-only"]
-Persist = Literal["present", "absent"]
+from .crashing_plans import STATES, Case, plan_of
+from .crashing_site import Fate, Killed, Site, WiredSwitches, lines_of, site_of, words_of
 
-
-class Killed(BaseException):
-    """The controller is dead: nothing that it does gets through any more."""
-
-
-@dataclass
-class Fate:
-    """When a controller dies: at its nth point, and at every later one, for it is dead."""
-
-    dies_at: int | None = None
-    disk_full_at: int | None = None  # from its nth journal row on
-    points: int = 0
-    rows: int = 0
-    at_row: tuple[int, Callable[[], None]] | None = None
-
-    def point(self) -> None:
-        """Something has just become lasting, and nothing else has before the next point."""
-        self.points += 1
-        self.alive()
-
-    def alive(self) -> None:
-        if self.dies_at is not None and self.points >= self.dies_at:
-            raise Killed
-
-
-@dataclass
-class Site:
-    """Switches that go on whoever controls them, their clock, and what reached them."""
-
-    switches: dict[str, EmulatedSwitch]
-    journal: Path
-    now: float = 0.0
-    log: list[tuple[str, str]] = field(default_factory=list)
-    foreign: set[str] = field(default_factory=set)  # switches with somebody else's trial
-    not_meant: list[tuple[str, str]] = field(default_factory=list)  # acts without an intent
-    most_unconfirmed: int = 0
-    cut: bool = False  # nobody reaches them any more
-    cut_at_trial: int = 0
-
-    def sleep(self, seconds: float) -> None:
-        self.now += seconds
-
-    def acted(self, device: str, line: str) -> None:
-        """A line has reached a switch."""
-        self.log.append((device, line))
-        begun = line.startswith("commit trial") and self.switches[device].trial is not None
-        if begun and self.cut_at_trial:  # a release without persist ids refuses a first attempt
-            self.cut_at_trial -= 1
-            self.cut = not self.cut_at_trial
-        pending = sum(switch.trial is not None for switch in self.switches.values())
-        self.most_unconfirmed = max(self.most_unconfirmed, pending)
-
-    def meant(self, device: str, line: str) -> bool:
-        """Whether the last durable word on a device is the intent of an act that this line fits."""
-        with closing(sqlite3.connect(self.journal)) as connection:
-            rows = connection.execute(
-                "select act, phase from event where device = ? order by id desc limit 1", (device,)
-            ).fetchall()
-        words = next((act for line_of, act in ACT_OF.items() if line.startswith(line_of)), "load")
-        also = {"abort": ("abort", "load", "trial"), "save": ("save",)}.get(words, (words,))
-        return [phase for act, phase in rows if act in also] == ["intent"]
-
-
-RESOLVED: dict[tuple[int, tuple[str, ...]], Any] = {}
-
-
-class QuickPlace(Place[Any]):
-    """The same words come thousands of times; the table of commands stays the same object."""
-
-    def resolve(self, tokens: tuple[str, ...]) -> Any:
-        key = (id(self.commands), tokens)
-        if key not in RESOLVED:
-            try:
-                RESOLVED[key] = super().resolve(tokens)
-            except WordsRefused as refused:
-                RESOLVED[key] = refused
-        found = RESOLVED[key]
-        if isinstance(found, WordsRefused):
-            raise found
-        return found
-
-
-class QuickSession(Session):
-    """A session that remembers which command words are."""
-
-    def _dialogue(self) -> Place[Any]:
-        return QuickPlace(super()._dialogue().commands)
-
-
-class Wire:
-    """A session without SSH, as CloudEngineSSH offers it to the driver."""
-
-    def __init__(self, site: Site, device: str, fate: Fate) -> None:
-        self.site, self.device, self.fate = site, device, fate
-        self.session = QuickSession(site.switches[device], "rocefort", list)
-        self.open = True
-        self.prompt = parse.find_prompt(self.session.prompt)
-        self.base_prompt = self.prompt.view if self.prompt else ""
-
-    def is_open(self) -> bool:
-        return self.open
-
-    def disconnect(self) -> None:
-        if self.open:
-            self.open = False
-            self.session.close()
-
-    def exchange(self, command: str, answers: tuple[Answer, ...], _timeout_s: float) -> Reply:
-        if self.site.cut:
-            self.disconnect()
-            raise SessionBrokenError("no route to host")
-        reads = command.startswith(READS)
-        if not reads:
-            self.fate.alive()
-            if self.device in self.site.foreign or not self.site.meant(self.device, command):
-                self.site.not_meant.append((self.device, command))
-        said, refused, reply = "", None, self.session.handle(command)
-        while reply.asks:
-            said += reply.text + "\n"
-            question = parse.find_question(reply.text)
-            assert question
-            echo = answer_to(question, command, answers)
-            if not echo:
-                refused, echo = question, "N"
-            reply = self.session.handle(echo)
-        if not reads:
-            self.site.acted(self.device, command)
-            self.fate.point()
-        if reply.closes or reply.hangs:
-            self.disconnect()
-            raise SessionBrokenError("session lost")
-        self.prompt = parse.find_prompt(self.session.prompt)
-        assert self.prompt
-        return Reply((said + reply.text).strip("\n"), self.prompt, refused)
-
-
-class WiredSwitches:
-    """Implements rocefort.rollout.engine.Switches by the real steps and driver, one by one.
-
-    backwards: the devices of an act are reached in the other order.
-    """
-
-    def __init__(
-        self, site: Site, plan: Plan, family: Family, fate: Fate, *, backwards: bool = False
-    ) -> None:
-        self.site, self.fate, self.backwards = site, fate, backwards
-        self.id = persist_id(plan.digest)
-        self.steps = DeviceSteps(
-            plan.digest,
-            dict.fromkeys(site.switches, family),
-            settle_s=5,
-            clock=lambda: site.now,
-            sleep=site.sleep,
-        )
-        self.drivers: dict[str, CloudEngineDriver] = {}
-
-    def die(self) -> None:
-        """Its sessions end with it."""
-        for driver in self.drivers.values():
-            if driver._ssh:
-                driver._ssh.disconnect()
-
-    def _driver(self, device: str) -> CloudEngineDriver:
-        driver = self.drivers.get(device)
-        if driver is None or not driver.is_alive()["is_alive"]:
-            options = {"name": device, "persist_id": self.id, "ssh_known_hosts": __file__}
-            driver = self.drivers[device] = CloudEngineDriver(
-                device, "rocefort", "", optional_args=options
-            )
-            driver._ssh = cast("CloudEngineSSH", Wire(self.site, device, self.fate))
-        return driver
-
-    def _each(
-        self, changes: Sequence[Change], step: Callable[[Any, Change], Any]
-    ) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for change in reversed(changes) if self.backwards else changes:
-            try:
-                found[change.device] = step(self._driver(change.device), change)
-            except RocefortError as error:
-                found[change.device] = error
-            except Exception as error:  # noqa: BLE001 - as Nornir, which gives any as a result
-                found[change.device] = DeviceFailed(str(error), where=change.device)
-        return found
-
-    def _outcome(self, changes: Sequence[Change], step: Callable[[Any, Change], Any]) -> Outcome:
-        found = self._each(changes, step)
-        return {name: value for name, value in found.items() if isinstance(value, RocefortError)}
-
-    def observe(self, ways: Sequence[Sequence[Change]]) -> Mapping[str, Seen]:
-        by_device = {parts[0].device: parts for parts in ways}
-        changes = [parts[0] for parts in ways]
-        found = self._each(changes, lambda d, c: self.steps.observe(d, by_device[c.device]))
-        return {
-            name: Seen(trouble=Trouble(str(value))) if isinstance(value, RocefortError) else value
-            for name, value in found.items()
-        }
-
-    def precheck(self, changes: Sequence[Change]) -> Mapping[str, Before | RocefortError]:
-        return self._each(changes, self.steps.precheck)
-
-    def load(self, changes: Sequence[Change]) -> Outcome:
-        return self._outcome(changes, self.steps.load)
-
-    def trial(self, changes: Sequence[Change], seconds: int, words: Mapping[str, str]) -> Outcome:
-        steps = self.steps
-        return self._outcome(changes, lambda d, c: steps.trial(d, c, seconds, words[c.device]))
-
-    def check(self, changes: Sequence[Change], before: Mapping[str, frozenset[str]]) -> Outcome:
-        return self._outcome(changes, lambda d, c: self.steps.check(d, c, before[c.device]))
-
-    def confirm(self, changes: Sequence[Change], before: Mapping[str, frozenset[str]]) -> Outcome:
-        return self._outcome(changes, lambda d, c: self.steps.confirm(d, c, before[c.device]))
-
-    def save(self, changes: Sequence[Change]) -> Outcome:
-        return self._outcome(changes, lambda d, _: d.save_config())
-
-    def abort(self, changes: Sequence[Change]) -> Outcome:
-        return self._outcome(changes, self.steps.abort)
+__all__ = ["STATES", "Case", "Trials", "lines_of", "memory_directory", "new_trials"]
 
 
 class Mortal:
@@ -317,109 +61,6 @@ class Says:
     summary: str = "measured"
 
 
-@dataclass(frozen=True)
-class Case:
-    """How big the waves are, and what the switches can do."""
-
-    sizes: tuple[int, ...]
-    trial_mode: TrialMode
-    persist: Persist
-    backwards: bool = False
-    fails: str = ""  # the wave whose gate fails
-    drains: str = ""  # the wave whose only switch is drained first
-    fails_on: int = 0  # on which leg of a drained switch its gate fails
-
-    @property
-    def limit(self) -> int:
-        return max(self.sizes)
-
-
-def text_of(name: str, line: str, drain: str = SERVING) -> str:
-    return STARTUP.format(name, line, drain)
-
-
-PLANS: dict[Case, Plan] = {}
-
-
-def plan_of(case: Case, family: Family) -> Plan:
-    if case not in PLANS:
-        PLANS[case] = _plan(case, family)
-    return PLANS[case]
-
-
-def _change(device: str, before: tuple[str, str], after: tuple[str, str], family: Family) -> Change:
-    texts = [parse_text(text_of(device, *state), device) for state in (before, after)]
-    edits = compare(*(running_device(parsed, family) for parsed in texts))
-    commands = [(f"interface 100GE1/0/{i}", *lines) for i, lines in _lines(before, after)]
-
-    def typed(which: int) -> tuple[str, ...]:
-        return tuple(c for port in commands for c in (port[0], f" {port[which]}", "quit"))
-
-    return Change(
-        device=device,
-        kind=Kind.MODIFYING,
-        edits=tuple(Edit(path=e.path, before=e.before, after=e.after) for e in edits),
-        patch=typed(2),
-        reverse=typed(1),
-        running_digest=running_digest(texts[0], family),
-        intended_digest=running_digest(texts[1], family),
-    )
-
-
-def _lines(
-    before: tuple[str, str], after: tuple[str, str]
-) -> Iterator[tuple[int, tuple[str, str]]]:
-    for i, lines in enumerate(zip(before, after, strict=True), 1):
-        if lines[0] != lines[1]:
-            yield i, lines
-
-
-def _drained(device: str, family: Family) -> Drained:
-    drain, change, lift = (_change(device, *states, family) for states in pairwise(STATES))
-    return Drained(device=device, drain=drain, change=change, lift=lift, meanwhile="")
-
-
-def _plan(case: Case, family: Family) -> Plan:
-    names = iter(f"leaf{n:02}" for n in range(1, sum(case.sizes) + 1))
-    waves = tuple(
-        Wave(name=f"wave {i}", devices=tuple(next(names) for _ in range(size)), gate=GATE)
-        for i, size in enumerate(case.sizes, 1)
-    )
-    devices = [device for wave in waves for device in wave.devices]
-
-    waves = tuple(
-        wave.model_copy(update={"drained": (_drained(wave.devices[0], family),)})
-        if wave.name == case.drains
-        else wave
-        for wave in waves
-    )
-    changes = tuple(_change(device, STATES[0], STATES[-1], family) for device in devices)
-    return Plan(
-        fabric="f",
-        source="f",
-        tool="t",
-        intent_digest="i",
-        trial_s=TRIAL_S,
-        changes=changes,
-        waves=waves,
-    ).seal()
-
-
-def site_of(case: Case, plan: Plan, family: SyntaxFamily, directory: Path) -> Site:
-    site = Site({}, directory / "journal")
-    for change in plan.changes:
-        site.switches[change.device] = EmulatedSwitch(
-            name=change.device,
-            startup=text_of(change.device, OLD),
-            family=family,
-            clock=lambda: site.now,
-            now=lambda: MOMENT,
-            trial_mode=case.trial_mode,
-            persist=case.persist,
-        )
-    return site
-
-
 @dataclass
 class Trials:
     """Everything that a crash test needs to live several lives."""
@@ -445,12 +86,14 @@ class Trials:
         """
         fate, applied = Fate(dies_at, disk_full_at, at_row=at_row), None
         self.site.cut_at_trial = cut_at_trial
-        self.site.log.append(("", "life"))
-        switches = WiredSwitches(
-            self.site, self.plan, self.family, fate, backwards=self.case.backwards
-        )
+        self.site.note("", "life")
+        switches = None
         with suppress(Killed), open_journal(self.site.journal, self.plan.digest) as journal:
             fresh = not history_of(journal.events()).running
+            label = label_of(self.plan.digest, journal.events(), resume=not fresh)
+            switches = WiredSwitches(
+                self.site, label, self.family, fate, backwards=self.case.backwards
+            )
             applied = Rollout(
                 plan=self.plan,
                 switches=switches,
@@ -458,15 +101,17 @@ class Trials:
                 journal=Mortal(journal, fate),
                 texts=kept_beside(self.site.journal),
                 resume=not fresh,
+                run_id=label.run,
                 sleep=self.site.sleep,
                 now=clock,
             ).run()
-        switches.die()
+        if switches:
+            switches.die()
         return applied, fate
 
     def _gate(self, _gate: Gate) -> Says:
         self.site.now += 20
-        self.site.log.append(("", "gate"))
+        self.site.note("", "gate")
         wave = next(w for w in self.plan.waves if any(self._pending(d) for d in w.devices))
         leg = 0
         if wave.name == self.case.drains:
@@ -488,25 +133,48 @@ class Trials:
                 assert abs(way.index(words_of(trial.before)) - at) == 1
 
     def _judge_confirmations(self) -> None:
-        """No life confirms a trial that it has not measured itself, after it began.
+        """No life confirms a trial that it has not looked at and measured itself, after it began.
 
-        But for the way back of a drained switch, which only brings back what has been there.
+        On the way back of a drained switch nothing is measured, for what is wrong elsewhere would
+        keep it drained for ever; it brings back what has been there, and is looked at all the same.
         """
-        measured = False
-        for _, line in self.site.log:
-            confirms = line.startswith("commit") and not line.startswith("commit trial")
-            assert measured or not confirms
-            if line == "gate":
+        measured, looked, back = False, set[str](), set[str]()
+        for device, line in self.site.lines:
+            if line == "life":
+                measured, looked, back = False, set(), set()
+            elif line == "gate":
                 measured = True
-            elif line == "life" or line.startswith("commit trial"):
-                measured = line.endswith(" undone")
+            elif line.startswith("commit trial"):
+                measured = False
+                looked.discard(device)
+                (back.add if line.endswith(" undone") else back.discard)(device)
+            elif line.startswith("display bgp"):
+                looked.add(device)
+            elif line.startswith("commit"):
+                assert measured or device in back, (device, line)
+                assert device in looked, (device, line)
 
     def intrude(self, device: str) -> None:
         """Somebody else begins a trial on a switch that has none."""
+        self._begin(device, "description theirs", "commit trial")
+
+    def intrude_with(self, device: str, run: str) -> None:
+        """Another controller begins a trial by this very plan, in a run of its own."""
+        label = Label(self.plan.digest, run)
+        persist = f" persist {label.persist_id}" if self.case.persist == "present" else ""
+        lines = [line for line in self.plan.change(device).patch if line.startswith(" ")]
+        self._begin(device, *lines, f"commit trial 600{persist} description {label.description()}")
+
+    def changed(self) -> set[str]:
+        """Switches that run what is intended."""
+        switches = self.site.switches.items()
+        return {name for name, switch in switches if lines_of(switch) == STATES[-1]}
+
+    def _begin(self, device: str, *lines: str) -> None:
         switch = self.site.switches[device]
         before = switch.running
         session = Session(switch, "somebody", list)
-        for line in ("system-view", "interface 100GE1/0/1", "description theirs", "commit trial"):
+        for line in ("system-view", "interface 100GE1/0/1", *lines):
             assert "Error" not in session.handle(line).text
         assert switch.running != before
         self.site.foreign.add(device)
@@ -525,14 +193,6 @@ class Trials:
         assert self.site.most_unconfirmed <= self.case.limit
         self._judge_confirmations()
         assert not self.site.not_meant
-
-
-def lines_of(switch: EmulatedSwitch) -> tuple[str, ...]:
-    return words_of(switch.running)
-
-
-def words_of(config: Sequence[Any]) -> tuple[str, ...]:
-    return tuple(child.text for top in config for child in top.children)
 
 
 def new_trials(case: Case, family: Family, directory: Path) -> Trials:

@@ -2,8 +2,8 @@
 
 A lab process runs the emulated switches and writes what each was told and did (`--log`). A
 controller process, `rocefort apply` or `resume`, is killed by SIGKILL at an instant that a seed
-draws, then another takes over, until one comes to its end. The verdict is drawn from the
-switches' own log; the tool's journal is read only to ask whether every act was meant.
+draws, then another takes over, until one comes to its end; where a spine was drained then, it may
+be told to abort first. The verdict is drawn from the switches' own log (judging_kills.py).
 """
 
 from __future__ import annotations
@@ -16,29 +16,23 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
-from rocefort.lab.deeds import GONE, Deed, read_deeds
+from rocefort.lab.deeds import Deed, read_deeds
 
 ROCEFORT = Path(sys.executable).with_name("rocefort")
 READY = "Ctrl-C ends the lab"
 PATIENCE_S = 240.0
 QUIET_S = 0.1  # for what a killed controller had sent, and for the end of its sessions
 MOST_LIVES = 60
-TRIAL_S = 60  # the shortest there is
+TRIAL_S, SETTLE_S = 75, 5  # about the shortest: checks, gate and confirmation fit in it
 MAX_UNAVAILABLE = 2
-WORDS_OF = {  # which intents an act of a switch may follow
-    "load": {"load"},
-    "trial": {"trial"},
-    "confirm": {"confirm"},
-    "save": {"save"},
-    "back": {"abort"},
-    "clear": {"abort", "load", "trial"},
-}
+FAILED = 3  # exit code of a rollout that was aborted
+ABORTED = 0.5  # how many of those that die while a spine is drained are told to abort
 
 
 def rocefort(*words: object) -> str:
@@ -49,8 +43,8 @@ def rocefort(*words: object) -> str:
     return done.stdout
 
 
-def small_fabric(directory: Path) -> tuple[Path, Path]:
-    """Two spines and four leaves, as they are and as they shall be; nothing is drained."""
+def small_fabric(directory: Path, *, drain: bool) -> tuple[Path, Path]:
+    """Two spines and four leaves, as they are and as they shall be."""
     rocefort("new", "trial", "--spines", 2, "--leaves", 4, "--directory", directory)
     old = directory / "trial" / "fabric.yaml"
     text = old.read_text(encoding="utf-8")
@@ -64,8 +58,11 @@ def small_fabric(directory: Path) -> tuple[Path, Path]:
     )
     for before, after in (
         ("security:\n", f"servers:\n{servers}\nsecurity:\n"),
-        ("trial_s: 600", f"trial_s: {TRIAL_S}"),
-        ("max_unavailable: 1", f"max_unavailable: {MAX_UNAVAILABLE}\n  drain: false"),
+        ("trial_s: 600", f"trial_s: {TRIAL_S}\n  settle_s: {SETTLE_S}"),
+        (
+            "max_unavailable: 1",
+            f"max_unavailable: {MAX_UNAVAILABLE}\n  drain: {str(drain).lower()}",
+        ),
     ):
         assert text.count(before) == 1, before
         text = text.replace(before, after)
@@ -99,6 +96,22 @@ def wait_for(ready: Callable[[], bool], process: subprocess.Popen[bytes]) -> Non
         time.sleep(0.05)
 
 
+class Judge(Protocol):
+    """Whether what the switches were told and did keeps the promises: judging_kills.py."""
+
+    def __call__(self, deeds: list[Deed], rows: list[tuple[str, str, str, str]]) -> None:
+        """Raise AssertionError where a promise is broken."""
+
+    def rest(self, deeds: list[Deed]) -> None:
+        """Raise AssertionError where a rollout that has ended leaves something half done."""
+
+    def drained(self, deeds: list[Deed]) -> bool:
+        """Whether a spine is drained now."""
+
+    def under_way(self, deeds: list[Deed]) -> str:
+        """What the switches were in when the controller died."""
+
+
 @dataclass(frozen=True)
 class Instant:
     """When a controller is killed: after a time, or after so many rows or deeds of the switches."""
@@ -114,6 +127,11 @@ def drawn(chance: random.Random) -> Instant:
     if kind == "time":
         return Instant(kind, delay_s=chance.uniform(0, 2.5))
     return Instant(kind, chance.randint(1, 120 if kind == "row" else 9), chance.uniform(0, 0.02))
+
+
+def late(chance: random.Random) -> Instant:
+    """An instant while a spine is drained and changed: the leaves take 16 deeds, spines 24."""
+    return Instant("deed", chance.randint(18, 39), chance.uniform(0, 0.02))
 
 
 @dataclass
@@ -154,6 +172,7 @@ class Site:
     state: Path
     plan: Path
     kills: list[str] = field(default_factory=list)  # what was under way at each
+    aborts: int = 0
 
     @property
     def journal(self) -> Path:
@@ -215,121 +234,28 @@ class Site:
         """What the last controller printed."""
         return (self.state / "told").read_text(encoding="utf-8")
 
-    def carry_out(self, chance: random.Random, most_kills: int) -> int:
-        """Let controllers die until there were enough kills or one ends well; gives the kills."""
-        for done in range(MOST_LIVES):
-            code = self.life(drawn(chance) if done < most_kills else None)
+    def carry_out(
+        self, chance: random.Random, most_kills: int, judge: Judge, first: Instant | None = None
+    ) -> None:
+        """Let controllers die until there were enough kills or one ends well; first: its end."""
+        aborted = False
+        for _ in range(MOST_LIVES):
+            instant, first = first or drawn(chance), None
+            code = self.life(instant if len(self.kills) < most_kills else None)
+            if code == 0:
+                assert not aborted, self.told()
+                return
             if code is not None:
-                assert code == 0, self.told()
-                return done
+                assert aborted and code == FAILED, self.told()
+                judge.rest(self.deeds())
+                aborted = False  # the next life begins anew
+                continue
             time.sleep(QUIET_S)
             deeds = self.deeds()
-            self.kills.append(under_way(deeds))
-            judge(deeds, self.waves(), self.rows())
+            self.kills.append(judge.under_way(deeds))
+            judge(deeds, self.rows())
+            if judge.drained(deeds) and not aborted and chance.random() < ABORTED:
+                rocefort("abort", self.plan, "--journal", self.journal)
+                aborted = True
+                self.aborts += 1
         raise AssertionError("it does not come to its end")
-
-    def waves(self) -> list[list[str]]:
-        """Switches by wave, as the sealed plan has them."""
-        plan = json.loads(self.plan.read_text(encoding="utf-8"))
-        return [wave["devices"] for wave in plan["waves"]]
-
-
-def under_way(deeds: list[Deed]) -> str:
-    """What the switches were in when the controller died."""
-    last = {deed.switch: deed for deed in deeds if deed.line != GONE}
-    now = {deed.switch: deed for deed in deeds}
-    if any(deed.left_s is not None for deed in last.values()):
-        ran_on = any(deed.left_s is not None for deed in now.values())
-        return "a trial ran on" if ran_on else "a trial ended with its session"
-    if all(deed.line == "" for deed in last.values()):
-        return "no switch had been reached"
-    if any(deed.candidate for deed in last.values()):
-        return "a patch was loaded"
-    unsaved = any(deed.running != deed.saved for deed in last.values())
-    return "a change was confirmed, not saved" if unsaved else "nothing was pending"
-
-
-# --- the verdict ----------------------------------------------------------------------------------
-
-
-def judge(deeds: list[Deed], waves: list[list[str]], rows: list[tuple[str, str, str, str]]) -> None:
-    """Whether everything that the switches were told and did keeps the promises."""
-    old: dict[str, str] = {}
-    for deed in deeds:
-        old.setdefault(deed.switch, deed.running)
-    now: dict[str, Deed] = {}
-    new: dict[str, str] = {}
-    for deed in deeds:
-        before = now.get(deed.switch, deed)
-        whole(deed, old[deed.switch], new)
-        kind = kind_of(before, deed)
-        if kind and deed.line:
-            meant(deed, kind, rows)
-        if kind in {"load", "trial"}:
-            barrier(deed, waves, now, new)
-        now[deed.switch] = deed
-        together([each.switch for each in now.values() if each.left_s is not None])
-
-
-def whole(deed: Deed, old: str, new: dict[str, str]) -> None:
-    """P1: old; or new; or new on a trial whose timer runs and brings the old back."""
-    if deed.left_s is not None:
-        new.setdefault(deed.switch, deed.running)
-        assert deed.before == old and 0 <= deed.left_s <= TRIAL_S, deed
-    assert deed.running in {old, new.get(deed.switch)}, deed
-    assert deed.saved in {old, new.get(deed.switch)}, deed
-    assert deed.left_s is None or deed.running != old, deed
-
-
-def kind_of(before: Deed, deed: Deed) -> str:
-    """What a switch has just done, by its states alone; empty: nothing that lasts."""
-    if before.left_s is None and deed.left_s is not None:
-        return "trial"
-    if before.left_s is not None and deed.left_s is None:
-        return "confirm" if before.running == deed.running else "back"
-    if before.saved != deed.saved:
-        return "save"
-    if before.candidate != deed.candidate:
-        return "load" if deed.candidate else "clear"
-    assert before.running == deed.running, deed  # nothing else may change what runs
-    return ""
-
-
-def meant(deed: Deed, kind: str, rows: list[tuple[str, str, str, str]]) -> None:
-    """P3: the newest word on a switch, when it was told to act, was the intent of that act."""
-    if deed.line == GONE:
-        return  # nobody's act: the controller died
-    own = [row for row in rows if row[1] == deed.switch and row[0] <= deed.at]
-    assert own, deed
-    _, _, act, phase = own[-1]
-    assert phase == "intent", (deed, own[-3:])
-    assert act in WORDS_OF[kind], (deed, own[-3:])
-
-
-def barrier(deed: Deed, waves: list[list[str]], now: dict[str, Deed], new: dict[str, str]) -> None:
-    """P2: no wave begins before all of the earlier ones run what is new, confirmed and saved."""
-    mine = next(i for i, wave in enumerate(waves) if deed.switch in wave)
-    for switch in (each for wave in waves[:mine] for each in wave):
-        earlier = now[switch]
-        assert earlier.left_s is None, (deed, earlier)
-        assert earlier.running == earlier.saved == new.get(switch), (deed, earlier)
-
-
-def together(unconfirmed: list[str]) -> None:
-    """P2: never more than may be, and a spine alone."""
-    assert len(unconfirmed) <= MAX_UNAVAILABLE, unconfirmed
-    spines = [name for name in unconfirmed if name.startswith("spine")]
-    assert not spines or len(unconfirmed) == 1, unconfirmed
-
-
-def judge_end(deeds: list[Deed], intended: dict[str, str]) -> None:
-    """All run what is intended, confirmed and saved, and nobody's candidate is left."""
-    last = {deed.switch: deed for deed in deeds}
-    for name, deed in last.items():
-        assert deed.running == deed.saved == intended[name], deed
-        assert deed.left_s is None and not deed.candidate, deed
-
-
-def counted(kills: list[str]) -> str:
-    """How often what was under way."""
-    return ", ".join(f"{count} where {what}" for what, count in sorted(Counter(kills).items()))

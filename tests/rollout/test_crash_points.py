@@ -203,3 +203,47 @@ def test_nobody_touches_a_trial_of_somebody_else(
             trials.site.now += 601
             assert trials.life()[0].failure == ""  # and when it is over, the rollout goes on
             trials.judge_end()
+
+
+@pytest.mark.parametrize(("mode", "persist"), MODES)
+@pytest.mark.parametrize("died", [True, False])
+def test_nor_one_of_the_same_plan_that_another_controller_has_begun(
+    crashing: ModuleType, family: Family, tmp_path: Path, mode: str, persist: str, died: bool
+) -> None:
+    """On another machine, with a journal of its own: what tells them apart is the run."""
+    with crashing.memory_directory(tmp_path) as directory:
+        for at in range(1, 70, 8) if died else (None,):
+            trials = crashing.new_trials(
+                crashing.Case((1, 2), mode, persist), family, directory / str(at)
+            )
+            if died:
+                trials.life(at)
+                trials.site.now += 700  # what was on trial is over
+                trials.judge_dead()
+            changed = trials.changed()
+            device = next(name for name in trials.site.switches if name not in changed)
+            trials.intrude_with(device, "1a2b3c4d5e6f")
+            applied, _ = trials.life()
+            assert (applied.failure, applied.exit_code) == (
+                f"{device}: another run of this plan, 1a2b3c4d, has a trial pending; one run at a "
+                "time: go on with that one, or wait for its end",
+                4,
+            )
+            assert not trials.site.not_meant
+            assert trials.site.switches[device].trial is not None
+
+
+@pytest.mark.parametrize(("mode", "persist"), MODES)
+def test_what_an_earlier_run_of_the_same_journal_left_pending_is_ended(
+    crashing: ModuleType, family: Family, tmp_path: Path, mode: str, persist: str
+) -> None:
+    """It lost its switches on trial and ended; nobody else can carry it, for we have its journal."""
+    trials = crashing.new_trials(crashing.Case((1,), mode, persist), family, tmp_path / "it")
+    applied, _ = trials.life(cut_at_trial=1)
+    assert applied.unknown == ("leaf01",)
+    trials.site.cut = False
+    pending = trials.site.switches["leaf01"].trial is not None
+    assert pending is (mode != "dies-with-session" or persist == "present")
+    applied, _ = trials.life()
+    assert (applied.failure, applied.confirmed) == ("", ("leaf01",))
+    trials.judge_end()

@@ -19,6 +19,7 @@ from rocefort.models.rollout import Event, Phase
 from rocefort.rollout.journal import DAMAGED, FORMAT, JournalFailed, open_journal
 from rocefort.rollout.lock import holder, locked
 from rocefort.rollout.status import status
+from rocefort.rollout.who import user
 
 EVENT = Event("canary", "leaf08", "load", Phase.INTENT, "two lines\nin one")
 THEN = Event("canary", "leaf08", "load", Phase.FAILED, "no", 3, '{"a": 1}')
@@ -62,7 +63,8 @@ def test_a_second_controller_is_refused_and_told_by_whom(tmp_path: Path) -> None
     with open_journal(path, "one"), pytest.raises(Refused) as caught, open_journal(path, "one"):
         pass
     assert re.sub(r"since \S+ \S+ UTC", "since then", str(caught.value)) == (
-        f"{path}.lock: another controller (process {os.getpid()} on {platform.node()}, since then) "
+        f"{path}.lock: another controller (process {os.getpid()} of {user()} on "
+        f"{platform.node()}, since then) "
         "applies a plan; wait for it to end"
     )
 
@@ -125,7 +127,8 @@ def test_a_journal_that_cannot_be_opened(tmp_path: Path) -> None:
 def test_a_lock_file_goes_with_its_holder(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with locked(path):
-        assert path.read_text().startswith(f"process {os.getpid()} on {platform.node()}, since 20")
+        told = f"process {os.getpid()} of {user()} on {platform.node()}, since 20"
+        assert path.read_text().startswith(told)
         assert holder(path) == path.read_text()
     assert not path.exists()
 
@@ -133,13 +136,18 @@ def test_a_lock_file_goes_with_its_holder(tmp_path: Path) -> None:
 def test_a_lock_on_a_file_that_its_holder_has_just_removed_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, lock = tmp_path / "lock", fcntl.flock
+    path, lock, late = tmp_path / "lock", fcntl.flock, [True, False]
 
-    def late(handle: int, operation: int) -> None:
-        path.unlink()
+    def removed(handle: int, operation: int) -> None:
+        if late.pop(0) if late else always:
+            path.unlink()
         lock(handle, operation)
 
-    monkeypatch.setattr(fcntl, "flock", late)
+    always = False
+    monkeypatch.setattr(fcntl, "flock", removed)
+    with locked(path):
+        assert holder(path) == path.read_text() != ""
+    always = True
     with pytest.raises(Refused, match="another controller has just ended; try again"), locked(path):
         pass
 
@@ -188,6 +196,19 @@ def test_another_journal_in_its_place_is_noticed(tmp_path: Path) -> None:
             journal.append(EVENT)
     shutil.copyfile(other, path)
     assert "it is not the one that its head file belongs to" in refused(path)
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_head_that_is_lost_or_emptied_is_noticed_by_whoever_looks(
+    tmp_path: Path, lost: bool
+) -> None:
+    path, head = tmp_path / "journal", tmp_path / "journal.head"
+    wrong = "its head file is lost, or empty"
+    written(path)
+    head.unlink() if lost else head.write_bytes(b"")
+    assert status(path).damage == wrong
+    assert refused(path) == f"{path}: is damaged: {wrong}; {DAMAGED}"
+    assert status(path).damage == wrong
 
 
 def killed(path: Path, place: Path) -> Path:

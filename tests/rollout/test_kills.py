@@ -1,6 +1,7 @@
 """The controller killed while it works, over SSH, again and again: the switches' own log judges.
 
-By default each behaviour of a trial gets a few kills; `make kills` (ROCEFORT_KILLS=40) does all.
+By default each behaviour of a trial gets a few kills; `make kills` does 40 of each kind: of a
+rollout that drains nothing, and of one that drains its spines.
 """
 
 from __future__ import annotations
@@ -9,17 +10,28 @@ import os
 import random
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
+from napalm_cloudengine import CloudEngineDriver
+from rocefort.dialects.vrp.parse import parse
+from rocefort.fleet.connections import Access, Connections
+from rocefort.fleet.credentials import resolve
 from rocefort.lab.deeds import Deed, Deeds
-from rocefort.steps.judging import subject_of
+from rocefort.models.change import Change, Plan
+from rocefort.models.network import Network
+from rocefort.steps.judging import Subject, subject_of
 from rocefort.steps.rehearsal import rehearse
+from rocefort.validators.routing import solve
 
 Record = Callable[[str, object], None]
-KILLS = int(os.environ.get("ROCEFORT_KILLS", "16"))
+KILLS = int(os.environ.get("ROCEFORT_KILLS", "13"))
+KILLS_DRAINED = int(os.environ.get("ROCEFORT_KILLS_DRAINED", "3"))
 SEED = int(os.environ.get("ROCEFORT_SEED", "1"))
 AT_ONCE = 3  # one of them mostly waits
 MOST_ROLLOUTS = 6  # some come to their end before they are killed often enough
@@ -34,77 +46,135 @@ BEHAVIOURS = [
 ]
 
 
-def share(index: int) -> int:
+def share(index: int, kills: int) -> int:
     """Kills of one behaviour: the first, which waits a minute after most of them, gets fewest."""
-    first = max(1, KILLS // 10)
-    rest, more = divmod(KILLS - first, len(BEHAVIOURS) - 1)
+    first = kills // 10
+    rest, more = divmod(kills - first, len(BEHAVIOURS) - 1)
     return first if index == 0 else rest + (index <= more)
 
 
-@pytest.fixture(scope="module")
-def fabrics(killing: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    old, new = killing.small_fabric(tmp_path_factory.mktemp("kills") / "fabric")
-    return old, new
+@dataclass(frozen=True)
+class Begun:
+    """A fabric as it is, the sealed plan of its change, and who judges what comes of it."""
+
+    fabric: Path
+    plan: Path
+    judge: Any  # of judging_kills.py
+    kills: int
+    drain: bool
 
 
-@pytest.fixture(scope="module")
-def intended(
-    fabrics: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, str]:
-    """What the switches of a lab say that was never anything else than the new fabric."""
-    directory = tmp_path_factory.mktemp("intended")
-    subject = subject_of(fabrics[1], None)
-    lab_alone = rehearse(subject.network, subject.texts, directory / "lab")
-    with lab_alone as lab, Deeds(directory / "deeds") as deeds:
-        return {name: deeds.digest(switch.running) for name, switch in lab.switches.items()}
-
-
-@pytest.fixture(scope="module")
-def sealed(
-    killing: ModuleType, fabrics: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+@pytest.fixture(scope="module", params=[False, True], ids=["nothing drained", "spines drained"])
+def begun(
+    request: pytest.FixtureRequest,
+    killing: ModuleType,
+    judging_kills: ModuleType,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Begun:
     """One plan for all labs: they begin alike."""
-    directory = tmp_path_factory.mktemp("plan")
-    with killing.lab_process(fabrics[0], directory / "lab"):
-        access = directory / "lab" / "connections.yaml"
-        killing.rocefort(
-            "plan", fabrics[1], "--connections", access, "--out", directory / "plan.json"
-        )
-    return directory / "plan.json"
+    drain, directory = request.param, tmp_path_factory.mktemp("kills")
+    old, new = killing.small_fabric(directory / "fabric", drain=drain)
+    with killing.lab_process(old, directory / "lab"):
+        access, out = directory / "lab" / "connections.yaml", directory / "plan.json"
+        killing.rocefort("plan", new, "--connections", access, "--out", out)
+    plan = Plan.model_validate_json(out.read_text(encoding="utf-8"))
+    waves = [wave.devices for wave in plan.waves]
+    assert [d.device for w in plan.waves for d in w.drained] == (
+        ["spine01", "spine02"] if drain else []
+    )
+    ways = ways_of(plan, old, new, directory)
+    judge = judging_kills.Judge(ways, waves, plan.trial_s, killing.MAX_UNAVAILABLE)
+    return Begun(old, out, judge, KILLS_DRAINED if drain else KILLS, drain)
+
+
+def ways_of(plan: Plan, old: Path, new: Path, directory: Path) -> dict[str, list[str]]:
+    """What each switch may run at rest: what comes of the planned lines, typed by nobody's tool.
+
+    The last is what the switches of a lab say that was never anything else than the new fabric.
+    """
+    changes: dict[str, tuple[Change, ...]] = {c.device: (c,) for c in plan.changes}
+    changes |= {each.device: each.parts for wave in plan.waves for each in wave.drained}
+    subject, ways = subject_of(old, None), {}
+    with running(subject, directory / "ways") as lab, Deeds(directory / "ways.deeds") as deeds:
+        for name, switch in lab.switches.items():
+            way = [deeds.digest(switch.running)]
+            for number, part in enumerate(changes[name], 1):
+                text = commit(lab.connections, name, "\n".join(part.patch))
+                way.append(deeds.digest(switch.running))
+                assert silent(subject.network, name, text) == (0 < number < len(changes[name]))
+            ways[name] = way
+    with running(subject_of(new, None), directory / "new") as lab, Deeds(directory / "d") as deeds:
+        assert {name: way[-1] for name, way in ways.items()} == {
+            name: deeds.digest(switch.running) for name, switch in lab.switches.items()
+        }
+    return ways
+
+
+def running(subject: Subject, state: Path) -> Any:
+    return rehearse(subject.network, subject.texts, state)
+
+
+def commit(connections: Connections, name: str, lines: str) -> str:
+    """Commit lines on a switch at once; gives what it runs then."""
+    access: Access = next(each for each in connections.devices if each.name == name)
+    options = {"port": access.port, "ssh_known_hosts": str(connections.known_hosts)}
+    login = (access.host, access.user, resolve(access.credential).reveal())
+    with CloudEngineDriver(*login, 60, options) as driver:
+        driver.load_merge_candidate(config=lines)
+        driver.commit_config()
+        return str(driver.get_config("running")["running"])
+
+
+def silent(network: Network, name: str, text: str) -> bool:
+    """Whether nobody has a route through a switch that runs a text, as the routing engine sees."""
+    nodes = tuple(
+        node.model_copy(update={"device": parse(text, name).device}) if node.name == name else node
+        for node in network.nodes
+    )
+    own = {address.ip for node in nodes if node.name == name
+           for port in node.device.interfaces for address in port.addresses}  # fmt: skip
+    routes = solve(network.model_copy(update={"nodes": nodes})).routes
+    return not any(own.intersection(route.next_hops) for route in routes)
 
 
 def test_killed_at_any_instant_it_is_resumed_until_all_is_as_planned(
     killing: ModuleType,
-    fabrics: tuple[Path, Path],
-    sealed: Path,
-    intended: dict[str, str],
+    judging_kills: ModuleType,
+    begun: Begun,
     tmp_path: Path,
     record_property: Record,
 ) -> None:
-    """P1, P2, P3, P5: what the switches were told and did keeps them all."""
+    """P1, P2, P3, P5: what the switches were told and did keeps them all; so does an abort."""
+    judge = begun.judge
 
-    def carry_out(index: int) -> list[str]:
+    def carry_out(index: int) -> tuple[list[str], int]:
         trial, persist = BEHAVIOURS[index]
+        wanted, aborts = share(index, begun.kills), 0
         found: list[str] = []
         for attempt in range(MOST_ROLLOUTS):
-            if len(found) >= share(index):
-                return found
+            if len(found) >= wanted:
+                return found, aborts
             state = tmp_path / f"{trial}{persist}{attempt}"
             chance = random.Random(f"{SEED} {trial} {persist} {attempt}")
-            with killing.lab_process(fabrics[0], state, "--trial", trial, persist):
-                site = killing.Site(state, sealed)
-                site.carry_out(chance, share(index) - len(found))
-                killing.judge(site.deeds(), site.waves(), site.rows())
-                killing.judge_end(site.deeds(), intended)
-                found += site.kills
-        raise AssertionError(f"only {len(found)} controllers of {share(index)} could be killed")
+            with killing.lab_process(begun.fabric, state, "--trial", trial, persist):
+                site = killing.Site(state, begun.plan)
+                first = killing.late(chance) if begun.drain else None
+                site.carry_out(chance, wanted - len(found), judge, first)
+                judge(site.deeds(), site.rows())
+                judge.end(site.deeds())
+                found, aborts = found + site.kills, aborts + site.aborts
+        assert len(found) >= wanted, f"only {len(found)} controllers of {wanted} could be killed"
+        return found, aborts
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        kills = [each for found in pool.map(carry_out, range(len(BEHAVIOURS))) for each in found]
-    assert len(kills) == KILLS
+        done = list(pool.map(carry_out, range(len(BEHAVIOURS))))
+    kills = [kill for found, _ in done for kill in found]
+    assert len(kills) == begun.kills
     record_property("kills", len(kills))
     record_property("survived", len(kills))
-    record_property("killed", f"over SSH: {killing.counted(kills)}")
+    how = f", {sum(aborts for _, aborts in done)} runs aborted while drained" if begun.drain else ""
+    what = "with drains" if begun.drain else "without drains"
+    record_property("killed", f"over SSH, {what}: {judging_kills.counted(kills)}{how}")
 
 
 # --- the judge ------------------------------------------------------------------------------------
@@ -150,24 +220,106 @@ WRONG = {
 }
 
 
-def test_the_judge_passes_what_is_right(killing: ModuleType) -> None:
+WAYS = {name: ["old", "new"] for name in NAMES}
+
+
+def test_the_judge_passes_what_is_right(judging_kills: ModuleType) -> None:
+    judge = judging_kills.Judge(WAYS, WAVES)
     deeds = [*BEGIN, *(deed for name in NAMES for deed in carried(name))]
-    killing.judge(deeds, WAVES, MEANT)
-    killing.judge_end(deeds, dict.fromkeys(NAMES, "new"))
+    judge(deeds, MEANT)
+    judge.end(deeds)
     with pytest.raises(AssertionError):
-        killing.judge_end(deeds[:-1], dict.fromkeys(NAMES, "new"))
+        judge.end(deeds[:-1])
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_the_judge_sees_what_is_wrong(killing: ModuleType, wrong: str) -> None:
+def test_the_judge_sees_what_is_wrong(judging_kills: ModuleType, wrong: str) -> None:
     with pytest.raises(AssertionError):
-        killing.judge([*BEGIN, *WRONG[wrong]], WAVES, MEANT)
+        judging_kills.Judge(WAYS, WAVES)([*BEGIN, *WRONG[wrong]], MEANT)
 
 
 @pytest.mark.parametrize("names", [["leaf1", "leaf2", "leaf3"], ["spine1", "leaf2"]])
-def test_the_judge_sees_too_many_at_once(killing: ModuleType, names: list[str]) -> None:
-    one_wave = [NAMES]
+def test_the_judge_sees_too_many_at_once(judging_kills: ModuleType, names: list[str]) -> None:
+    judge = judging_kills.Judge(WAYS, [NAMES])
     deeds = [*BEGIN, *(deed for name in names for deed in carried(name)[:2])]
     with pytest.raises(AssertionError):
-        killing.judge(deeds, one_wave, MEANT)
-    killing.judge(deeds[:-2], one_wave, MEANT)
+        judge(deeds, MEANT)
+    judge(deeds[:-2], MEANT)
+
+
+# --- the judge of drains --------------------------------------------------------------------------
+
+SPINE, WAY = "spine1", ["old", "drained", "both", "new"]
+LEGS = list(pairwise(WAY))
+
+
+def leg(before: str, after: str, second: int) -> list[Deed]:
+    """One leg of a drained switch's way, step by step."""
+    return [
+        told(SPINE, second, running=before, saved=before, candidate=True),
+        told(SPINE, second + 2, running=after, saved=before, before=before, left_s=60),
+        told(SPINE, second + 4, running=after, saved=before),
+        told(SPINE, second + 6, running=after, saved=after),
+    ]
+
+
+def drained_judge(judging_kills: ModuleType) -> tuple[Any, list[tuple[str, str, str, str]]]:
+    seconds = ((0, "load"), (2, "trial"), (4, "confirm"), (6, "save"))
+    rows = [
+        (f"2026-01-01T00:00:{10 * number + second:02}", SPINE, act, "intent")
+        for number in range(1, 6)
+        for second, act in seconds
+    ]
+    ways = {SPINE: WAY, "spine2": WAY, "leaf1": ["old", "new"]}
+    return judging_kills.Judge(ways, [["leaf1", SPINE, "spine2"]]), rows
+
+
+BEGIN_DRAINED = [told(name, 0, line="") for name in (SPINE, "spine2", "leaf1")]
+
+
+def test_the_judge_passes_a_way_there_and_a_way_back(judging_kills: ModuleType) -> None:
+    judge, rows = drained_judge(judging_kills)
+    there = [deed for n, step in enumerate(LEGS, 1) for deed in leg(*step, 10 * n)]
+    judge([*BEGIN_DRAINED, *there], rows)
+    assert not judge.drained([*BEGIN_DRAINED, *there])
+    half = [*BEGIN_DRAINED, *leg("old", "drained", 10), *leg("drained", "both", 20)]
+    judge(half, rows)
+    assert judge.drained(half)
+    with pytest.raises(AssertionError):
+        judge.rest(half)
+    back = [*half, *leg("both", "drained", 30), *leg("drained", "old", 40)]
+    judge(back, rows)
+    judge.rest(back)
+    with pytest.raises(AssertionError):
+        judge.end(back)
+
+
+WRONG_DRAINED = {
+    "changed without its drain": leg("old", "both", 10),
+    "back from what is new": [
+        *(deed for n, step in enumerate(LEGS, 1) for deed in leg(*step, 10 * n)),
+        *leg("new", "both", 40),
+    ],
+    "two steps back": [
+        *leg("old", "drained", 10),
+        *leg("drained", "both", 20),
+        *leg("both", "old", 30),
+    ],
+    "another spine meanwhile": [
+        *leg("old", "drained", 10),
+        told("spine2", 20, running="drained", before="old", left_s=60),
+    ],
+    "a leaf meanwhile": [
+        *leg("old", "drained", 10),
+        told("leaf1", 20, running="new", before="old", left_s=60),
+    ],
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_DRAINED)
+def test_the_judge_sees_what_is_wrong_with_a_drain(judging_kills: ModuleType, wrong: str) -> None:
+    judge, rows = drained_judge(judging_kills)
+    rows += [("2026-01-01T00:00:20", name, "trial", "intent") for name in ("spine2", "leaf1")]
+    judge(BEGIN_DRAINED, rows)
+    with pytest.raises(AssertionError):
+        judge([*BEGIN_DRAINED, *WRONG_DRAINED[wrong]], rows)

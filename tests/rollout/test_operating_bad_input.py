@@ -20,6 +20,7 @@ from rocefort.models.change import Plan
 from rocefort.paths import INVENTORY
 from rocefort.rollout.lock import one_controller
 from rocefort.rollout.plan import read_plan, write_plan
+from rocefort.rollout.who import user
 from rocefort.steps.judging import subject_of_derived
 from rocefort.steps.planning import make_plan, running_of
 from rocefort.steps.rehearsal import Rehearsal, rehearse
@@ -252,8 +253,8 @@ CASES: list[tuple[Callable[[Site], None], int, str]] = [
     (
         second_controller,
         4,
-        "another controller (process {process} on {host}, since TIME) applies a plan; wait for it "
-        "to end",
+        "another controller (process {process} of {user} on {host}, since TIME) applies a plan; "
+        "wait for it to end",
     ),
     (
         fabric_changed,
@@ -280,6 +281,7 @@ def test_one_line_and_its_exit_code_and_nothing_changed(
         directory=site.directory,
         source=site.plan.source,
         process=os.getpid(),
+        user=user(),
         host=platform.node(),
     )
     assert wanted in said

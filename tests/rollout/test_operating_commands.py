@@ -29,6 +29,12 @@ def described_lines(switch: EmulatedSwitch) -> int:
     return sum("detector" in line.text for top in switch.running for _, line in top.walk())
 
 
+def first_line(digest: str, lab: Rehearsal) -> str:
+    """What the history of a plan begins with: its run as leaf07 was told it."""
+    (point,) = (point for point in lab.switches["leaf07"].points if point.description)
+    return f"plan {digest[:12]}, run {point.description.partition('/')[2]}\n"
+
+
 @pytest.fixture
 def plan(lab: Rehearsal, described: Path, command: Command, tmp_path: Path) -> Path:
     """A sealed plan of two waves, leaf08 and leaf07."""
@@ -57,7 +63,10 @@ def test_the_whole_way_with_approvals_a_pause_and_back(
     )
     ran = command("approve", plan, "--wave", "canary")
     digest = read_plan(plan).digest
-    assert ran.out == f"wave canary of plan {digest[:12]} approved by {user()}\n"
+    assert ran.out == (
+        f"wave canary of plan {digest[:12]} approved by {user()}\n"
+        "rehearsal: none; `rocefort rehearse PLAN` makes one\n"
+    )
 
     ran = command("resume", plan, *at)
     assert (ran.code, described_lines(lab.switches["leaf08"])) == (4, 1)
@@ -89,7 +98,7 @@ def test_the_whole_way_with_approvals_a_pause_and_back(
 
     ran = command("history", plan)
     assert ran.code == 0
-    assert ran.words.count("resume 20") == 3
+    assert (ran.words.count("resume 20"), first_line(digest, lab) in ran.out) == (3, True)
     assert "canary leaf08 confirm" in ran.words and "its chain holds" in ran.words
     assert max(map(len, ran.out.splitlines())) <= 80 or str(plan) in ran.out
     told = json.loads(command("history", plan, "--format", "json").out)
@@ -212,7 +221,8 @@ def test_damage_is_told_and_ends_with_1(lab: Rehearsal, plan: Path, command: Com
         ran = command(*words)
         assert (ran.code, "THE JOURNAL IS DAMAGED: row 3 was changed" in ran.words) == (1, True)
     assert command("rollback", plan).err == (
-        f"rocefort: {plan}.journal: is damaged: row 3 was changed; plan the way back\n"
+        f"rocefort: {plan}.journal: is damaged: row 3 was changed; undo the change in the fabric's "
+        "files, then `rocefort plan` leads back\n"
     )
 
 

@@ -352,6 +352,25 @@ def test_one_byte_of_anything_that_a_plan_was_made_from_is_refused(
         sealed_fabric(sealed)
 
 
+def test_a_timer_that_could_end_a_trial_while_its_checks_settle_is_refused(
+    plan: MakePlan, edit_heps: EditHeps
+) -> None:
+    short = edit_heps(RAISED, ("trial_s: 600", "trial_s: 145"))
+    with pytest.raises(Refused) as caught:
+        plan(short)
+    assert str(caught.value) == (
+        f"{short}: rollout.trial_s: a trial of 145 s is too short for wave canary, which may take "
+        "146 s: 45 s for the checks, 45 s for the live checks, 11 s for the RDMA gate and 45 s to "
+        "confirm; set it to 146 or more, or rollout.settle_s to less"
+    )
+    short.write_text(short.read_text().replace("trial_s: 145", "trial_s: 146"))
+    sealed = plan(short)
+    assert (sealed.trial_s, sealed.settle_s, sealed.margin_s) == (146, 30, 45)
+    short.write_text(short.read_text().replace("trial_s: 146", "trial_s: 71\n  settle_s: 5"))
+    sealed = plan(short)
+    assert (sealed.trial_s, sealed.settle_s, sealed.margin_s) == (71, 5, 20)
+
+
 def test_a_plan_of_another_version_of_the_tool_is_refused(
     plan: MakePlan, edit_heps: EditHeps
 ) -> None:

@@ -25,7 +25,6 @@ from rocefort.rollout.decide import (
     next_action,
 )
 from rocefort.rollout.history import History, history_of
-from rocefort.rollout.stand import MARGIN_S
 
 GATE = Gate(
     pairs=(),
@@ -35,6 +34,7 @@ GATE = Gate(
     latency_tolerance=0.2,
     speed_judged=False,
 )
+MARGIN_S = 30 + 15  # until sessions are back, and to confirm and read back
 AT_REST = Seen(runs=Runs.OLD)
 DONE = Seen(runs=Runs.NEW, saved=True)
 ON_TRIAL = Seen(runs=Runs.NEW, trial=Whose.OURS, held=True, left_s=500)
@@ -152,7 +152,7 @@ def sound_acts(plan: Plan, history: History, found: Mapping[str, Seen], action: 
             assert Act.CHECK in course.done
             assert action.wave in history.measured
             assert said.trial is Whose.OURS and said.held and said.runs is Runs.NEW
-            assert said.left_s >= MARGIN_S
+            assert said.left_s >= plan.margin_s == MARGIN_S
         elif action.act is Act.TRIAL:
             assert said.trial is Whose.NOBODY and said.loaded
         elif action.act in (Act.PRECHECK, Act.LOAD):
@@ -316,6 +316,20 @@ def test_a_foreign_trial_stops_it_and_is_nobody_s_to_end() -> None:
     )
 
 
+def test_another_run_of_the_same_plan_is_told_apart_and_refused() -> None:
+    """Another controller, on another machine, may be at work with this very plan."""
+    theirs = Seen(runs=Runs.NEW, trial=Whose.FOREIGN, left_s=300, other_run="1a2b3c4d")
+    assert next_action(PLAN, START, observed(theirs, AT_REST, AT_REST)) == Stopped(
+        (
+            Trouble(
+                "leaf01: another run of this plan, 1a2b3c4d, has a trial pending; one run at a "
+                "time: go on with that one, or wait for its end",
+                4,
+            ),
+        )
+    )
+
+
 def test_a_trial_with_too_little_time_left_is_not_confirmed() -> None:
     history = START
     for act in LIFE:
@@ -323,13 +337,16 @@ def test_a_trial_with_too_little_time_left_is_not_confirmed() -> None:
             for phase in (Phase.INTENT, Phase.DONE):
                 history = history.after(Event("wave 1", device, act, phase, data=ESTABLISHED))
     history = history.after(Event("wave 1", "", "gate", Phase.DONE))
-    short = Seen(runs=Runs.NEW, trial=Whose.OURS, held=True, left_s=14)
+    short = Seen(runs=Runs.NEW, trial=Whose.OURS, held=True, left_s=44)
     assert next_action(PLAN, history, observed(ON_TRIAL, short, AT_REST)) == Fault(
         "wave 1",
         (
             (
                 "leaf02",
-                Trouble("leaf02: only 14 s are left of its trial, too little to confirm it"),
+                Trouble(
+                    "leaf02: only 44 s are left of its trial, too little to confirm it, which may "
+                    "take 45 s"
+                ),
             ),
         ),
     )

@@ -21,6 +21,7 @@ from rocefort.rdma.gate import plan_gate
 from rocefort.rollout.lock import one_controller
 from rocefort.rollout.plan import read_plan, write_plan
 from rocefort.rollout.waves import make_waves
+from rocefort.rollout.who import user
 from rocefort.steps.changing import apply_plan
 from rocefort.steps.planning import make_plan, running_of
 from rocefort.steps.rehearsal import BANDWIDTH, LATENCY, Rehearsal
@@ -411,7 +412,7 @@ def test_a_second_controller_of_the_same_switches_is_refused_whatever_its_plan(
     addresses = [f"{access.host}:{access.port}" for access in lab.connections.devices]
     with one_controller(addresses), pytest.raises(Refused) as caught:
         apply_to(plan)
-    assert f"another controller (process {os.getpid()} on " in str(caught.value)
+    assert f"another controller (process {os.getpid()} of {user()} on " in str(caught.value)
     assert str(caught.value).endswith(" UTC) applies a plan; wait for it to end")
     with one_controller(["192.0.2.1:22"]):  # of another site
         assert len(apply_to(plan)[0].confirmed) == 2
@@ -488,7 +489,7 @@ def test_a_plan_is_for_its_owner_alone_and_of_this_format(
     path.touch(mode=0o644)
     write_plan(plan_of(described), path)
     assert path.stat().st_mode & 0o777 == 0o600
-    path.write_text(path.read_text().replace('"format": 3', '"format": 4'))
+    path.write_text(path.read_text().replace('"format": 4', '"format": 5'))
     with pytest.raises(Refused, match="is not a plan of this version; plan again"):
         read_plan(path)
     with pytest.raises(BadInput, match="cannot be read: Is a directory"):

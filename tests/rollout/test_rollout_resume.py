@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -24,43 +23,7 @@ from rocefort.steps.changing import apply_plan, resume_plan
 from rocefort.steps.rehearsal import BANDWIDTH, Rehearsal
 
 PlanOf = Callable[[Path], Plan]
-
-
-class Killed(BaseException):
-    """Nothing that this controller does gets through any more."""
-
-
-def dies_at(act: str, phase: Phase, device: str = "leaf08") -> Callable[[Event], None]:
-    """A listener by which a controller dies: at a moment, and at whatever it tries after it."""
-    dead = False
-
-    def listener(event: Event) -> None:
-        nonlocal dead
-        dead = dead or (event.act, event.phase, event.device) == (act, phase, device)
-        if dead:
-            raise Killed
-
-    return listener
-
-
-def kill(plan: Plan, lab: Rehearsal, journal: Path, act: str, phase: Phase) -> None:
-    """Let a controller die; it writes nothing after the moment of its death."""
-    listener = dies_at(act, phase)
-    rows = 0
-
-    def limit(event: Event) -> None:
-        nonlocal rows
-        rows += 1
-        listener(event)
-
-    with pytest.MonkeyPatch.context() as patch:
-        from rocefort.rollout import engine  # noqa: PLC0415
-
-        # the way back of a living controller that meets a defect is not what dies
-        patch.setattr(engine.Rollout, "_fail", lambda *_: (_ for _ in ()).throw(Killed()))
-        with suppress(Killed):
-            apply_plan(plan, lab.connections, journal, [limit])
-    assert rows
+Kill = Callable[..., None]
 
 
 def described_lines(switch: EmulatedSwitch) -> int:
@@ -85,6 +48,7 @@ def test_over_ssh_the_next_controller_goes_on_where_one_died(
     lab: Rehearsal,
     described: Path,
     plan_of: PlanOf,
+    kill: Kill,
     tmp_path: Path,
     act: str,
     phase: Phase,
@@ -93,7 +57,7 @@ def test_over_ssh_the_next_controller_goes_on_where_one_died(
     for switch in lab.switches.values():
         switch.persist = "present" if persist == "present" else "absent"
     plan, journal = plan_of(described), tmp_path / "journal"
-    kill(plan, lab, journal, act, phase)
+    kill(plan, journal, act, phase)
     with pytest.raises(Refused) as caught:
         apply_plan(plan, lab.connections, journal, [])
     assert str(caught.value) == (
@@ -236,9 +200,12 @@ def test_what_ran_before_is_kept_as_the_switch_showed_it(
     assert {"sysname leaf07", "sysname leaf08"} == {
         line for f in kept for line in texts.read(f.name).splitlines() if line.startswith("sysname")
     }
+    shown = kept[0].read_text(encoding="utf-8")
     kept[0].write_text("something else")
     with pytest.raises(BadInput, match="was changed after it was kept"):
         texts.read(kept[0].name)
+    assert texts.keep(shown) == kept[0].name  # what is damaged is kept anew
+    assert texts.read(kept[0].name) == shown
     with pytest.raises(BadInput, match="is not kept, or cannot be read"):
         KeptTexts(tmp_path).read("0" * 64)
 

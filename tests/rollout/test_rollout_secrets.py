@@ -10,8 +10,9 @@ import pytest
 from rocefort.dialects.vrp.tree import tree_text
 from rocefort.errors import BadInput
 from rocefort.models.change import Plan
-from rocefort.models.rollout import Applied, Event
+from rocefort.models.rollout import Applied, Event, Phase
 from rocefort.rollout.plan import write_plan
+from rocefort.steps.changing import resume_plan
 from rocefort.steps.planning import Wishes, make_plan, running_of
 from rocefort.steps.rehearsal import Rehearsal
 
@@ -81,6 +82,42 @@ def test_a_password_of_a_pair_reaches_both_ends_and_nothing_else(
     assert (applied.failure, applied.confirmed) == ("", ("leaf08", "spine01"))
     changed = passwords(lab)
     assert [changed[name] != kept[name] for name in ("leaf08", "spine01")] == [True, True]
+
+
+def test_a_secret_alone_is_set_anew_inside_a_drain_and_by_who_goes_on(
+    lab: Rehearsal,
+    edit_heps: EditHeps,
+    plan_of: PlanOf,
+    apply_to: ApplyTo,
+    kill: Callable[..., None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Drained before and behind it, the switch shows the same text: only its commits tell."""
+    monkeypatch.setenv(NAME, SECRET)
+    fabric = edit_heps(PAIR)
+    assert apply_to(plan_of(fabric))[0].confirmed == ("leaf08", "spine01")
+    kept = passwords(lab)["spine01"]
+    running = running_of(fabric, lab.connections, None)
+    plan = make_plan(fabric, lab.connections, running, Wishes(rotate=[REFERENCE]))
+    (wave,) = (wave for wave in plan.waves if wave.devices == ("spine01",))
+    (drained,) = wave.drained
+    assert drained.change.only_secrets
+    assert [part.only_secrets for part in drained.parts] == [False, True, False]
+    plan = plan.model_copy(update={"waves": (wave,)}).seal()
+    monkeypatch.setenv(NAME, ROTATED)
+    spine, journal = lab.switches["spine01"], tmp_path / "rotated"
+    text = [line for line in tree_text(spine.running).splitlines() if " password " not in line]
+    kill(plan, journal, "confirm", Phase.DONE, "spine01", "change while drained")
+    assert passwords(lab)["spine01"] != kept
+    applied = resume_plan(plan, lab.connections, journal, [])
+    assert (applied.failure, applied.confirmed) == ("", ("spine01",))
+    assert spine.saved == spine.running and spine.trial is None
+    now = tree_text(spine.running).splitlines()
+    assert [line for line in now if " password " not in line] == text
+    words = [point.description.partition(", ")[2] for point in spine.points if point.description]
+    assert words[-1] == "end of the drain"
+    assert words.count("drain") == 2  # of this plan and of the one before: not done again
 
 
 def test_a_secret_that_is_not_there_stops_it_before_anything_is_touched(

@@ -10,6 +10,9 @@ import pytest
 
 from rocefort.design.derive import derive
 from rocefort.errors import ServiceFailed
+from rocefort.lab.guest.building import build
+from rocefort.lab.guest.cache import Image
+from rocefort.lab.guest.machine import require_qemu
 from rocefort.lab.twin.host import require_host
 from rocefort.lab.twin.reap import reap
 from rocefort.lab.twin.registry import Registry
@@ -44,3 +47,13 @@ def registry() -> Iterator[Registry]:
         with found.lock(name):
             reap(found, found.find(name))
     assert not found.root.exists()
+
+
+@pytest.fixture(scope="session")
+def guest_image() -> Image:
+    """What guests are booted from, built where it is not there; without QEMU or a mirror: skip."""
+    try:
+        require_qemu()
+        return build(lambda _: None)
+    except ServiceFailed as error:
+        pytest.skip(str(error).splitlines()[0])

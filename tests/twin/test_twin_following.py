@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from time import monotonic, sleep
 
 import pytest
@@ -188,6 +188,29 @@ def test_a_static_route_and_a_shutdown_show_as_the_kernel_has_them(
     typed("system-view", "interface 100GE1/0/57", "undo shutdown", "commit")
     assert _hops(twin, 2) == 2
     assert _comes(lambda: behind.peers("leaf01")[0].state == "Established")
+
+
+def test_the_bgp_table_is_that_of_bgpd(twin: Twin, lab: Rehearsal, typed: Typed) -> None:
+    assert _hops(twin, 2) == 2
+    shown = typed("display bgp routing-table").splitlines()
+    (at,) = [n for n, row in enumerate(shown) if f" {FAR.network_address}/" in row]
+    (as_path,) = [p.as_path for p in lab.model.bgp_paths("leaf01") if p.prefix == FAR and p.best]
+    assert len(as_path) == 2
+    origin = " ".join(map(str, as_path)) + "i"
+    assert [row.split() for row in shown[at : at + 2]] == [
+        ["*>", str(FAR), "10.1.0.0", "0", origin.split()[0], origin.split()[1]],
+        ["*", "10.1.0.2", "0", origin.split()[0], origin.split()[1]],
+    ]
+    (own,) = [row.split() for row in shown if " 10.0.1.1/32 " in row]
+    assert own == ["*>", "10.0.1.1/32", "0.0.0.0", "0", "0", "i"]
+    paths = lab.model.bgp_paths("leaf01")
+    learned = {p.prefix for p in paths if p.as_path}
+    assert learned == twin.fib("leaf01", ["bgp"]).keys()
+    for prefix in learned:
+        hops = {IPv4Address(p.next_hop) for p in paths if p.prefix == prefix}
+        assert hops == twin.fib("leaf01")[prefix]
+    assert f" Total Number of Routes: {len(paths)}" in shown
+    assert lab.model.bgp_paths("nobody") == ()
 
 
 def test_a_port_that_the_text_names_no_more_is_bare(twin: Twin) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.telling import status_of
 from rocefort.lab.twin.twin import Choice, Twin, take_down
 from rocefort.models.network import Network
+from rocefort.models.twin import LabStatus
 
 pytestmark = pytest.mark.twin
 CHOICE = Choice(bfd=False)
@@ -96,10 +99,26 @@ def test_a_start_that_fails_leaves_nothing(
     (broken / "bgpd").write_text("#!/bin/sh\necho out of order >&2\nexit 1\n", "ascii")
     (broken / "bgpd").chmod(0o755)
     monkeypatch.setattr("rocefort.lab.twin.daemons.FRR", broken)
-    before = set(Path("/run/netns").iterdir())
+    monkeypatch.setattr("rocefort.lab.twin.registry.secrets.token_hex", lambda _: "1a3e02")
     with pytest.raises(ServiceFailed, match=r"bgpd: .*/bgpd failed: out of order"):
         Twin.up(small, "broken", CHOICE, registry)
-    assert set(Path("/run/netns").iterdir()) <= before
+    assert _left("1a3e02", registry) == []
+    assert not registry.root.exists()
+
+
+def test_a_lab_does_not_stand_before_all_of_it_does(small: Network, registry: Registry) -> None:
+    """Who is killed between the fabric and its command lines leaves what `up` starts anew."""
+    seen: list[LabStatus] = []
+
+    def finish(twin: Twin) -> None:
+        seen.append(status_of(twin.record.name, registry))
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(OSError, match="No space left"):
+        Twin.up(small, "early", replace(CHOICE, finish=finish), registry)
+    assert [status.wrong for status in seen] == [
+        ("it was left starting; `rocefort lab down early`",)
+    ]
     assert not registry.root.exists()
 
 

@@ -101,6 +101,17 @@ def parse(text: str, file: str) -> Parsed:
     return reader.finish()
 
 
+def places_in(text: str, file: str) -> Mapping[str, int]:
+    """`Parsed.lines` alone: which line says which field, for who has the Device already.
+
+    Raises as `parse` does, but for values that no Device can hold together.
+    """
+    reader = _Reader(file)
+    reader.read(text)
+    reader.check()
+    return reader.places()
+
+
 def sources_of(parsed: Parsed, file: str) -> dict[str, Position]:
     """Side table for models.network.Sources: `device/field.path` -> line of the text."""
     name = parsed.device.name
@@ -211,21 +222,9 @@ class _Reader:
 
     def finish(self) -> Parsed:
         """Build the Device; raise BadInput with all problems."""
-        if self.problems:
-            raise BadInput(problems=self.problems)
-        if "name" not in self.root.fields:
-            raise BadInput(
-                "no sysname, so this is no configuration of a CloudEngine",
-                where=self.file,
-                how=WANTED,
-            )
-        self._drop_meaningless()
-        _forget_defaults(self.root)
+        self.check()
         device = self._device()
-        lines = {"": self.log.first["name"]}
-        for path, number in self.log.marks:
-            if number not in self.unmodelled:
-                lines.setdefault(path, number)
+        lines = self.places()
         unmodelled = ((number, *self.seen[number]) for number in sorted(self.unmodelled))
         kept = tuple(
             TextLine(tuple(map(masked, path)), masked(line), number)
@@ -240,6 +239,27 @@ class _Reader:
             self.software,
             last if self.returned < last else None,
         )
+
+    def check(self) -> None:
+        """Raise BadInput with all problems; leave out what other lines rob of its meaning."""
+        if self.problems:
+            raise BadInput(problems=self.problems)
+        if "name" not in self.root.fields:
+            raise BadInput(
+                "no sysname, so this is no configuration of a CloudEngine",
+                where=self.file,
+                how=WANTED,
+            )
+        self._drop_meaningless()
+        _forget_defaults(self.root)
+
+    def places(self) -> dict[str, int]:
+        """The first line of each path, of those that are understood."""
+        lines = {"": self.log.first["name"]}
+        for path, number in self.log.marks:
+            if number not in self.unmodelled:
+                lines.setdefault(path, number)
+        return lines
 
     def _drop_meaningless(self) -> None:
         """Keep lines unmodelled that other lines, by being there or not, rob of their meaning."""

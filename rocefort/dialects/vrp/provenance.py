@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from rocefort.dialects.vrp.parse import Parsed, parse
+from rocefort.dialects.vrp.parse import Parsed, places_in
 from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
 
 _Missing = tuple[tuple[str, ...], ConfigLine, int]  # views, line, number of the line above it
@@ -29,18 +29,20 @@ class Line:
 def changed_lines(before: str, after: str, will: Parsed) -> Iterator[Line]:
     """Lines of the second text that the first has not, then those that only the first has.
 
-    will: what the second says, for `parse` knows which field each line is of; the first is parsed
+    will: what the second says, for `parse` knows which field each line is of; the first is read
     only where a line of it goes.
     """
     old, new = parse_tree(before), parse_tree(after)
-    yield from _lines(tuple(_missing(new, old, (), 0)), will, added=True)
+    yield from _lines(tuple(_missing(new, old, (), 0)), will.lines, added=True)
     gone = tuple(_missing(old, new, (), 0))
     if gone:
-        yield from _lines(gone, parse(before, "the text before"), added=False)
+        yield from _lines(gone, places_in(before, "the text before"), added=False)
 
 
-def _lines(lines: tuple[_Missing, ...], parsed: Parsed, *, added: bool) -> Iterator[Line]:
-    paths = _paths(parsed)
+def _lines(
+    lines: tuple[_Missing, ...], places: Mapping[str, int], *, added: bool
+) -> Iterator[Line]:
+    paths = _paths(places)
     for views, line, number in lines:
         first = line.children[0].number if line.children else number  # of a view that says nothing
         path, *others = paths.get(line.number) or paths.get(first) or paths.get(number) or [""]
@@ -66,10 +68,10 @@ def _missing(
             yield from _missing(line.children, below, (*views, line.text), line.number)
 
 
-def _paths(parsed: Parsed) -> dict[int, list[str]]:
+def _paths(places: Mapping[str, int]) -> dict[int, list[str]]:
     """The paths that each line is the first to say, the most precise before the others."""
     found: dict[int, list[str]] = {}
-    for path, number in parsed.lines.items():
+    for path, number in places.items():
         own = found.setdefault(number, [])
         own.append(path)
         if len(path) >= len(own[0]):

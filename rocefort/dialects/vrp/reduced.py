@@ -7,7 +7,8 @@ stay. Fewer rows also make the changes of many switches one and the same, which 
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 ConfigRows = OrderedDict[str, Any]
@@ -28,20 +29,30 @@ def reduced(was: ConfigRows, will: ConfigRows) -> tuple[ConfigRows, ConfigRows]:
     """
     changed = _changed(was, will)
     lines = {row for row in changed if row.startswith(PROFILE)}
+    alike = {
+        row: _alike(was[row], will[row])
+        for row in changed
+        if row.startswith(PROCESS) and row in was and row in will
+    }
     both = [
-        OrderedDict(_rows(rows, other, changed, keep_applied=bool(lines)))
+        OrderedDict(_rows(rows, other, changed, alike, keep_applied=bool(lines)))
         for rows, other in ((was, will), (will, was))
     ]
     return both[0], both[1]
 
 
 def _rows(
-    rows: ConfigRows, other: ConfigRows, changed: set[str], *, keep_applied: bool
+    rows: ConfigRows,
+    other: ConfigRows,
+    changed: set[str],
+    alike: Mapping[str, set[str]],
+    *,
+    keep_applied: bool,
 ) -> Iterator[tuple[str, ConfigRows]]:
     words = {_word(row) for row in changed}
     for row, below in rows.items():
-        if row.startswith(PROCESS) and row in changed and row in other:
-            yield row, _speakers(below, other[row])
+        if row in alike:
+            yield row, _without(below, alike[row])
         elif not row.startswith(INTERFACE):
             if _word(row) in words:
                 yield row, below
@@ -58,10 +69,14 @@ def _lines(below: ConfigRows, other: ConfigRows) -> ConfigRows:
     return OrderedDict(kept)
 
 
-def _speakers(below: ConfigRows, other: ConfigRows) -> ConfigRows:
-    """Rows of a BGP process without peers and groups of which all rows stay, in every family."""
+def _alike(below: ConfigRows, other: ConfigRows) -> set[str]:
+    """Peers and groups of a BGP process of which all rows stay, in every family."""
     own, theirs = _by_speaker(below), _by_speaker(other)
-    alike = {name for name, rows in own.items() if name and rows == theirs.get(name)}
+    return {name for name, rows in own.items() if name and rows == theirs.get(name)}
+
+
+def _without(below: ConfigRows, alike: Container[str]) -> ConfigRows:
+    """Rows of a BGP process without those of some peers and groups."""
     return OrderedDict(
         (row, OrderedDict((r, rest) for r, rest in lower.items() if _speaker(r) not in alike))
         for row, lower in below.items()
@@ -79,6 +94,7 @@ def _by_speaker(below: ConfigRows) -> dict[str, list[tuple[str, str]]]:
     return found
 
 
+@lru_cache(maxsize=16384)  # four times for a patch and its way back, and switches repeat them
 def _speaker(row: str) -> str:
     """Name of the peer or group that a row of a BGP process is about; empty: of none."""
     words = row.removeprefix("undo ").split(" ", 2)
@@ -94,7 +110,10 @@ def _applied(below: ConfigRows) -> ConfigRows:
 def _changed(was: ConfigRows, will: ConfigRows) -> set[str]:
     """Rows of which the two do not say the same, in the same order where they share a word."""
     found = {row for row in {**was, **will} if was.get(row) != will.get(row)}
-    orders = [_by_word(row for row in rows if row not in found) for rows in (was, will)]
+    stay = [[row for row in rows if row not in found] for rows in (was, will)]
+    if stay[0] == stay[1]:  # as they nearly always do
+        return found
+    orders = [_by_word(rows) for rows in stay]
     moved = (w for w in orders[0] if orders[0][w] != orders[1].get(w))
     return found.union(*(orders[0][word] for word in moved))
 
@@ -106,6 +125,7 @@ def _by_word(rows: Iterable[str]) -> dict[str, list[str]]:
     return words
 
 
+@lru_cache(maxsize=16384)  # ports and switches repeat most of their lines word for word
 def _word(row: str) -> str:
     word = row.removeprefix("undo ").partition(" ")[0]
     return TOGETHER.get(word, word)

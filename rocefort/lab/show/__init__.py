@@ -54,6 +54,7 @@ _STATES: Mapping[str, Show] = {
     "display ip routing-table <ip> <mask>": lambda asked, params: routing.of_address(
         asked.switch, params["ip"], params["mask"]
     ),
+    "display bgp routing-table": lambda asked, _: routing.bgp_table(asked.switch),
     "display bgp peer": lambda asked, _: routing.bgp_peer(asked.switch, asked.peers()),
     "display bgp peer verbose": lambda asked, _: routing.bgp_verbose(asked.switch, asked.peers()),
     "display bgp peer <ip> verbose": lambda asked, params: routing.bgp_verbose(

@@ -1,4 +1,4 @@
-"""`display ip routing-table [A.B.C.D [mask]]` and `display bgp peer [verbose]`.
+"""`display ip routing-table [A.B.C.D [mask]]`, `display bgp peer [verbose]` and `.. routing-table`.
 
 Samples: V300R023C00 command reference, IP Routing. Messages are not counted and shown as 0, and of
 a peer's capabilities only the address family is shown.
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.dialects.vrp.interpret import Lines
-from rocefort.lab.behind import RouteState
+from rocefort.lab.behind import BgpPath, RouteState
 from rocefort.lab.show.asked import behind_of
 from rocefort.lab.switch import EmulatedSwitch, PeerState
 
@@ -18,6 +18,15 @@ FLAGS_HEAD = (
     "Route Flags: R - relay, D - download to fib, T - to vpn-instance, B - black hole route"
 )
 TABLE_HEAD = "Destination/Mask    Proto   Pre  Cost        Flags NextHop         Interface"
+BGP_HEAD = (
+    " Status codes: * - valid, > - best, d - damped, x - best external, a - add path,",
+    "               h - history,  i - internal, s - suppressed, S - Stale",
+    "               Origin : i - IGP, e - EGP, ? - incomplete",
+    " RPKI validation codes: V - valid, I - invalid, N - not-found",
+)
+BGP_COLUMNS = (
+    "        Network            NextHop                       MED        LocPrf    PrefVal Path/Ogn"
+)
 PEER_HEAD = "  Peer            V          AS  MsgRcvd  MsgSent  OutQ   Up/Down       State PrefRcv"
 UNKNOWN_AGE = 9999  # hours that the column of a session's age can show
 
@@ -105,6 +114,35 @@ def bgp_peer(switch: EmulatedSwitch, peers: Sequence[PeerState]) -> str:
             *rows,
         ]
     )
+
+
+def bgp_table(switch: EmulatedSwitch) -> str:
+    """`display bgp routing-table`; further next hops leave the network empty."""
+    if not any(line.text.startswith("bgp ") for line in switch.running):
+        return ""
+    paths, rows, shown = behind_of(switch).bgp_paths(switch.name), [], None
+    for path in paths:
+        rows.append(_path(path, str(path.prefix) if path.prefix != shown else ""))
+        shown = path.prefix
+    return "\n".join(
+        [
+            f" BGP Local router ID is {router_id(switch.running)}",
+            *BGP_HEAD,
+            "",
+            "",
+            f" Total Number of Routes: {len(paths)}",
+            BGP_COLUMNS,
+            "",
+            *rows,
+        ]
+    )
+
+
+def _path(path: BgpPath, network: str) -> str:
+    """Columns as in the sample; a LocPrf is of IBGP, and no route here has a PrefVal."""
+    status, med = "*>" if path.best else "*", "" if path.med is None else path.med
+    origin = " ".join(map(str, path.as_path)) + "i"
+    return f" {status:<6} {network:<18} {path.next_hop:<30} {med:<21} {0:<6} {origin}"
 
 
 def _age(switch: EmulatedSwitch, peer: PeerState) -> str:

@@ -7,19 +7,29 @@ of it; the greeting of a login says so.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 from rocefort.dialects.frr import kernel_name
 from rocefort.errors import ServiceFailed
-from rocefort.lab.behind import InterfaceState, NeighbourState, Physical, PortCounts, RouteState
+from rocefort.lab.behind import (
+    BgpPath,
+    InterfaceState,
+    NeighbourState,
+    Physical,
+    PortCounts,
+    QueueState,
+    RouteState,
+)
 from rocefort.lab.model import LLDP_HOLD_S, LLDP_INTERVAL_S, Model
 from rocefort.lab.model_ports import has_line
 from rocefort.lab.model_routes import BgpRoute, table_of
 from rocefort.lab.switch import PeerState
 from rocefort.lab.twin.fib import prefix_of, read_fib
+from rocefort.lab.twin.queues import queues_of
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.topology import Topology
 from rocefort.lab.twin.twin import Twin
@@ -29,10 +39,12 @@ from rocefort.models.interface import kind_of
 GREETING = (
     "This is an emulator of a CloudEngine command line, not a switch.\n"
     "Behind it are FRR and a Linux kernel: BGP, routes, ports, MTU, counters and LLDP are theirs.\n"
-    "PFC, queues and AI-ECN are those of a model: a kernel has none of them.\n"
+    "PFC, queues and AI-ECN are those of a model: a kernel has none of them. What passed\n"
+    "a queue is what the kernel counted, by the switch's own priority map.\n"
     "What else it leaves out: docs/emulator.md, docs/lab-displays.md\n"
 )
 NOT_BY_A_KERNEL = ("loopback", "other")  # all loopbacks are one link; NULL0 is none
+ASN = re.compile(r"\d+")  # of a path; a set of them stands in braces
 STATES = {"Established", "Idle", "Active", "Connect", "OpenSent", "OpenConfirm"}
 
 
@@ -67,6 +79,22 @@ class TwinBehind(Model):
         links = {row["ifname"]: row for row in self._ip(switch, "-s", "address", "show")}
         device = self.device(switch)
         return [_seen(state, links.get(kernel_name(state.name)), device) for state in states]
+
+    def queues(self, switch: str, interface: str) -> Sequence[QueueState]:
+        """Eight queues of a port, with what left it: see `rocefort.lab.twin.queues`."""
+        rows = super().queues(switch, interface)
+        if not rows:
+            return rows
+        left = queues_of(self.twin(), switch, self.device(switch)).get(kernel_name(interface), {})
+        nothing = (0, 0)
+        return [
+            replace(
+                row,
+                passed_packets=row.passed_packets + left.get(row.queue, nothing)[0],
+                passed_bytes=row.passed_bytes + left.get(row.queue, nothing)[1],
+            )
+            for row in rows
+        ]
 
     def neighbours(self, switch: str) -> Sequence[NeighbourState]:
         """LLDP neighbours by the cables that are really there."""
@@ -132,6 +160,29 @@ class TwinBehind(Model):
         own = {prefix for prefix in there if prefix not in by_bgp}
         return [r for r in table if r.protocol != "Direct" or _stands(r.prefix, own)]
 
+    def bgp_paths(self, switch: str) -> Sequence[BgpPath]:
+        """Every way that bgpd has, also those that it does not use."""
+        if switch not in self.switches or self.device(switch).bgp is None:
+            return ()
+        try:
+            with self.twin().daemons(switch).vty("bgpd") as vty:
+                table = vty.read("show bgp ipv4 unicast json").get("routes", {})
+        except ServiceFailed:
+            return ()
+        found = [
+            BgpPath(
+                prefix_of(text),
+                path["nexthops"][0]["ip"],
+                tuple(map(int, ASN.findall(path["path"]))),
+                best=bool(path.get("bestpath")),
+                med=path.get("metric"),
+            )
+            for text, paths in table.items()
+            for path in paths
+            if path.get("valid")
+        ]
+        return sorted(found, key=lambda p: (p.prefix, not p.best, IPv4Address(p.next_hop)))
+
     def _internal(self, switch: str) -> set[IPv4Network]:
         """Prefixes that came from peers of the own AS."""
         bgp = self.device(switch).bgp
@@ -175,20 +226,22 @@ def _seen(state: InterfaceState, link: Mapping[str, Any] | None, device: Device)
         protocol="up" if physical == "up" and (addresses or not state.routed) else "down",
         mtu=link["mtu"] if state.routed else state.mtu,
         addresses=addresses,
-        counts=_counts(link["stats64"]),
+        counts=_counts(link["stats64"], state.counts),
     )
 
 
-def _counts(stats: Mapping[str, Mapping[str, int]]) -> PortCounts:
+def _counts(stats: Mapping[str, Mapping[str, int]], made: PortCounts) -> PortCounts:
+    """What the kernel has counted; made: what faults add to it."""
     received, sent = stats["rx"], stats["tx"]
-    return PortCounts(
-        in_packets=received["packets"],
-        in_bytes=received["bytes"],
-        out_packets=sent["packets"],
-        out_bytes=sent["bytes"],
-        crc=received["errors"],
-        in_discards=received["dropped"],
-        out_discards=sent["dropped"],
+    return replace(
+        made,
+        in_packets=made.in_packets + received["packets"],
+        in_bytes=made.in_bytes + received["bytes"],
+        out_packets=made.out_packets + sent["packets"],
+        out_bytes=made.out_bytes + sent["bytes"],
+        crc=made.crc + received["errors"],
+        in_discards=made.in_discards + received["dropped"],
+        out_discards=made.out_discards + sent["dropped"],
     )
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Literal
 
 from pydantic import TypeAdapter
@@ -24,7 +25,13 @@ from rocefort.dialects.frr import kernel_name
 from rocefort.errors import BadInput, Refused, RocefortError
 from rocefort.lab.twin.building import Builder
 from rocefort.lab.twin.following import change_lab, patient_lock
-from rocefort.lab.twin.namespaces import inside, run
+from rocefort.lab.twin.line_faults import (
+    LINE_FAULTS,
+    await_lines,
+    form_of,
+    read_line_fault,
+)
+from rocefort.lab.twin.namespaces import inside, ip_batch, run
 from rocefort.lab.twin.registry import Record, Registry, write_whole
 from rocefort.lab.twin.topology import BACKSTAGE, Cable, Topology, backstage_port
 from rocefort.lab.twin.twin import Twin
@@ -32,11 +39,15 @@ from rocefort.models.base import Frozen
 
 WHERE = re.compile(r"(?P<node>[^:=,]+)(?::(?P<port>[^=,]+))?(?:=(?P<value>\d+))?")
 MOST_PERCENT = 100
-Needs = Literal["a node", "a port", "two ports"]
+DEAD = "dead"  # what `ip route` says of a path whose port is down, until zebra takes it out
+REWRITE_S = 2.0  # it takes milliseconds; where zebra does not run, nobody does
+HUSHED = "broken"  # table of a node that says nothing; a port's has the port behind it
+Needs = Literal["a node", "a port", "two ports", "a command line"]
 FORMS: dict[Needs, str] = {
     "a node": "NODE",
     "a port": "NODE:PORT",
     "two ports": "NODE:PORT,NODE:PORT",
+    "a command line": "NODE",
 }
 
 
@@ -84,9 +95,26 @@ class Bench:
 
     def recable(self, gone: Sequence[Cable], laid: Sequence[Cable]) -> None:
         """Take cables out and put others in; ports keep what their switches say of them."""
-        kept = tuple(cable for cable in self.topology.cables if cable not in gone)
-        new = self.topology.model_copy(update={"cables": (*kept, *laid)})
+        new = self._cabled(gone, laid)
         change_lab(self.registry, self.record, self.topology, new)
+
+    def restore(self, laid: Sequence[Cable], removed: Sequence[Cable]) -> None:
+        """Put cables back for others, wherever the change that took them out was broken off.
+
+        Which of them are there is not known then: every end that is found goes, and all are laid
+        anew.
+        """
+        ends: dict[str, list[str]] = {}
+        for node, port in {end for cable in (*laid, *removed) for end in cable.ends}:
+            ends.setdefault(node, []).append(f"link del dev {port}")
+        for node, lines in ends.items():
+            self.run(node, ("ip", "-force", "-batch", "-"), "\n".join(lines) + "\n", check=False)
+        bare, new = self._cabled((*laid, *removed), ()), self._cabled(laid, removed)
+        change_lab(self.registry, self.record, bare, new)
+
+    def _cabled(self, gone: Sequence[Cable], laid: Sequence[Cable]) -> Topology:
+        kept = tuple(c for c in self.topology.cables if c not in gone and c not in laid)
+        return self.topology.model_copy(update={"cables": (*kept, *laid)})
 
 
 Deed = Callable[[Bench, Sequence[Place]], None]
@@ -97,7 +125,8 @@ Recable = Callable[[Topology, Sequence[Place]], tuple[list[Cable], list[Cable]]]
 class Kind:
     """One fault: where it can be, how it begins and ends, or which cables it changes.
 
-    value: what the N of `=N` is; empty: it takes none.
+    value: what the N of `=N` is; empty: it takes none. line: the fault of a command line that it
+    is, which the lab's command lines follow by themselves.
     """
 
     needs: Needs
@@ -105,15 +134,21 @@ class Kind:
     end: Deed | None = None
     recable: Recable | None = None  # cables to take out, and to put in
     value: str = ""
+    line: str = ""
 
     @property
     def help(self) -> str:
         """What it does, in a sentence."""
+        if self.line:
+            said = LINE_FAULTS[self.line]
+            return f"{said[0].upper()}{said[1:]}."
         return (inspect.getdoc(self.begin or self.recable) or "").splitlines()[0]
 
     @property
     def form(self) -> str:
         """How its place is written."""
+        if self.line:
+            return form_of(self.line)
         return FORMS[self.needs] + (f"[={self.value}]" if self.value else "")
 
 
@@ -169,6 +204,24 @@ def _lose(bench: Bench, places: Sequence[Place]) -> None:
     _filter(bench, place, f"{some}counter drop", "ingress", "egress")
 
 
+def _hush(bench: Bench, places: Sequence[Place]) -> None:
+    """All packets of a node are lost without a word, its lights stay on and its daemons run."""
+    (place,) = places
+    ports = sorted({p for c in bench.topology.cables for n, p in c.ends if n == place.node})
+    chains = "".join(
+        f'chain {hook}_{number} {{ type filter hook {hook} device "{port}" priority 0; drop; }}\n'
+        for number, port in enumerate(ports)
+        if not port.startswith("MEth")
+        for hook in ("ingress", "egress")
+    )
+    bench.run(place.node, ("nft", "-f", "-"), f"table netdev {HUSHED} {{\n{chains}}}\n")
+
+
+def _unhush(bench: Bench, places: Sequence[Place]) -> None:
+    (place,) = places
+    bench.run(place.node, ("nft", "delete", "table", "netdev", HUSHED), check=False)
+
+
 def _mark(bench: Bench, places: Sequence[Place]) -> None:
     """ECN-capable packets that leave are marked CE; all without =N, else those above N/s."""
     (place,) = places
@@ -220,7 +273,7 @@ def _unshrink(bench: Bench, places: Sequence[Place]) -> None:
 
 
 def _kill_bgpd(bench: Bench, places: Sequence[Place]) -> None:
-    """bgpd of a switch is killed: its routes stay in the kernel until its peers miss it."""
+    """bgpd of a switch is killed: zebra takes its routes out of the kernel, its peers miss it."""
     (place,) = places
     daemons = bench.builder.daemons(place.node)
     if not daemons.running("bgpd"):
@@ -245,6 +298,8 @@ FAULTS: dict[str, Kind] = {
     "wrong-mtu": Kind("a port", _shrink, _unshrink, value="BYTES"),
     "wrong-cable": Kind("two ports", recable=_wrong_cable),
     "bgpd-killed": Kind("a node", _kill_bgpd, _start_bgpd),
+    "silent-node": Kind("a node", _hush, _unhush),
+    **{name: Kind("a command line", line=name) for name in LINE_FAULTS},
 }
 
 
@@ -261,21 +316,55 @@ def break_lab(registry: Registry, name: str, fault: str, where: str) -> Broken:
         raise BadInput(f"no fault is called {fault!r}", how=f"use one of: {', '.join(FAULTS)}")
     with patient_lock(registry, name):
         bench = _bench(registry, name)
-        places = _places(bench.topology, kind, where)
         known = broken(registry, bench.record)
-        place = where.partition("=")[0]
-        if taken := [one for one in known if one.where.partition("=")[0] == place]:
-            how = f"rocefort lab mend {name}"
-            raise Refused(f"is broken already: {taken[0]}", where=where, how=how)
-        removed, laid = kind.recable(bench.topology, places) if kind.recable else ([], [])
-        made = Broken(fault=fault, where=where, removed=tuple(removed), laid=tuple(laid))
-        _note(bench, (*known, made))
-        if kind.begin is not None:
-            _begin(kind.begin, bench, places, known)
-        if kind.recable is not None:
-            bench.recable(removed, laid)
-            _put_out(bench, laid)
+        if kind.line:
+            made = _break_line(bench, fault, where, known)
+        else:
+            made = _break_node(bench, kind, Broken(fault=fault, where=where), known)
+    if kind.line:
+        _await_break(bench, made)
     return made
+
+
+def _break_node(bench: Bench, kind: Kind, wanted: Broken, known: tuple[Broken, ...]) -> Broken:
+    places = _places(bench.topology, kind, wanted.where)
+    place = wanted.where.partition("=")[0]
+    _refuse_twice(bench, wanted.where, [k for k in known if k.where.partition("=")[0] == place])
+    removed, laid = kind.recable(bench.topology, places) if kind.recable else ([], [])
+    made = wanted.model_copy(update={"removed": tuple(removed), "laid": tuple(laid)})
+    _note(bench, (*known, made))
+    if kind.begin is not None:
+        _begin(kind.begin, bench, places, known)
+    if kind.recable is not None:
+        _lose_light(bench, removed, places[0].node)
+        bench.recable(removed, laid)
+        _put_out(bench, laid)
+    return made
+
+
+def _break_line(bench: Bench, fault: str, where: str, known: tuple[Broken, ...]) -> Broken:
+    read_line_fault(fault, where, bench.topology.by_switch)
+    _refuse_twice(bench, where, [k for k in known if (k.fault, k.where) == (fault, where)])
+    made = Broken(fault=fault, where=where)
+    _note(bench, (*known, made))
+    return made
+
+
+def _await_break(bench: Bench, made: Broken) -> None:
+    """Wait for the command lines, which want the lock for their own work."""
+    try:
+        await_lines(bench.registry, bench.record, (made.fault, made.where), there=True)
+    except RocefortError:
+        with patient_lock(bench.registry, bench.record.name):
+            known = broken(bench.registry, bench.record)
+            _note(bench, tuple(one for one in known if one != made))
+        raise
+
+
+def _refuse_twice(bench: Bench, where: str, taken: Sequence[Broken]) -> None:
+    if taken:
+        how = f"rocefort lab mend {bench.record.name}"
+        raise Refused(f"is broken already: {taken[0]}", where=where, how=how)
 
 
 def _begin(begin: Deed, bench: Bench, places: Sequence[Place], known: tuple[Broken, ...]) -> None:
@@ -288,38 +377,77 @@ def _begin(begin: Deed, bench: Bench, places: Sequence[Place], known: tuple[Brok
 
 
 def mend_lab(registry: Registry, name: str) -> tuple[Broken, ...]:
-    """Mend everything that was broken on purpose, the last first; gives what it was."""
+    """Mend everything that was broken on purpose, the last first; gives what it was.
+
+    What was broken off in the middle, too: a fault is noted before anything is done.
+    """
+    mended: list[Broken] = []
     with patient_lock(registry, name):
-        mended: list[Broken] = []
-        while known := broken(registry, _bench(registry, name).record):
-            bench, last = _bench(registry, name), known[-1]
-            kind = FAULTS[last.fault]
-            if kind.end is not None:
-                kind.end(bench, _places(bench.topology, kind, last.where))
-            if kind.recable is not None:
-                bench.recable(last.laid, last.removed)
+        bench = _bench(registry, name)
+        while known := broken(registry, bench.record):
+            _mend(_bench(registry, name), known[-1])
             _note(bench, known[:-1])
-            mended.append(last)
+            mended.append(known[-1])
+    for one in mended:
+        if FAULTS[one.fault].line:
+            await_lines(registry, bench.record, (one.fault, one.where), there=False)
     return tuple(mended)
+
+
+def _mend(bench: Bench, last: Broken) -> None:
+    kind = FAULTS[last.fault]
+    if kind.end is not None:
+        kind.end(bench, _places(bench.topology, kind, last.where))
+    if kind.recable is not None:
+        bench.restore(last.laid, last.removed)
 
 
 def broken(registry: Registry, record: Record) -> tuple[Broken, ...]:
     """What is broken on purpose in a lab."""
-    file = _file(registry, record)
+    file = broken_file(registry, record)
     return BROKEN.validate_json(file.read_bytes()) if file.exists() else ()
 
 
-def _file(registry: Registry, record: Record) -> Path:
+def broken_file(registry: Registry, record: Record) -> Path:
+    """Where it is noted what is broken on purpose."""
     return registry.directory(record.id) / "broken.json"
 
 
 def _note(bench: Bench, found: tuple[Broken, ...]) -> None:
-    write_whole(_file(bench.registry, bench.record), BROKEN.dump_json(found).decode())
+    write_whole(broken_file(bench.registry, bench.record), BROKEN.dump_json(found).decode())
 
 
 def _bench(registry: Registry, name: str) -> Bench:
     twin = Twin.find(name, registry)
     return Bench(registry, twin.record, twin.topology)
+
+
+def _lose_light(bench: Bench, cables: Sequence[Cable], named: str) -> None:
+    """Take the light away before the ports are made anew.
+
+    A kernel drops a route of several paths whole when one of its ports vanishes, and keeps the
+    others when it only goes down: as a switch does, whose ports do not vanish. The node that is
+    named goes first, for in two namespaces nothing happens at once: what it still sends by a port
+    whose far end is down is lost.
+    """
+    ends: dict[str, list[str]] = {}
+    for node, port in {end for cable in cables for end in cable.ends}:
+        ends.setdefault(node, []).append(f"link set dev {port} down")
+    works = [
+        (bench.builder.namespace(node), partial(ip_batch, bench.record.id, lines, where=node))
+        for node, lines in ends.items()
+    ]
+    first = bench.builder.namespace(named)
+    for one_of_two in (True, False):
+        inside(work for work in works if (work[0] == first) is one_of_two)
+    until = monotonic() + REWRITE_S
+    asked = ("ip", "-4", "route", "show")
+    ask = partial(run, bench.record.id, asked)
+    while monotonic() < until:
+        tables = inside([(namespace, ask) for namespace, _ in works])
+        if not any(DEAD in table.split() for table in tables):
+            return
+        sleep(0.01)
 
 
 def _put_out(bench: Bench, laid: Sequence[Cable]) -> None:

@@ -8,10 +8,20 @@ from functools import partial
 from pathlib import Path
 
 from rocefort.dialects.frr import LinkState, SwitchDelta, SwitchPlan, delta
+from rocefort.lab.guest.machine import MANAGEMENT
 from rocefort.lab.twin.daemons import Daemons
 from rocefort.lab.twin.namespaces import inside, ip_batch, run, set_sysctls
 from rocefort.lab.twin.reap import end_processes, namespace, remove_namespaces
-from rocefort.lab.twin.topology import BACKSTAGE, MANAGEMENT_BRIDGE, Cable, Host, Topology
+from rocefort.lab.twin.topology import (
+    BACKSTAGE,
+    GUEST_BRIDGE,
+    GUEST_TAP,
+    MANAGEMENT_BRIDGE,
+    MANAGEMENT_TAP,
+    Cable,
+    Host,
+    Topology,
+)
 
 HOST_SYSCTLS = (
     ("net.ipv6.conf.all.disable_ipv6", "1"),
@@ -20,6 +30,7 @@ HOST_SYSCTLS = (
 # bgpd 8.4.4 may keep one path when the number is lowered and raised within 0.1 s (at the fourth of
 # such tries; in none of 100 with this): peers are asked for their routes anew, no session is reset.
 PATHS, CHOOSE_AGAIN = "maximum-paths", "clear bgp ipv4 unicast * soft in"
+GUEST_QUEUE = 20_000
 Job = tuple[str, Callable[[], None]]
 
 
@@ -109,7 +120,11 @@ class Builder:
 
     def _set_up_host(self, host: Host) -> None:
         run(self.lab, ("ip", "address", "flush", "dev", host.links[0].name), check=False)
-        ip_batch(self.lab, host_lines(host), where=host.name)
+        if host.guest:
+            new = not run(self.lab, ("ip", "link", "show", "dev", GUEST_BRIDGE), check=False)
+            ip_batch(self.lab, guest_lines(host, new=new), where=host.name)
+        else:
+            ip_batch(self.lab, host_lines(host), where=host.name)
 
     def _switch_jobs(
         self, old: Topology, new: Topology, renewed: Collection[tuple[str, str]]
@@ -166,6 +181,30 @@ def host_lines(host: Host) -> list[str]:
         lines += _host_link(link)
     if host.gateway is not None:
         lines.append(f"route replace default via {host.gateway}")
+    return lines
+
+
+def guest_lines(host: Host, *, new: bool) -> list[str]:
+    """Lines that lead a server's cable to its guest; new: its taps are not there yet.
+
+    An emulated guest reads its tap late: the queue of 1000 packets that is usual loses RoCE's.
+    """
+    first, *members = host.links
+    lines = ["link set dev lo up"]
+    for link in (first.model_copy(update={"addresses": ()}), *members):
+        lines += _host_link(link)
+    if new:
+        lines += [
+            f"link add name {GUEST_BRIDGE} type bridge",
+            f"tuntap add dev {GUEST_TAP} mode tap",
+            f"link set dev {GUEST_TAP} txqueuelen {GUEST_QUEUE} master {GUEST_BRIDGE}",
+            f"tuntap add dev {MANAGEMENT_TAP} mode tap",
+            f"address add {MANAGEMENT[0]}/{MANAGEMENT[2]} dev {MANAGEMENT_TAP}",
+            f"link set dev {MANAGEMENT_TAP} up",
+        ]
+    mtu = f"mtu {first.mtu} " if first.mtu is not None else ""
+    lines.append(f"link set dev {first.name} master {GUEST_BRIDGE}")
+    lines += [f"link set dev {name} {mtu}up" for name in (GUEST_TAP, GUEST_BRIDGE)]
     return lines
 
 

@@ -17,6 +17,7 @@ from rocefort.lab.deeds import Deeds
 from rocefort.lab.model_ports import read_running
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.lab.twin.building import Builder
+from rocefort.lab.twin.lines import devices_directory
 from rocefort.lab.twin.registry import Record, Registry, write_whole
 from rocefort.lab.twin.topology import BACKSTAGE, Cable, Topology, backstage_port
 
@@ -78,9 +79,12 @@ class Following(Deeds):
     def _carry(self, name: str, running: Lines) -> None:
         with patient_lock(self.registry, self.lab):
             record = self.registry.find(self.lab)
-            plan = plan_switch(read_running(name, running), self.features, bfd=record.bfd)
+            device = read_running(name, running)
+            plan = plan_switch(device, self.features, bfd=record.bfd)
             old = self.registry.topology(record)
             change_lab(self.registry, record, old, with_plan(old, plan))
+            file = devices_directory(self.registry, record) / f"{name}.json"
+            write_whole(file, device.model_dump_json())
 
 
 def change_lab(registry: Registry, record: Record, old: Topology, new: Topology) -> None:

@@ -18,6 +18,26 @@ def log_file(registry: Registry, record: Record) -> Path:
     return lines_directory(registry, record) / "cli.log"
 
 
+def network_file(registry: Registry, record: Record) -> Path:
+    """The fabric as it was when the lab came up or grew; `devices_directory` is newer."""
+    return lines_directory(registry, record) / "network.json"
+
+
+def devices_directory(registry: Registry, record: Record) -> Path:
+    """What each switch runs that was told something since."""
+    return lines_directory(registry, record) / "devices"
+
+
+def grow_file(registry: Registry, record: Record) -> Path:
+    """The fabric that a lab has grown into: the command lines take it up, and remove the file."""
+    return lines_directory(registry, record) / "grow.json"
+
+
+def grown_file(registry: Registry, record: Record) -> Path:
+    """What they say of it: empty where they stand, or what went wrong."""
+    return lines_directory(registry, record) / "grown.txt"
+
+
 def pid_file(registry: Registry, record: Record) -> Path:
     """Number of that process, once it listens."""
     return lines_directory(registry, record) / "cli.pid"

@@ -25,6 +25,8 @@ Status = Literal["starting", "up", "changing"]
 class Record(Frozen):
     """One lab. id: in the names of its namespaces and directories; bfd: whether its peers run it.
 
+    guests: servers that QEMU runs, from an image (its directory), by TCG or KVM.
+
     A lab that is not `up` while nobody holds its lock was left behind by a process that died.
     """
 
@@ -36,6 +38,9 @@ class Record(Frozen):
     bfd: bool = False
     frr: str = ""
     lacks: tuple[str, ...] = ()
+    guests: tuple[str, ...] = ()
+    image: str = ""
+    accel: str = ""
 
 
 class Registry:
@@ -124,9 +129,11 @@ class Registry:
             if not path.exists() or not path.samefile(f"/proc/self/fd/{file.fileno()}"):
                 raise Refused(f"lab {name} was removed just now", how="try again")
             path.write_text(str(os.getpid()), encoding="ascii")
-            yield
-            if not self._path(name).exists():
-                path.unlink(missing_ok=True)
+            try:
+                yield
+            finally:
+                if not self._path(name).exists():
+                    path.unlink(missing_ok=True)
 
     def _path(self, name: str) -> Path:
         try:

@@ -8,6 +8,7 @@ from rocefort.errors import ServiceFailed
 from rocefort.lab.twin.breaking import broken
 from rocefort.lab.twin.fib import read_fib
 from rocefort.lab.twin.following import refusals
+from rocefort.lab.twin.forwarding import LOOPBACK
 from rocefort.lab.twin.lines import connections_of, lines_run
 from rocefort.lab.twin.registry import Record, Registry
 from rocefort.lab.twin.twin import Twin
@@ -24,6 +25,7 @@ def status_of(name: str, registry: Registry | None = None) -> LabStatus:
     plans = twin.topology.sessions
     wrong = [f"{daemon} of {switch} does not run" for switch, daemon in twin.dead()]
     wrong += _of_lines(registry, record)
+    wrong += _of_guests(twin)
     wrong += [f"broken on purpose: {each}" for each in broken(registry, record)]
     connections = connections_of(registry, record)
     states = _states(twin, {switch for switch, daemon in twin.dead() if daemon == "bgpd"})
@@ -38,6 +40,7 @@ def status_of(name: str, registry: Registry | None = None) -> LabStatus:
         update={
             "whole": True,
             "connections": str(connections or ""),
+            "guests": _guests(twin),
             "switches": len(twin.topology.switches),
             "servers": len(twin.topology.hosts),
             "cables": len(twin.topology.cables),
@@ -45,6 +48,23 @@ def status_of(name: str, registry: Registry | None = None) -> LabStatus:
             "established": sessions - len(down),
         }
     )
+
+
+def _guests(twin: Twin) -> tuple[str, ...]:
+    """Each guest with its address on loopback."""
+    ports = twin.guests.ports
+    return tuple(
+        f"{name} by {twin.record.accel.upper()}, SSH at {LOOPBACK}:{ports.get(name, '-')}"
+        for name in twin.record.guests
+    )
+
+
+def _of_guests(twin: Twin) -> list[str]:
+    """What is wrong with the guests: they died, or the way to them did."""
+    found = [f"guest {name} does not run" for name in twin.guests.dead()]
+    if twin.record.guests and not twin.guests.forwarded():
+        found.append("no guest can be reached: what forwards their ports does not run")
+    return found
 
 
 def _of_lines(registry: Registry, record: Record) -> list[str]:

@@ -13,6 +13,8 @@ from rocefort.models.network import End, Network, Server
 
 BACKSTAGE = "_lab"  # the namespace where ends of cables to nowhere are; no node has such a name
 MANAGEMENT_BRIDGE = "mgmt"  # there: all management ports meet in it
+# In the namespace of a server that is a guest: its port to the fabric, and its way out of it.
+GUEST_BRIDGE, GUEST_TAP, MANAGEMENT_TAP = "guest", "tap0", "management"
 
 
 class Cable(Frozen):
@@ -30,13 +32,14 @@ class Cable(Frozen):
 
 
 class Host(Frozen):
-    """A server: its links, its gateway, the switch that it is on."""
+    """A server: its links, its gateway, the switch that it is on; guest: QEMU has its address."""
 
     name: str
     links: tuple[LinkState, ...]
     address: str
     gateway: str | None
     switch: str
+    guest: bool = False
 
 
 class Topology(Frozen):

@@ -12,17 +12,20 @@ from typing import Any, Self, TypeVar
 
 from rocefort.dialects.frr import DAEMONS
 from rocefort.errors import BadInput, Refused
+from rocefort.lab.guest.machine import Accel
 from rocefort.lab.twin import host
 from rocefort.lab.twin.building import Builder
 from rocefort.lab.twin.convergence import Seen, summary_of, wait_settled
 from rocefort.lab.twin.daemons import Daemons
 from rocefort.lab.twin.fib import Fib, read_fib
+from rocefort.lab.twin.guests import Guests, prepare, with_guests
 from rocefort.lab.twin.limits import raise_neighbour_limit
 from rocefort.lab.twin.namespaces import inside, marked, run
 from rocefort.lab.twin.reap import reap
 from rocefort.lab.twin.registry import Record, Registry
-from rocefort.lab.twin.topology import BACKSTAGE, Topology, topology_of
+from rocefort.lab.twin.topology import BACKSTAGE, Host, Topology, topology_of
 from rocefort.models.network import Network
+from rocefort.models.wording import counted
 
 LIMIT_S = 120.0  # of converging; 8 spines and 64 leaves take some seconds where nothing else runs
 BFD_SESSIONS = 64  # on more, two cores are late with packets, and links seem dead that are not
@@ -37,13 +40,17 @@ class Choice:
     """How a lab is run.
 
     bfd: None: where there are few enough sessions. limit_s: to converge. expected: peers by switch
-    whose sessions are waited for; None: all that are configured at both ends.
+    whose sessions are waited for; None: all that are configured at both ends. guests: servers that
+    QEMU runs; accel: by what. finish: what a lab has more, made before it counts as up.
     """
 
     bfd: bool | None = None
     other_frr: bool = False
     limit_s: float = LIMIT_S
     expected: Sessions | None = None
+    guests: tuple[str, ...] = ()
+    accel: Accel = "auto"
+    finish: Callable[[Twin], object] | None = None
 
 
 @dataclass
@@ -74,13 +81,20 @@ class Twin:
         have = host.probe()
         bfd = _few_sessions(network) if choice.bfd is None else choice.bfd
         topology = topology_of(network, host.features_of(have), bfd=bfd)
+        topology = with_guests(topology, choice.guests)
+        guests = _guests(choice, say)
         with registry.lock(name):
             _clear(registry, name)
             version, lacks = host.frr_version(), host.lacks(have)
             record = registry.begin(name, network.name, bfd=bfd, frr=version, lacks=lacks)
+            record = record.model_copy(update=guests)
+            registry.save(record)
             twin = cls(registry, record, topology, choice)
             try:
                 twin._build(Topology(name=network.name), topology, say)
+                if choice.finish is not None:
+                    choice.finish(twin)
+                twin._stands()
             except BaseException:
                 reap(registry, record)
                 raise
@@ -98,15 +112,42 @@ class Twin:
         return Builder(self.record.id, self.registry.directory(self.record.id))
 
     def _build(self, old: Topology, new: Topology, say: Callable[[str], None]) -> None:
-        if limit := raise_neighbour_limit(self.registry.root, _neighbours(new)):
+        if limit := raise_neighbour_limit(self.registry.root, neighbours_of(new)):
             say(f"this machine now keeps {limit} neighbours, until the last lab is down")
         self._builder.change(old, new)
         self.topology = new
         self.registry.save_topology(self.record, new)
+        booting = self._boot(old, new)
         seconds = self.converge()
         say(f"converged {seconds:.1f} s after the last daemon was started")
+        if booting:
+            seconds = self.guests.wait(booting)
+            say(f"{counted(len(booting), 'guest')} ready {seconds:.1f} s later")
+        if self.record.guests and not self.guests.ports:
+            self.guests.open()
+
+    def _stands(self) -> None:
+        """Note that it is whole."""
         self.record = self.record.model_copy(update={"status": "up"})
         self.registry.save(self.record)
+
+    @property
+    def guests(self) -> Guests:
+        """Its servers that are guests."""
+        return Guests(self.registry, self.record)
+
+    def _boot(self, old: Topology, new: Topology) -> list[Host]:
+        """Start the guests that are new, have died, or are to be something else."""
+        booting = [
+            host
+            for host in new.hosts
+            if host.guest
+            and (old.by_host.get(host.name) != host or not self.guests.running(host.name))
+        ]
+        if booting:
+            self.guests.stop([host.name for host in booting])
+            self.guests.start(booting, self.guests.image)
+        return booting
 
     def apply(
         self,
@@ -126,11 +167,13 @@ class Twin:
             raise Refused(f"lab {self.record.name} is not whole: a change was broken off", how=how)
         host.require_host(other_frr=self.choice.other_frr)
         new = topology_of(network, host.features_of(host.probe()), bfd=self.record.bfd)
+        new = with_guests(new, set(self.record.guests) & new.by_host.keys())
         self.choice = replace(self.choice, expected=expected)
         with self.registry.lock(self.record.name):
             self.record = self.record.model_copy(update={"status": "changing"})
             self.registry.save(self.record)
             self._build(self.topology, new, say)
+            self._stands()
 
     def down(self) -> None:
         """Remove the lab."""
@@ -202,7 +245,8 @@ class Twin:
 
     def run(self, node: str, command: Sequence[str], text: str = "") -> tuple[int, str]:
         """Run a command inside a node: exit code, and what it printed on both streams."""
-        done = inside([(self._namespace(node), partial(self._run, command, text))])[0]
+        words = self.guests.ssh(command) if node in self.record.guests else command
+        done = inside([(self._namespace(node), partial(self._run, words, text))])[0]
         return done.returncode, done.stdout
 
     def _run(self, command: Sequence[str], text: str) -> subprocess.CompletedProcess[str]:
@@ -225,7 +269,9 @@ class Twin:
         if words[0] == "vtysh" and node in self.topology.by_switch:
             directory = self.daemons(node).directory
             words[1:1] = ["--vty_socket", str(directory)]
-        if shutil.which(words[0]) is None:
+        if node in self.record.guests:
+            words = self.guests.ssh(words)
+        elif shutil.which(words[0]) is None:
             raise BadInput(f"this machine has no command {words[0]!r}", where=node)
         call = partial(subprocess.call, words, env=marked(self.record.id))
         return inside([(self._namespace(node), call)])[0]
@@ -268,12 +314,20 @@ def _clear(registry: Registry, name: str) -> None:
     reap(registry, record)
 
 
+def _guests(choice: Choice, say: Callable[[str], None]) -> dict[str, object]:
+    """What a record says of guests. Raises ServiceFailed where none can run."""
+    if not choice.guests:
+        return {}
+    image, accel = prepare(choice.accel, say, len(choice.guests))
+    return {"guests": choice.guests, "image": str(image.directory), "accel": accel}
+
+
 def _few_sessions(network: Network) -> bool:
     speakers = (node.device.bgp for node in network.nodes)
     return sum(len(bgp.peers) for bgp in speakers if bgp is not None) <= BFD_SESSIONS
 
 
-def _neighbours(topology: Topology) -> int:
+def neighbours_of(topology: Topology) -> int:
     """About as many as can be: one at each end of each cable, and every management port's."""
     managed = sum(link.name.startswith("MEth") for p in topology.switches for link in p.links)
     return 2 * len(topology.cables) + managed + SPARE_NEIGHBOURS

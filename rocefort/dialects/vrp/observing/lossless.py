@@ -150,15 +150,8 @@ def _kbytes(shown: Shown, row: Row, cell: str) -> int | None:
 
 def queue_drops(shown: Shown, interface: str) -> tuple[QueueSeen, ...]:
     """`display qos queue statistics interface X`: two lines a queue, packets above bytes."""
-    rows = list(shown.below(r"\s*Queue\s+CIR/PIR\s+Passed\s"))
-    if rows and rows[0].text.lstrip().startswith("("):
-        rows = rows[1:]  # units
     found: list[QueueSeen] = []
-    pairs = iter(rows)
-    for upper in pairs:
-        lower = next(pairs, None)
-        if len(upper.words) not in (7, 8) or lower is None or len(lower.words) != 5:
-            raise shown.wrong(upper.number, f"{upper.text.strip()!r} begins no pair of lines")
+    for upper in _queue_rows(shown):
         queue = shown.number(upper, upper.words[0])
         dropped = shown.number(upper, upper.words[4])
         if any(other.queue == queue for other in found):
@@ -167,6 +160,27 @@ def queue_drops(shown: Shown, interface: str) -> tuple[QueueSeen, ...]:
     if not found:
         raise shown.wrong(1, f"no queue of {interface}")
     return tuple(found)
+
+
+def queue_passed(shown: Shown) -> dict[int, int]:
+    """Packets that each queue has let through, of the same command."""
+    return {
+        shown.number(upper, upper.words[0]): shown.number(upper, upper.words[2])
+        for upper in _queue_rows(shown)
+    }
+
+
+def _queue_rows(shown: Shown) -> Iterator[Row]:
+    """The upper line of each queue."""
+    rows = list(shown.below(r"\s*Queue\s+CIR/PIR\s+Passed\s"))
+    if rows and rows[0].text.lstrip().startswith("("):
+        rows = rows[1:]  # units
+    pairs = iter(rows)
+    for upper in pairs:
+        lower = next(pairs, None)
+        if len(upper.words) not in (7, 8) or lower is None or len(lower.words) != 5:
+            raise shown.wrong(upper.number, f"{upper.text.strip()!r} begins no pair of lines")
+        yield upper
 
 
 def ai_ecn(shown: Shown) -> tuple[AiEcnSeen, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv4Network
 
 from rocefort.dialects.vrp.observing.shown import Row, Shown
@@ -60,15 +61,19 @@ def _read(shown: Shown, row: Row, entries: list[_Entry]) -> None:
         entries[-1].hops.append(hop)
 
 
+# Switches of a fabric show the same ones, each at every reading.
+_network, _hop = lru_cache(1 << 14)(IPv4Network), lru_cache(1 << 14)(IPv4Address)
+
+
 def _prefix(shown: Shown, row: Row, text: str) -> IPv4Network:
     try:
-        return IPv4Network(text)
+        return _network(text)
     except ValueError:
         raise shown.wrong(row.number, f"{text!r} is no prefix") from None
 
 
 def _address(shown: Shown, row: Row, text: str) -> IPv4Address:
     try:
-        return IPv4Address(text)
+        return _hop(text)
     except AddressValueError:
         raise shown.wrong(row.number, f"{text!r} is no next hop") from None

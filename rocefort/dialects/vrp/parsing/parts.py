@@ -95,9 +95,11 @@ class Part:
 
     def content(self) -> dict[str, object]:
         """Everything read, as the input of the pydantic model."""
-        return (
-            self.fields
-            | {name: part.content() for name, part in self.parts.items()}
-            | {name: tuple(r.content() for r in rows.values()) for name, rows in self.rows.items()}
-            | {name: tuple(values) for name, values in self.values.items()}
-        )
+        found = self.fields.copy()
+        for name, part in self.parts.items():
+            found[name] = part.content()
+        for name, rows in self.rows.items():
+            found[name] = tuple([row.content() for row in rows.values()])
+        for name, values in self.values.items():
+            found[name] = tuple(values)
+        return found

@@ -1,0 +1,152 @@
+"""Where images of guests are kept: in the user's cache, whole or not at all."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from rocefort.errors import ServiceFailed
+from rocefort.lab.guest.debian import PROGRAMS_OF, Package
+from rocefort.lab.guest.rootfs import INIT, MODULES, PROGRAMS, TEXTS
+from rocefort.models.base import Frozen
+
+BUILD = "rocefort lab guest build"
+FORMAT = 1  # of an image: raise it when what is built from the same packages changes
+HALF = "half-"
+RECORD = "image.json"
+KEPT = 2  # images: the current one, and the one before it, which a lab may be about to boot
+
+
+class Image(Frozen):
+    """What an image was built of. kernel: its release; host_key: the guests' own, a public line."""
+
+    recipe: str
+    kernel: str
+    packages: tuple[Package, ...]
+    host_key: str
+    directory: Path = Path()
+
+    @property
+    def vmlinux(self) -> Path:
+        """The kernel that QEMU boots."""
+        return self.directory / "vmlinux"
+
+    @property
+    def initrd(self) -> Path:
+        """The guest's files."""
+        return self.directory / "initrd.gz"
+
+    @property
+    def key(self) -> Path:
+        """The private key that the guests' user is let in by."""
+        return self.directory / "id_ed25519"
+
+
+class Cache:
+    """Images under a directory, of which one is current."""
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = root or _default()
+        self.images = self.root / "images"
+        self._current = self.root / "current"
+
+    def current(self) -> Image | None:
+        """The image that was built last; None: there is none that is whole."""
+        return self._read(self._current.resolve()) if self._current.is_symlink() else None
+
+    def require(self) -> Image:
+        """The image that was built last. Raises ServiceFailed where none was."""
+        image = self.current()
+        if image is None:
+            what = f"no guest is built: nothing whole in {self.root}"
+            raise ServiceFailed(what, how=BUILD)
+        return image
+
+    def find(self, digest: str) -> Image | None:
+        """An image by its digest."""
+        return self._read(self.images / digest)
+
+    def _read(self, directory: Path) -> Image | None:
+        try:
+            text = (directory / RECORD).read_text(encoding="utf-8")
+            image = Image.model_validate_json(text)
+        except (OSError, ValidationError):
+            return None
+        image = image.model_copy(update={"directory": directory})
+        parts = (image.vmlinux, image.initrd, image.key)
+        return image if all(part.is_file() for part in parts) else None
+
+    def keep(self, half: Path, digest: str) -> Image:
+        """Take an image that is whole, and make it the current one."""
+        target = self.images / digest
+        self.images.mkdir(exist_ok=True)
+        shutil.rmtree(target, ignore_errors=True)  # of which a part was removed by hand
+        half.rename(target)
+        return self.choose(digest)
+
+    def choose(self, digest: str) -> Image:
+        """Make an image the current one."""
+        fresh = self.root / "current.new"
+        fresh.unlink(missing_ok=True)
+        fresh.symlink_to(Path("images") / digest)
+        fresh.replace(self._current)
+        return self.require()
+
+    def prune(self, in_use: Collection[Path]) -> int:
+        """Remove images but the newest two and those that labs run; gives how many.
+
+        The caller holds the lock.
+        """
+        current = self._current.resolve()
+        found = sorted(self.images.glob("*"), key=lambda path: path.stat().st_mtime, reverse=True)
+        found.sort(key=lambda path: path.resolve() != current)
+        old = [path for path in found[KEPT:] if path not in in_use]
+        for path in old:
+            shutil.rmtree(path)
+        return len(old)
+
+    @contextmanager
+    def lock(self, say: Callable[[str], None]) -> Iterator[None]:
+        """Build alone, after any other; what a build that was killed has left is removed."""
+        try:
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file = (self.root / "build.lock").open("a", encoding="ascii")
+        except OSError as error:
+            what = f"cannot be made: {error.strerror}"
+            raise ServiceFailed(what, where=str(self.root), how="set XDG_CACHE_HOME") from None
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                say("waiting for another process that builds a guest")
+                fcntl.flock(file, fcntl.LOCK_EX)
+            for left in self.root.glob(f"{HALF}*"):
+                shutil.rmtree(left)
+            yield
+
+
+def recipe() -> str:
+    """What decides what is built of packages: the guest's first program and texts, the lists."""
+    first = INIT.read_text(encoding="utf-8")
+    text = json.dumps([FORMAT, first, TEXTS, PROGRAMS_OF, PROGRAMS, MODULES])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def digest_of(packages: Sequence[Package]) -> str:
+    """Name of an image: by how it is built, and of which packages."""
+    text = json.dumps([recipe(), [[p.name, p.version, p.sha256] for p in packages]])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _default() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    found = Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
+    return found / "rocefort" / "guest"

@@ -1,0 +1,174 @@
+"""Debian's packages for a guest: which they are, downloaded and unpacked, never installed here."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from rocefort.errors import ServiceFailed
+from rocefort.models.base import Frozen
+
+# linux-image-cloud-amd64 would be smaller; it has no rdma_rxe.
+KERNEL = "linux-image-amd64"
+# What a guest runs. Debian's shell and tools beside busybox: busybox's shell runs its own `ip`
+# ahead of the real one, its `timeout` has no group of its own, and its `flock` has no `-E`.
+PROGRAMS_OF = (
+    "bash",
+    "busybox-static",
+    "coreutils",
+    "dash",
+    "dropbear-bin",
+    "ethtool",
+    "grep",
+    "ibverbs-providers",
+    "ibverbs-utils",
+    "iperf3",
+    "iproute2",
+    "openssh-sftp-server",
+    "perftest",
+    "rdma-core",
+    "util-linux",
+)
+TOOLS = ("apt-cache", "apt-get", "dpkg-deb")
+FIELD = re.compile(r"^(?P<name>[A-Za-z0-9-]+): (?P<value>.*)$", re.MULTILINE)
+UPDATE = "apt-get update"
+APT_OPTIONS = (
+    *("-qq", "-o", "APT::Sandbox::User=root", "-o", "APT::Get::AllowUnauthenticated=false"),
+    *("-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=20"),
+)
+
+
+class Package(Frozen):
+    """One package of an image; size: of what is downloaded, in bytes."""
+
+    name: str
+    version: str
+    size: int
+    sha256: str
+
+
+class _Stanza(Package):
+    section: str
+    needs: tuple[str, ...]
+
+
+def require_apt() -> None:
+    """See that this machine has Debian's tools. Raises ServiceFailed."""
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if missing:
+        what = f"has no {', '.join(missing)}: guests are built from Debian's packages"
+        raise ServiceFailed(what, where="this machine", how="build on Debian 12")
+
+
+def same_as_now(packages: Sequence[Package]) -> bool:
+    """Whether these are still what apt would install: asked at once, so that it is quick."""
+    now = {stanza.name: stanza for stanza in _show([p.name for p in packages])}
+    return all(p.name in now and now[p.name].version == p.version for p in packages)
+
+
+def packages_now() -> tuple[Package, ...]:
+    """What an image is made of now: programs, their libraries down to libc, and a kernel.
+
+    Raises ServiceFailed where apt does not know one.
+    """
+    known: dict[str, _Stanza] = {}
+    todo = {KERNEL, *PROGRAMS_OF}
+    while todo:
+        found = {stanza.name: stanza for stanza in _show(sorted(todo))}
+        if missing := sorted(todo & {KERNEL, *PROGRAMS_OF} - found.keys()):
+            what = f"knows no package {', '.join(missing)}"
+            raise ServiceFailed(what, where="apt", how=f"{UPDATE}; guests need Debian 12 on x86-64")
+        kept = {name: stanza for name, stanza in found.items() if _belongs(stanza)}
+        asked = known.keys() | todo
+        known |= kept
+        todo = {need for stanza in kept.values() for need in stanza.needs} - asked
+    return tuple(
+        Package(name=each.name, version=each.version, size=each.size, sha256=each.sha256)
+        for _, each in sorted(known.items())
+        if each.name != KERNEL  # it only names the kernel that is current
+    )
+
+
+def kernel_of(packages: Iterable[Package]) -> Package:
+    """The package of the kernel itself."""
+    return next(package for package in packages if package.name.startswith("linux-image-"))
+
+
+def _belongs(stanza: _Stanza) -> bool:
+    """Of what packages need, libraries alone: no maintainer's script ever runs in a guest."""
+    return stanza.name in PROGRAMS_OF or stanza.section in ("libs", "kernel")
+
+
+def _show(names: Sequence[str]) -> Iterator[_Stanza]:
+    """What apt knows of packages, each in the version that it would install."""
+    done = subprocess.run(  # noqa: S603 - names are ours or apt's
+        ["apt-cache", "show", "--no-all-versions", *names],  # noqa: S607
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    for text in done.stdout.strip().split("\n\n"):
+        fields = {each["name"]: each["value"] for each in FIELD.finditer(text)}
+        if "SHA256" in fields:
+            yield _stanza(fields)
+
+
+def _stanza(fields: Mapping[str, str]) -> _Stanza:
+    needs = f"{fields.get('Depends', '')},{fields.get('Pre-Depends', '')}".split(",")
+    return _Stanza(
+        name=fields["Package"],
+        version=fields["Version"],
+        size=int(fields["Size"]),
+        sha256=fields["SHA256"],
+        section=fields["Section"].rpartition("/")[2],
+        needs=tuple(name for need in needs if (name := re.split(r"[ (|:]", need.strip())[0])),
+    )
+
+
+def download(packages: Sequence[Package], directory: Path) -> dict[str, Path]:
+    """Fetch packages into a directory, from where apt has them; gives the file of each.
+
+    Raises ServiceFailed where one cannot be had, or is not what apt's lists say.
+    """
+    wanted = [f"{package.name}={package.version}" for package in packages]
+    done = subprocess.run(  # noqa: S603 - names and versions are apt's
+        ["apt-get", *APT_OPTIONS, "download", *wanted],  # noqa: S607
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    files = {path.name.partition("_")[0]: path for path in directory.glob("*.deb")}
+    if done.returncode != 0 or files.keys() != {package.name for package in packages}:
+        said = [line for line in done.stderr.splitlines() if line.startswith("E:")]
+        why = said[0].removeprefix("E: ") if said else "apt-get download failed"
+        how = f"see that the mirror answers ({UPDATE}) and the disk is not full; nothing was kept"
+        raise ServiceFailed(why, where="apt", how=how)
+    for package in packages:
+        _check(files[package.name], package)
+    return files
+
+
+def _check(file: Path, package: Package) -> None:
+    with file.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    if digest != package.sha256:
+        raise ServiceFailed(f"{file.name} is not what apt's lists say", where="apt", how=UPDATE)
+
+
+def unpack(files: Iterable[Path], directory: Path) -> None:
+    """Unpack packages over each other; no script of theirs is run. Raises ServiceFailed."""
+    for file in files:
+        done = subprocess.run(  # noqa: S603 - our own paths
+            ["dpkg-deb", "--extract", str(file), str(directory)],  # noqa: S607
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            said = (done.stderr.strip() or "dpkg-deb failed").splitlines()[0]
+            raise ServiceFailed(said, where=file.name, how="see that the disk is not full")

@@ -1,0 +1,85 @@
+"""A guest's kernel, unpacked so that no emulated CPU has to, and its modules in their order."""
+
+from __future__ import annotations
+
+import lzma
+import re
+import shutil
+import struct
+import subprocess
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from rocefort.errors import ServiceFailed
+
+# Boot protocol (the kernel's Documentation/arch/x86/boot.rst).
+SETUP_SECTORS, PAYLOAD = 0x1F1, 0x248
+SECTOR = 512
+XZ, GZIP = b"\xfd7zXZ\x00", b"\x1f\x8b"
+TOOLS = {b"\x02\x21\x4c\x18": "lz4", b"\x28\xb5\x2f\xfd": "zstd"}
+DEPENDS = re.compile(rb"(?:^|\0)depends=([^\0]*)\0")
+SOFT = re.compile(rb"(?:^|\0)softdep=pre: ([^\0]*)\0")
+MODULE = re.compile(r"(?P<name>.+)\.ko(?P<packed>\.xz)?")
+
+
+def unpack_kernel(image: bytes) -> bytes:
+    """The ELF kernel within a bzImage. Raises ServiceFailed for one that cannot be unpacked."""
+    offset, length = struct.unpack_from("<II", image, PAYLOAD)
+    start = ((image[SETUP_SECTORS] or 4) + 1) * SECTOR + offset
+    body = image[start : start + length]
+    if body.startswith(XZ):
+        kernel = lzma.LZMADecompressor().decompress(body)
+    elif body.startswith(GZIP):
+        kernel = zlib.decompressobj(31).decompress(body)
+    else:
+        kernel = _by_tool(body)
+    if not kernel.startswith(b"\x7fELF"):
+        raise ServiceFailed("the kernel's image holds no ELF kernel", how="use Debian 12's kernel")
+    return kernel
+
+
+def _by_tool(body: bytes) -> bytes:
+    tool = TOOLS.get(body[:4], "")
+    if not tool or shutil.which(tool) is None:
+        what = f"the kernel is packed with {tool or 'something unknown'}, which is not installed"
+        raise ServiceFailed(what, how=f"apt-get install -y {tool}" if tool else "use Debian 12's")
+    return subprocess.run([tool, "-dc"], input=body, capture_output=True, check=False).stdout  # noqa: S603
+
+
+def read_modules(directory: Path) -> dict[str, Path]:
+    """Every module of a kernel by its name."""
+    found = {}
+    for path in directory.rglob("*.ko*"):
+        if named := MODULE.fullmatch(path.name):
+            found[named["name"].replace("-", "_")] = path
+    return found
+
+
+def load_order(modules: Mapping[str, Path], wanted: Iterable[str]) -> tuple[str, ...]:
+    """Modules with all that they need, each after what it needs; what is built in is left out."""
+    order: list[str] = []
+
+    def add(name: str) -> None:
+        if name not in modules or name in order:
+            return
+        for before in needs_of(read_module(modules[name])):
+            add(before)
+        order.append(name)
+
+    for name in wanted:
+        add(name)
+    return tuple(order)
+
+
+def read_module(path: Path) -> bytes:
+    """A module as it is loaded."""
+    content = path.read_bytes()
+    return lzma.decompress(content) if path.suffix == ".xz" else content
+
+
+def needs_of(module: bytes) -> tuple[str, ...]:
+    """Names of the modules that one needs, as it says itself."""
+    names = [name for found in DEPENDS.findall(module)[:1] for name in found.split(b",")]
+    names += [name for found in SOFT.findall(module) for name in found.split()]
+    return tuple(name.decode().replace("-", "_") for name in names if name)

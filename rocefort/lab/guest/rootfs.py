@@ -1,0 +1,177 @@
+"""The files of a guest: programs with the libraries they ask for, modules, keys, its first program.
+
+Everything comes from the unpacked packages; nothing of this machine is in it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from rocefort.errors import ServiceFailed
+from rocefort.lab.guest.elf import needed
+from rocefort.lab.guest.kernel import load_order, read_module, read_modules
+from rocefort.lab.guest.keys import Key
+from rocefort.lab.guest.tree import Tree
+from rocefort.paths import TEMPLATES
+
+INIT = TEMPLATES / "guest" / "init.sh"
+LIBRARIES = "lib/x86_64-linux-gnu"
+LOADER = "ld-linux-x86-64.so.2"
+FOLDERS = ("usr/bin", "bin", "usr/sbin", "sbin")  # where packages have programs
+PERFTEST = tuple(
+    f"ib_{verb}_{kind}" for verb in ("write", "read", "send", "atomic") for kind in ("bw", "lat")
+)
+PROGRAMS = (
+    *("ip", "tc", "ss", "bridge", "rdma", "dcb", "ethtool", "iperf3", "dropbear"),
+    *("bash", "grep", "timeout", "stdbuf", "flock"),
+    *("ibv_devinfo", "ibv_devices", "ibv_rc_pingpong"),
+    *PERFTEST,
+)
+# Looked for by name when a program runs, so that no NEEDED entry leads there.
+LOADED = ("usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so",)
+ELSEWHERE = ("usr/libexec/coreutils/libstdbuf.so", "usr/lib/openssh/sftp-server")
+SFTP = "usr/lib/sftp-server"  # where dropbear looks for it
+MODULES = (
+    *("virtio_pci", "virtio_net", "virtio_rng", "crc32_generic", "crc32_pclmul", "af_packet"),
+    *("ib_core", "ib_uverbs", "ib_umad", "rdma_ucm", "rdma_cm", "ib_cm", "iw_cm", "rdma_rxe"),
+    *("configfs", "sch_netem", "sch_red", "sch_tbf", "sch_htb", "sch_prio", "sch_ingress"),
+    *("cls_u32", "cls_matchall", "cls_flower", "act_mirred", "act_gact", "ifb", "8021q"),
+)
+TEXTS = {
+    "etc/passwd": "root:x:0:0:root:/root:/bin/sh\n",
+    "etc/group": "root:x:0:\n",
+    "etc/shells": "/bin/sh\n",
+    "etc/hosts": "127.0.0.1 localhost\n",
+    "etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\nprotocols: files\n",
+    "etc/protocols": "icmp 1 ICMP\ntcp 6 TCP\nudp 17 UDP\n",
+}
+EMPTY = ("proc", "sys", "dev", "tmp", "run", "var/run", "var/log", "root")
+
+
+@dataclass(frozen=True)
+class Packages:
+    """Packages unpacked over each other; release: of their kernel, such as 6.1.0-18-amd64."""
+
+    root: Path
+    release: str
+
+    def program(self, name: str) -> Path:
+        """A program by its name. Raises ServiceFailed where no package has it."""
+        return self._found(name, FOLDERS)
+
+    def library(self, name: str) -> Path:
+        """A library by its name. Raises ServiceFailed where no package has it."""
+        return self._found(name, (LIBRARIES, f"usr/{LIBRARIES}", "lib64", "usr/lib64"))
+
+    def _found(self, name: str, folders: Sequence[str]) -> Path:
+        root = self.root.resolve()
+        for folder in folders:
+            path = (root / folder / name).resolve()
+            if path.is_file() and path.is_relative_to(root):  # a link may lead to this machine's
+                return path
+        raise ServiceFailed(f"no package has {name}", where="guest", how="build on Debian 12")
+
+    @cached_property
+    def applets(self) -> Sequence[str]:
+        """What busybox can be called as: it says so itself, for it needs no library."""
+        busybox = str(self.program("busybox"))
+        done = subprocess.run([busybox, "--list"], capture_output=True, text=True, check=False)  # noqa: S603
+        if done.returncode != 0:
+            raise ServiceFailed("busybox does not run here", how="build on a 64-bit PC")
+        return done.stdout.split()
+
+    @property
+    def bzimage(self) -> bytes:
+        """The packed kernel."""
+        return (self.root / "boot" / f"vmlinuz-{self.release}").read_bytes()
+
+
+def guest_tree(packages: Packages, host: Key, user: Key) -> Tree:
+    """All files of a guest. Raises ServiceFailed for what the packages do not have."""
+    tree = Tree()
+    for folder in EMPTY:
+        tree.directory(folder)
+    tree.link(f"usr/{LIBRARIES}", f"../../{LIBRARIES}")
+    tree.file("init", INIT.read_bytes(), 0o755)
+    for path, text in TEXTS.items():
+        tree.file(path, text)
+    tree.file("etc/os-release", _os_release(packages.release))
+    _add_programs(tree, packages)
+    _add_shell(tree, packages)
+    _add_modules(tree, packages)
+    tree.directory("root/.ssh", 0o700)
+    tree.file("root/.ssh/authorized_keys", user.public + "\n", 0o600)
+    tree.file("etc/dropbear/dropbear_ed25519_host_key", host.dropbear, 0o600)
+    return tree
+
+
+def _os_release(release: str) -> str:
+    return f'NAME="Debian packages in a Soft-RoCE guest"\nVERSION_ID="{release}"\n'
+
+
+def _add_programs(tree: Tree, packages: Packages) -> None:
+    """Programs, and the closure of what they need."""
+    todo = [_copy(tree, packages.program(name), f"usr/bin/{name}") for name in PROGRAMS]
+    todo += [_copy(tree, packages.root / path, path) for path in ELSEWHERE]
+    todo += [_copy(tree, packages.root / path, path.removeprefix("usr/")) for path in LOADED]
+    tree.file("etc/libibverbs.d/rxe.driver", "driver rxe\n")
+    tree.link(SFTP, "openssh/sftp-server")
+    _add_libraries(tree, packages, todo)
+
+
+def _copy(tree: Tree, source: Path, target: str) -> bytes:
+    if not source.is_file():
+        what = f"no package has {source.name}"
+        raise ServiceFailed(what, where="guest", how="build on Debian 12")
+    content = source.read_bytes()
+    tree.file(target, content, 0o755)
+    return content
+
+
+def _add_libraries(tree: Tree, packages: Packages, todo: list[bytes]) -> None:
+    while todo:
+        for name in needed(todo.pop()):
+            path = f"lib64/{name}" if name == LOADER else f"{LIBRARIES}/{name}"
+            if path not in tree:
+                todo.append(_copy(tree, packages.library(name), path))
+    if f"lib64/{LOADER}" not in tree:
+        _copy(tree, packages.library(LOADER), f"lib64/{LOADER}")
+
+
+def _add_shell(tree: Tree, packages: Packages) -> None:
+    """Debian's dash as sh, and busybox for what no program here does."""
+    _copy(tree, packages.program("dash"), "bin/sh")
+    _copy(tree, packages.program("busybox"), "bin/busybox")
+    for applet in packages.applets:
+        if applet not in (*PROGRAMS, "sh", "busybox"):
+            tree.link(f"bin/{applet}", "busybox")
+    tree.link("bin/bash", "../usr/bin/bash")
+    tree.link("sbin/modprobe", "../bin/busybox")  # where the kernel looks for it
+
+
+def _add_modules(tree: Tree, packages: Packages) -> None:
+    """Modules, unpacked, and the table by which `modprobe` knows what each needs."""
+    folder = f"lib/modules/{packages.release}"
+    modules = read_modules(_modules_of(packages))
+    lines = []
+    order = load_order(modules, MODULES)
+    if "rdma_rxe" not in order:
+        raise ServiceFailed("this kernel has no rdma_rxe", where="guest", how="use Debian 12's")
+    for name in order:
+        content = read_module(modules[name])
+        tree.file(f"{folder}/{name}.ko", content)
+        before = load_order(modules, [name])[-2::-1]  # as depmod does: the first to load is last
+        lines.append(f"{name}.ko:{''.join(f' {each}.ko' for each in before)}\n")
+    tree.file(f"{folder}/modules.dep", "".join(lines))
+
+
+def _modules_of(packages: Packages) -> Path:
+    for folder in ("lib/modules", "usr/lib/modules"):
+        path = packages.root / folder / packages.release
+        if path.is_dir():
+            return path
+    raise ServiceFailed("the kernel's package has no modules", where="guest")

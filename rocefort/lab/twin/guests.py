@@ -1,0 +1,232 @@
+"""Servers of a lab that are Soft-RoCE guests: QEMU in the namespace of each, behind its cable."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from shlex import join
+from time import monotonic, sleep
+
+from rocefort.errors import BadInput, Problem, ServiceFailed
+from rocefort.lab.guest.cache import Cache, Image
+from rocefort.lab.guest.machine import (
+    FAILED,
+    MANAGEMENT,
+    READY,
+    Accel,
+    Machine,
+    accel_for,
+    require_qemu,
+)
+from rocefort.lab.twin.forwarding import LOOPBACK, pid_file, ports_file, start_forwarding
+from rocefort.lab.twin.namespaces import MARK, inside, run
+from rocefort.lab.twin.reap import end_processes, namespace
+from rocefort.lab.twin.registry import Record, Registry
+from rocefort.lab.twin.topology import GUEST_TAP, MANAGEMENT_TAP, Host, Topology
+
+MEMORY_MB = 256
+TAKES_MB = 360  # of this machine, with what QEMU needs itself
+LEAST_S, EACH_S = 90.0, 15.0  # to be ready: two busy cores boot sixteen in a minute or more
+USER = "root"
+SSH = "ssh"
+POLL_S = 0.1
+MEMORY = Path("/proc/meminfo")
+
+
+def prepare(wanted: Accel, say: Callable[[str], None], guests: int) -> tuple[Image, str]:
+    """What guests are booted from, and by what; before anything is made of a lab.
+
+    Raises ServiceFailed for what is missing: QEMU, an image, memory.
+    """
+    require_qemu()
+    if shutil.which(SSH) is None:
+        how = "apt-get install -y openssh-client"
+        raise ServiceFailed("is not installed: it reaches guests", where=SSH, how=how)
+    cache = Cache()
+    image = cache.require()
+    free = _free_mb()
+    if guests * TAKES_MB > free:
+        take = "1 guest takes" if guests == 1 else f"{guests} guests take"
+        what = f"{take} {guests * TAKES_MB} MB, {free} MB are free"
+        raise ServiceFailed(what, where="--guests", how="name fewer")
+    return image, accel_for(wanted, image, cache, say)
+
+
+def _free_mb() -> int:
+    for line in MEMORY.read_text(encoding="ascii").splitlines():
+        name, _, rest = line.partition(":")
+        if name == "MemAvailable":
+            return int(rest.split()[0]) // 1024
+    return 0
+
+
+def with_guests(topology: Topology, names: Collection[str]) -> Topology:
+    """A topology some of whose servers are guests. Raises BadInput for what is no server."""
+    known = topology.by_host
+    if strangers := [name for name in names if name not in known]:
+        how = f"use all, or some of: {', '.join(known)}"
+        problems = [Problem("--guests", f"no server is called {n!r}", how) for n in strangers]
+        raise BadInput(problems=problems)
+    hosts = tuple(
+        host.model_copy(update={"guest": True}) if host.name in names else host
+        for host in topology.hosts
+    )
+    return topology.model_copy(update={"hosts": hosts})
+
+
+@dataclass(frozen=True)
+class Guests:
+    """The guests of one lab."""
+
+    registry: Registry
+    record: Record
+
+    @property
+    def directory(self) -> Path:
+        """Consoles, process ids, ports, known hosts; root's alone."""
+        return self.registry.directory(self.record.id) / "guests"
+
+    @property
+    def image(self) -> Image:
+        """What they were booted from. Raises ServiceFailed where it was removed since."""
+        directory = Path(self.record.image)  # whoever asks may have another cache: sudo does
+        found = Cache(directory.parent.parent).find(directory.name)
+        if found is None:
+            raise ServiceFailed("the guests' image is gone", where=self.record.image)
+        return found
+
+    def machine(self, host: Host) -> Machine:
+        """The machine of a server."""
+        return Machine(
+            name=host.name,
+            address=host.links[0].addresses[0],
+            gateway=host.gateway,
+            nic=host.links[0].name,
+            mtu=host.links[0].mtu or 1500,
+            fabric=GUEST_TAP,
+            management=MANAGEMENT_TAP,
+            directory=self.directory / host.name,
+        )
+
+    def start(self, hosts: Iterable[Host], image: Image) -> None:
+        """Start QEMU for servers; their namespaces and taps are there."""
+        inside(
+            (namespace(self.record.id, host.name), partial(self._start, host, image))
+            for host in hosts
+        )
+
+    def _start(self, host: Host, image: Image) -> None:
+        machine = self.machine(host)
+        machine.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        machine.console.unlink(missing_ok=True)
+        words = machine.command(image, self.record.accel, MEMORY_MB)
+        run(self.record.id, words, where=host.name)
+
+    def stop(self, names: Collection[str]) -> None:
+        """End QEMU of some servers."""
+        end_processes(self.record.id, {namespace(self.record.id, name) for name in names})
+
+    def wait(self, hosts: Sequence[Host]) -> float:
+        """Wait until all are ready; gives the seconds.
+
+        Raises ServiceFailed for the first that is not in time, with its last words; its console is
+        kept where the error says.
+        """
+        began = monotonic()
+        until = began + LEAST_S + EACH_S * len(hosts)
+        waiting = list(hosts)
+        while waiting:
+            waiting = [host for host in waiting if not self._ready(host)]
+            if waiting and monotonic() > until:
+                within = f"is not ready within {until - began:.0f} s"
+                raise self._failure(self.machine(waiting[0]), within)
+            sleep(POLL_S if waiting else 0)
+        return monotonic() - began
+
+    def _ready(self, host: Host) -> bool:
+        machine = self.machine(host)
+        alive, said = self.running(host.name), _said(machine)
+        if FAILED in said:
+            raise self._failure(machine, "does not boot")
+        if not alive:
+            raise self._failure(machine, "does not boot: QEMU ended")
+        return READY in said
+
+    def _failure(self, machine: Machine, what: str) -> ServiceFailed:
+        lines = _said(machine).split("\n")
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+        kept, how = Cache().root / "consoles" / f"{self.record.name}-{machine.name}.log", ""
+        with suppress(OSError):  # a full disk is not what went wrong with the guest
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_text(_said(machine), encoding="utf-8")
+            how = f"see {kept}"
+        return ServiceFailed(f"guest {what}: {last}", where=machine.name, how=how)
+
+    def running(self, name: str) -> bool:
+        """Whether QEMU of a server runs."""
+        return self._ours(self.directory / name / "qemu.pid")
+
+    def forwarded(self) -> bool:
+        """Whether the process runs that leads ports on loopback to them."""
+        return self._ours(pid_file(self.directory))
+
+    def _ours(self, file: Path) -> bool:
+        """Whether the process of a file runs: the one that was started, not another of its number.
+
+        It bears the lab's mark, which only a process of the lab does.
+        """
+        with suppress(OSError, ValueError):
+            pid = int(file.read_text(encoding="ascii"))
+            marks = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+            return f"{MARK}={self.record.id}".encode() in marks
+        return False
+
+    def dead(self) -> list[str]:
+        """Guests whose QEMU does not run any more."""
+        return [name for name in self.record.guests if not self.running(name)]
+
+    # --- how they are reached ---------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Let them be reached on loopback, and note their host key."""
+        ports = start_forwarding(self.registry, self.record, self.directory)
+        key = self.image.host_key
+        lines = [f"{MANAGEMENT[1]} {key}\n"]
+        lines += [f"[{LOOPBACK}]:{port} {key}\n" for port in ports.values()]
+        self.known_hosts.write_text("".join(lines), encoding="utf-8")
+
+    @property
+    def known_hosts(self) -> Path:
+        """Their host keys, by every address that they are reached at."""
+        return self.directory / "known_hosts"
+
+    @property
+    def ports(self) -> dict[str, int]:
+        """The port on loopback of each; empty before `open`."""
+        file = ports_file(self.directory)
+        found: dict[str, int] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+        return found
+
+    def ssh(self, command: Sequence[str]) -> list[str]:
+        """What runs a command in a guest, from the namespace of its server."""
+        options = (
+            *("BatchMode=yes", "StrictHostKeyChecking=yes", "LogLevel=ERROR"),
+            *(f"UserKnownHostsFile={self.known_hosts}", "GlobalKnownHostsFile=none"),
+            *("IdentitiesOnly=yes", "ConnectTimeout=30"),
+        )
+        words = [SSH, "-F", "none", "-i", str(self.image.key)]
+        for option in options:
+            words += ["-o", option]
+        return [*words, f"{USER}@{MANAGEMENT[1]}", "--", join(command)]
+
+
+def _said(machine: Machine) -> str:
+    try:
+        return machine.console.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return ""

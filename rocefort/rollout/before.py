@@ -1,0 +1,93 @@
+"""What switches ran when a plan was made, and what they are to run, of the plan alone.
+
+A plan does not keep texts, but all that leads from one to the other: the fabric's own text, the
+patches, the way back, and the lines that nobody owns. What comes of them is compared with the
+digests that the plan was sealed with, so it is what ran in meaning, or nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rocefort.dialects.vrp.interpret import VrpRefusal, apply_lines
+from rocefort.dialects.vrp.kept import whole_tree, with_kept
+from rocefort.dialects.vrp.parse import parse
+from rocefort.dialects.vrp.texts import render_node
+from rocefort.dialects.vrp.tree import tree_text
+from rocefort.errors import Problem, Refused
+from rocefort.models.change import Change, Plan
+from rocefort.models.hardware import Family
+from rocefort.models.network import Network, Node
+from rocefort.rollout.plan import running_digest
+
+UNTOLD = "what it ran before the plan cannot be told from the plan"
+ANOTHER = "what is named as running is not what the plan was made against"
+HOW = "name a directory of what ran: --running DIR"
+
+
+@dataclass(frozen=True)
+class BothSides:
+    """Text of every switch before a plan and after it.
+
+    backwards: the plan leads away from what its fabric intends, as one that takes another back.
+    """
+
+    before: Mapping[str, str]
+    after: Mapping[str, str]
+    backwards: bool = False
+
+
+def both_sides(plan: Plan, network: Network, running: Mapping[str, str] | None = None) -> BothSides:
+    """Texts before and after a plan of this network; running: what ran, where somebody kept it.
+
+    Raises Refused with every switch whose text is not the one that the plan was made against.
+    """
+    before: dict[str, str] = {}
+    after: dict[str, str] = {}
+    problems, backwards = [], False
+    for node in network.nodes:
+        change, family = plan.change(node.name), _family(node)
+        intended = _with_kept(render_node(node), change, family)
+        named = None if running is None else running.get(node.name, "")
+        old = _old(intended, change, family) if named is None else named
+        if old is None or not _ran(old, change, family):
+            problems.append(Problem(node.name, UNTOLD if named is None else ANOTHER, HOW))
+            continue
+        before[node.name] = old
+        after[node.name] = tree_text(
+            apply_lines(whole_tree(old, family.name), change.patch, family.name)
+        )
+        backwards |= not (change.empty or change.only_secrets) and _ran(intended, change, family)
+    if problems:
+        raise Refused(problems=problems)
+    return BothSides(before, after, backwards)
+
+
+def _family(node: Node) -> Family:
+    if node.family is None:
+        raise Refused("its syntax family is not known", where=node.name, how="name its hardware")
+    return node.family
+
+
+def _old(intended: str, change: Change, family: Family) -> str | None:
+    """What ran, by the way back from what is intended; None where that leads nowhere."""
+    if _ran(intended, change, family):
+        return intended
+    try:
+        return tree_text(
+            apply_lines(whole_tree(intended, family.name), change.reverse, family.name)
+        )
+    except VrpRefusal:
+        return None
+
+
+def _ran(text: str, change: Change, family: Family) -> bool:
+    """Whether a text means what a switch ran when the plan was made."""
+    return running_digest(parse(text, f"{change.device} (before)"), family) == change.running_digest
+
+
+def _with_kept(text: str, change: Change, family: Family) -> str:
+    """The text of intent with the lines that nobody owns."""
+    kept = [line.split(" / ") for line in change.kept]
+    return tree_text(with_kept(whole_tree(text, family.name), kept))

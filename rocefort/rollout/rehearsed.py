@@ -1,0 +1,91 @@
+"""The report of a rehearsal beside its plan: bound to it by its digest, and sealed itself.
+
+It is no part of the plan, whose digest stays what it was. As with the journal, the file's name
+comes from the plan's; a plan that is made anew under the same name has none.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from rocefort.errors import BadInput, Refused
+from rocefort.models.change import Plan, digest_of
+from rocefort.models.plan_rehearsal import PlanRehearsal
+
+REHEARSE = "`rocefort rehearse PLAN` makes one"
+
+
+def beside(sealed: Path) -> Path:
+    """Where the report of a plan's rehearsal is."""
+    return sealed.with_name(sealed.name + ".rehearsal")
+
+
+def attach(report: PlanRehearsal, sealed: Path) -> PlanRehearsal:
+    """Seal a report and write it beside its plan, whole or not at all, for its owner alone."""
+    report = report.model_copy(update={"digest": _digest(report)})
+    path = beside(sealed)
+    part = path.with_name(path.name + ".part")
+    try:
+        part.unlink(missing_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        with os.fdopen(os.open(part, flags, 0o600), "w", encoding="utf-8") as file:
+            file.write(report.model_dump_json(indent=1) + "\n")
+        part.replace(path)
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror}", where=str(path)) from None
+    return report
+
+
+def attached(sealed: Path, plan: Plan) -> PlanRehearsal:
+    """The report of this very plan; raises Refused where there is none that can be believed."""
+    path = beside(sealed)
+    try:
+        report = PlanRehearsal.model_validate_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise Refused("was not rehearsed", where=str(sealed), how=REHEARSE) from None
+    except (OSError, UnicodeDecodeError, ValidationError):
+        raise Refused("is no report of a rehearsal", where=str(path), how=REHEARSE) from None
+    if report.digest != _digest(report):
+        raise Refused("was changed after it was sealed", where=str(path), how=REHEARSE)
+    if report.plan != plan.digest:
+        what = f"is of plan {report.plan[:12]}, and this is plan {plan.digest[:12]}"
+        raise Refused(what, where=str(path), how=REHEARSE)
+    return report
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsed:
+    """What is known of a plan's rehearsal: whether it passed, and a sentence."""
+
+    passed: bool
+    sentence: str
+
+
+def rehearsed(sealed: Path, plan: Plan) -> Rehearsed:
+    """What to tell of a plan's rehearsal, whatever there is."""
+    try:
+        report = attached(sealed, plan)
+    except Refused as error:
+        path = beside(sealed)
+        why = f": {path.name} {error.problem.what}" if path.exists() else ""
+        return Rehearsed(passed=False, sentence=f"none{why}; {REHEARSE}")
+    when = f"{report.ended:%Y-%m-%d %H:%M:%S} UTC by {report.by} on a twin"
+    if report.passed:
+        return Rehearsed(passed=True, sentence=f"passed {when}")
+    return Rehearsed(passed=False, sentence=f"FAILED {when}: {report.failure}")
+
+
+def require_rehearsal(sealed: Path, plan: Plan) -> None:
+    """Raise Refused where a plan has no rehearsal that passed."""
+    report = attached(sealed, plan)
+    if not report.passed:
+        how = "mend the fabric and plan again"
+        raise Refused(f"failed its rehearsal: {report.failure}", where=str(sealed), how=how)
+
+
+def _digest(report: PlanRehearsal) -> str:
+    return digest_of(report.model_dump(mode="json", exclude={"digest"}))

@@ -1,0 +1,65 @@
+"""Files that only make sense together: all of a set are put in place, or none of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from errno import EISDIR, ENOTDIR
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rocefort.errors import BadInput
+
+
+def put_together(files: Mapping[str, str], directory: Path) -> list[Path]:
+    """Write text files by name into a directory; where one cannot be, the earlier set stays.
+
+    A directory that is not there yet appears with all of them at once. Raises BadInput.
+    """
+    try:
+        if directory.exists():
+            _replace(files, directory)
+        else:
+            _make(files, directory)
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror}", where=str(directory)) from None
+    return [directory / name for name in files]
+
+
+def _make(files: Mapping[str, str], directory: Path) -> None:
+    if directory.parent.is_file():
+        raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR))
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{directory.name}.", dir=directory.parent) as name:
+        _written(files, Path(name) / "new").rename(directory)
+
+
+def _replace(files: Mapping[str, str], directory: Path) -> None:
+    """Put a set in the place of an earlier one, which comes back where that fails."""
+    for name in files:
+        if (directory / name).is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+    with TemporaryDirectory(prefix=".new.", dir=directory) as temporary:
+        new, old = _written(files, Path(temporary) / "new"), Path(temporary) / "old"
+        old.mkdir()
+        placed: list[str] = []
+        try:
+            for name in files:
+                if (directory / name).exists():
+                    (directory / name).rename(old / name)
+            for name in files:
+                (new / name).rename(directory / name)
+                placed.append(name)
+        except OSError:
+            for name in placed:
+                (directory / name).unlink()
+            for path in old.iterdir():
+                path.rename(directory / path.name)
+            raise
+
+
+def _written(files: Mapping[str, str], directory: Path) -> Path:
+    directory.mkdir()
+    for name, text in files.items():
+        (directory / name).write_text(text, encoding="utf-8")
+    return directory

@@ -1,0 +1,91 @@
+"""Steps of `lab guest` and `lab up --guests`: the image, who is a guest, how guests are reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from rocefort.fleet.connections import Connections, ServerAccess, load_connections, save_connections
+from rocefort.lab.guest.building import build
+from rocefort.lab.guest.cache import Cache, Image
+from rocefort.lab.twin.forwarding import LOOPBACK
+from rocefort.lab.twin.guests import USER, Guests
+from rocefort.lab.twin.lines import lines_directory
+from rocefort.lab.twin.registry import Registry, write_whole
+from rocefort.lab.twin.twin import Twin
+from rocefort.models.network import Network
+from rocefort.models.wording import counted
+
+EVERY = "all"
+DEVICE, GID_INDEX = "rxe0", 1  # GID 0 is of the link-local address
+# A second: an emulated CPU answers late, and what is sent again would look lost.
+QP_TIMEOUT = 18
+CONNECT_S = 60.0  # an emulated CPU takes its time with keys
+NO_GUEST = "for no server of it, or of no other leaf, is a guest"
+NOTE = "Soft-RoCE guests under {accel}: correctness and counters are judged, speed is not"
+
+
+def guest_names(network: Network, asked: str) -> tuple[str, ...]:
+    """Servers that are to be guests: names with commas between them, or all."""
+    if asked == EVERY:
+        return tuple(server.name for server in network.servers or ())
+    return tuple(dict.fromkeys(word for part in asked.split(",") if (word := part.strip())))
+
+
+def build_image(say: Callable[[str], None]) -> Image:
+    """Build the image of guests, unless it is there; old ones that no lab runs go."""
+    image, cache, labs = build(say), Cache(), Registry()
+    with cache.lock(say):
+        in_use = {Path(labs.find(name).image) for name in labs.names()}
+        if gone := cache.prune(in_use):
+            say(f"removed {counted(gone, 'old image')}; the newest two are kept")
+    return image
+
+
+def speed_note(twin: Twin) -> str:
+    """Why speed is not judged on a lab's guests."""
+    return NOTE.format(accel=twin.record.accel.upper())
+
+
+def lead_to_guests(twin: Twin) -> Connections:
+    """Let a lab's connections file have its guests as its servers alone; again when it has grown.
+
+    Other servers of the lab are namespaces: what they would print of RDMA is replayed, and no guest
+    can measure with them.
+    """
+    guests = twin.guests
+    directory = lines_directory(twin.registry, twin.record)
+    file = directory / "connections.yaml"
+    known = load_connections(file)
+    hosts = directory / "guests_known_hosts"
+    files = (known.known_hosts, guests.known_hosts)
+    lines = [line for f in files for line in f.read_text(encoding="utf-8").splitlines()]
+    write_whole(hosts, "".join(f"{line}\n" for line in dict.fromkeys(lines)))
+    found = known.model_copy(
+        update={
+            "known_hosts": hosts,
+            "connect_timeout_s": CONNECT_S,
+            "speed_note": speed_note(twin),
+            "servers_note": NO_GUEST,
+            "servers": _accesses(guests),
+        }
+    )
+    save_connections(found, file)
+    return found
+
+
+def _accesses(guests: Guests) -> tuple[ServerAccess, ...]:
+    credential = f"key:{guests.image.key}"
+    return tuple(
+        ServerAccess(
+            name=name,
+            host=LOOPBACK,
+            port=port,
+            user=USER,
+            credential=credential,
+            rdma_device=DEVICE,
+            gid_index=GID_INDEX,
+            qp_timeout=QP_TIMEOUT,
+        )
+        for name, port in guests.ports.items()
+    )

@@ -1,0 +1,115 @@
+"""What live checks cost an `apply`: one threshold of HEPS rolled out in waves, client CPU alone.
+
+`live.py` prints the figures; `live.py run` measures once, as one JSON line. The emulated switches
+run in a process of their own (`live.py serve FOLDER`). Live checks are all that the client does
+between a wave's word that they begin and its word that they ended.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+FABRIC = Path("heps")
+CHANGE = ("xoff_kbytes: 600", "xoff_kbytes: 640")
+TIMES = 3  # the cheapest of them is told
+BAR = 3.0  # times the client CPU of the same rollout without them
+
+
+def main() -> None:
+    """Serve, run once, or print the figures, as the arguments say."""
+    match sys.argv[1:]:
+        case ["serve", folder]:
+            serve(Path(folder))
+        case ["run"]:
+            print(json.dumps(run()))
+        case []:
+            show()
+        case _:
+            sys.exit("live.py [serve FOLDER | run]")
+
+
+def show() -> None:
+    """The cheapest of some runs, each in a process of its own."""
+    command = [sys.executable, __file__, "run"]
+    answers = [subprocess.run(command, check=True, capture_output=True) for _ in range(TIMES)]
+    costs = min((json.loads(each.stdout) for each in answers), key=lambda each: each["times"])
+    rest = costs["seconds"] - costs["live"]
+    held = "held" if costs["times"] <= BAR else "MISSED"
+    print(
+        f"\nHEPS rolled out in {costs['waves']} waves, client CPU: {costs['seconds']:.2f} s with "
+        f"live checks, {rest:.2f} s without, {costs['times']:.2f} times (bar {BAR:g}, {held})"
+    )
+    print(f"one live check of a wave ({costs['checks']} of them): {costs['check ms']:.0f} ms")  # fmt: skip
+
+
+def serve(folder: Path) -> None:
+    """Run the switches of HEPS and its servers until the other side has done."""
+    from rocefort.steps.judging import subject_of  # noqa: PLC0415 - no cost of the client
+    from rocefort.steps.rehearsal import rehearse  # noqa: PLC0415 - same
+
+    subject = subject_of(FABRIC, None)
+    with rehearse(subject.network, subject.texts, folder) as lab:
+        print(lab.file, flush=True)
+        sys.stdin.read()
+
+
+def run() -> dict[str, float]:
+    """Start the switches, plan and apply the change, and say what of it the live checks took."""
+    with TemporaryDirectory() as folder:
+        command = [sys.executable, __file__, "serve", str(Path(folder) / "lab")]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as lab:
+            assert lab.stdin is not None
+            assert lab.stdout is not None
+            costs = _client(Path(lab.stdout.readline().strip()), Path(folder))
+            lab.stdin.close()
+    return costs
+
+
+def _client(connections: Path, folder: Path) -> dict[str, float]:
+    """Apply the change; CPU seconds of the whole and of the live checks."""
+    from rocefort.design.load import find_fabric  # noqa: PLC0415 - no cost of the emulator
+    from rocefort.fleet.connections import load_connections  # noqa: PLC0415 - same
+    from rocefort.models.rollout import Event, Phase  # noqa: PLC0415 - same
+    from rocefort.rollout.history import HEALTH  # noqa: PLC0415 - same
+    from rocefort.steps.changing import apply_plan  # noqa: PLC0415 - same
+    from rocefort.steps.planning import make_plan, running_of  # noqa: PLC0415 - same
+
+    raised = folder / "fabric.yaml"
+    raised.write_text(find_fabric(FABRIC).read_text(encoding="utf-8").replace(*CHANGE))
+    access = load_connections(connections)
+    plan = make_plan(raised, access, running_of(raised, access, None))
+    checks: list[float] = []
+    begun = [0.0]
+
+    def heard(event: Event) -> None:
+        if event.act == HEALTH and event.phase is Phase.INTENT:
+            begun[0] = time.process_time()
+        elif event.act == HEALTH:
+            checks.append(time.process_time() - begun[0])
+
+    before = time.process_time()
+    applied = apply_plan(plan, access, folder / "journal", [heard])
+    seconds = time.process_time() - before
+    if applied.failure or not checks:
+        raise RuntimeError(f"not rolled out: {applied}")
+    live = sum(checks)
+    return {
+        "seconds": seconds,
+        "live": live,
+        "times": seconds / (seconds - live),
+        "waves": len(plan.waves),
+        "checks": len(checks),
+        "check ms": statistics.mean(checks) * 1000,
+    }
+
+
+if __name__ == "__main__":
+    main()

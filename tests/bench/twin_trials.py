@@ -1,0 +1,99 @@
+"""Failover by fault and timers, and a spine more under load, on the twin of HEPS (root).
+
+    .venv/bin/python tests/bench/twin_trials.py [failover] [growth]
+
+Nothing is asserted. Wall clock is worth nothing without the load of the machine, which is printed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+
+from rocefort.fleet.connections import load_connections
+from rocefort.lab.twin import registry as registries
+from rocefort.lab.twin.lines import lines_directory
+from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.twin import Choice, Twin
+from rocefort.paths import INVENTORY
+from rocefort.reports.lab_trials import failover_text, load_text
+from rocefort.steps.changing import apply_plan
+from rocefort.steps.failover import Wish, measure_failover
+from rocefort.steps.growing import expand, wanted_of, write
+from rocefort.steps.lab_growing import grow_running
+from rocefort.steps.loading import under_load
+from rocefort.steps.planning import make_plan, running_of
+from rocefort.steps.twin import bring_up
+
+HEPS = INVENTORY / "heps" / "fabric.yaml"
+TIMERS = ((10, 30, True), (10, 30, False), (3, 9, False), (1, 3, False))  # keepalive, hold, BFD
+RUNS = 5
+
+
+def up(fabric: Path, *, bfd: bool) -> Twin:
+    """The twin of a fabric with its command lines."""
+    return bring_up(fabric, "trials", Choice(bfd=bfd), lambda _: None)
+
+
+def failover(folder: Path) -> None:
+    """A table for each set of timers."""
+    for keepalive, hold, bfd in TIMERS:
+        text = HEPS.read_text(encoding="utf-8")
+        text = text.replace("keepalive_s: 10\n", f"keepalive_s: {keepalive}\n")
+        text = text.replace("hold_s: 30\n", f"hold_s: {hold}\n")
+        fabric = folder / "fabric.yaml"
+        fabric.write_text(text, encoding="utf-8")
+        twin = up(fabric, bfd=bfd)
+        found = measure_failover(twin, None, None, Wish(), lambda _: None, lambda: False)
+        print(failover_text(found) + f"load {os.getloadavg()[0]:.1f}\n", flush=True)
+        twin.down()
+
+
+def growth(folder: Path) -> None:
+    """A spine more, so many times, each on a new twin."""
+    for number in range(1, RUNS + 1):
+        fabric = folder / "fabric.yaml"
+        fabric.write_bytes(HEPS.read_bytes())
+        twin = up(fabric, bfd=True)
+        write(expand(fabric, wanted_of(1, 0, 0, (), ())))
+        journal = folder / f"{number}.journal"
+        work = partial(roll_out, twin, fabric, journal)
+        found, confirmed = under_load(twin, Wish(48, 50), work)
+        print(f"run {number}, {len(confirmed)} switches confirmed, load {os.getloadavg()[0]:.1f}")
+        print(load_text(found), flush=True)
+        twin.down()
+
+
+def roll_out(twin: Twin, fabric: Path, journal: Path) -> tuple[str, ...]:
+    """Grow the lab, plan and apply."""
+    begin = time.monotonic()
+    grow_running(twin, fabric)
+    print(f"lab grown in {time.monotonic() - begin:.1f} s")
+    access = load_connections(lines_directory(twin.registry, twin.record) / "connections.yaml")
+    plan = make_plan(fabric, access, running_of(fabric, access, None))
+    done = apply_plan(plan, access, journal, [])
+    if done.failure:
+        sys.exit(done.failure)
+    return done.confirmed
+
+
+def main() -> None:
+    """Run what is named, or all."""
+    root = Path(f"/run/rocefort-trials-{os.getpid()}")
+    registries.Registry.__init__.__defaults__ = (root,)
+    asked = sys.argv[1:] or ["failover", "growth"]
+    try:
+        for name in asked:
+            with tempfile.TemporaryDirectory() as folder:
+                {"failover": failover, "growth": growth}[name](Path(folder))
+    finally:
+        for name in Registry().names():
+            Twin.find(name).down()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,294 @@
+"""Switches that go on whoever controls them, reached by lines without SSH; their log judges.
+
+The tool is the real one but for two things: its lines reach the emulated switches without SSH, and
+time is a number. A controller dies before and after each journal write and each line that changes
+something; a switch goes on without it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from napalm_cloudengine import CloudEngineDriver, parse
+from napalm_cloudengine.answers import Answer, answer_to
+from napalm_cloudengine.transport import CloudEngineSSH, Reply, SessionBrokenError
+from rocefort.errors import DeviceFailed, RocefortError
+from rocefort.lab.session import Session
+from rocefort.lab.switch import EmulatedSwitch
+from rocefort.lab.words import Place
+from rocefort.lab.words import Refused as WordsRefused
+from rocefort.models.change import Change, Plan
+from rocefort.models.hardware import Family, SyntaxFamily
+from rocefort.models.rollout import Seen, Trouble
+from rocefort.rollout.device import DeviceSteps
+from rocefort.rollout.label import Label
+from rocefort.rollout.ports import Before, Outcome
+
+from .crashing_plans import OLD, SETTLE_S, Case, text_of
+
+READS = ("display ", "system-view", "return", "screen-length")
+ACT_OF = {
+    "commit trial": "trial",
+    "commit": "confirm",
+    "abort trial": "abort",
+    "save": "save",
+    "clear configuration candidate": "abort",
+}
+MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Killed(BaseException):
+    """The controller is dead: nothing that it does gets through any more."""
+
+
+@dataclass
+class Fate:
+    """When a controller dies: at its nth point, and at every later one, for it is dead."""
+
+    dies_at: int | None = None
+    disk_full_at: int | None = None  # from its nth journal row on
+    points: int = 0
+    rows: int = 0
+    at_row: tuple[int, Callable[[], None]] | None = None
+
+    def point(self) -> None:
+        """Something has just become lasting, and nothing else has before the next point."""
+        self.points += 1
+        self.alive()
+
+    def alive(self) -> None:
+        if self.dies_at is not None and self.points >= self.dies_at:
+            raise Killed
+
+
+@dataclass
+class Site:
+    """Switches that go on whoever controls them, their clock, and what reached them."""
+
+    switches: dict[str, EmulatedSwitch]
+    journal: Path
+    now: float = 0.0
+    log: list[tuple[str, str]] = field(default_factory=list)
+    lines: list[tuple[str, str]] = field(default_factory=list)  # the log, and what only reads
+    foreign: set[str] = field(default_factory=set)  # switches with somebody else's trial
+    not_meant: list[tuple[str, str]] = field(default_factory=list)  # acts without an intent
+    most_unconfirmed: int = 0
+    cut: bool = False  # nobody reaches them any more
+    cut_at_trial: int = 0
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    def note(self, device: str, line: str) -> None:
+        """Something that changes a switch, or that decides whether it may."""
+        self.log.append((device, line))
+        self.lines.append((device, line))
+
+    def acted(self, device: str, line: str) -> None:
+        """A line has reached a switch."""
+        self.note(device, line)
+        begun = line.startswith("commit trial") and self.switches[device].trial is not None
+        if begun and self.cut_at_trial:  # a release without persist ids refuses a first attempt
+            self.cut_at_trial -= 1
+            self.cut = not self.cut_at_trial
+        pending = sum(switch.trial is not None for switch in self.switches.values())
+        self.most_unconfirmed = max(self.most_unconfirmed, pending)
+
+    def meant(self, device: str, line: str) -> bool:
+        """Whether the last durable word on a device is the intent of an act that this line fits."""
+        with closing(sqlite3.connect(self.journal)) as connection:
+            rows = connection.execute(
+                "select act, phase from event where device = ? order by id desc limit 1", (device,)
+            ).fetchall()
+        words = next((act for line_of, act in ACT_OF.items() if line.startswith(line_of)), "load")
+        also = {"abort": ("abort", "load", "trial"), "save": ("save",)}.get(words, (words,))
+        return [phase for act, phase in rows if act in also] == ["intent"]
+
+
+RESOLVED: dict[tuple[int, tuple[str, ...]], Any] = {}
+
+
+class QuickPlace(Place[Any]):
+    """The same words come thousands of times; the table of commands stays the same object."""
+
+    def resolve(self, tokens: tuple[str, ...]) -> Any:
+        key = (id(self.commands), tokens)
+        if key not in RESOLVED:
+            try:
+                RESOLVED[key] = super().resolve(tokens)
+            except WordsRefused as refused:
+                RESOLVED[key] = refused
+        found = RESOLVED[key]
+        if isinstance(found, WordsRefused):
+            raise found
+        return found
+
+
+class QuickSession(Session):
+    """A session that remembers which command words are."""
+
+    def _dialogue(self) -> Place[Any]:
+        return QuickPlace(super()._dialogue().commands)
+
+
+class Wire:
+    """A session without SSH, as CloudEngineSSH offers it to the driver."""
+
+    def __init__(self, site: Site, device: str, fate: Fate) -> None:
+        self.site, self.device, self.fate = site, device, fate
+        self.session = QuickSession(site.switches[device], "rocefort", list)
+        self.open = True
+        self.prompt = parse.find_prompt(self.session.prompt)
+        self.base_prompt = self.prompt.view if self.prompt else ""
+
+    def is_open(self) -> bool:
+        return self.open
+
+    def disconnect(self) -> None:
+        if self.open:
+            self.open = False
+            self.session.close()
+
+    def exchange(self, command: str, answers: tuple[Answer, ...], _timeout_s: float) -> Reply:
+        if self.site.cut:
+            self.disconnect()
+            raise SessionBrokenError("no route to host")
+        reads = command.startswith(READS)
+        if not reads:
+            self.fate.alive()
+            if self.device in self.site.foreign or not self.site.meant(self.device, command):
+                self.site.not_meant.append((self.device, command))
+        said, refused, reply = "", None, self.session.handle(command)
+        while reply.asks:
+            said += reply.text + "\n"
+            question = parse.find_question(reply.text)
+            assert question
+            echo = answer_to(question, command, answers)
+            if not echo:
+                refused, echo = question, "N"
+            reply = self.session.handle(echo)
+        if reads:
+            self.site.lines.append((self.device, command))
+        else:
+            self.site.acted(self.device, command)
+            self.fate.point()
+        if reply.closes or reply.hangs:
+            self.disconnect()
+            raise SessionBrokenError("session lost")
+        self.prompt = parse.find_prompt(self.session.prompt)
+        assert self.prompt
+        return Reply((said + reply.text).strip("\n"), self.prompt, refused)
+
+
+class WiredSwitches:
+    """Implements rocefort.rollout.engine.Switches by the real steps and driver, one by one.
+
+    backwards: the devices of an act are reached in the other order.
+    """
+
+    def __init__(
+        self, site: Site, label: Label, family: Family, fate: Fate, *, backwards: bool = False
+    ) -> None:
+        self.site, self.fate, self.backwards = site, fate, backwards
+        self.id = label.persist_id
+        self.steps = DeviceSteps(
+            label,
+            dict.fromkeys(site.switches, family),
+            settle_s=SETTLE_S,
+            clock=lambda: site.now,
+            sleep=site.sleep,
+        )
+        self.drivers: dict[str, CloudEngineDriver] = {}
+
+    def die(self) -> None:
+        """Its sessions end with it."""
+        for driver in self.drivers.values():
+            if driver._ssh:
+                driver._ssh.disconnect()
+
+    def _driver(self, device: str) -> CloudEngineDriver:
+        driver = self.drivers.get(device)
+        if driver is None or not driver.is_alive()["is_alive"]:
+            options = {"name": device, "persist_id": self.id, "ssh_known_hosts": __file__}
+            driver = self.drivers[device] = CloudEngineDriver(
+                device, "rocefort", "", optional_args=options
+            )
+            driver._ssh = cast("CloudEngineSSH", Wire(self.site, device, self.fate))
+        return driver
+
+    def _each(
+        self, changes: Sequence[Change], step: Callable[[Any, Change], Any]
+    ) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for change in reversed(changes) if self.backwards else changes:
+            try:
+                found[change.device] = step(self._driver(change.device), change)
+            except RocefortError as error:
+                found[change.device] = error
+            except Exception as error:  # noqa: BLE001 - as Nornir, which gives any as a result
+                found[change.device] = DeviceFailed(str(error), where=change.device)
+        return found
+
+    def _outcome(self, changes: Sequence[Change], step: Callable[[Any, Change], Any]) -> Outcome:
+        found = self._each(changes, step)
+        return {name: value for name, value in found.items() if isinstance(value, RocefortError)}
+
+    def observe(self, ways: Sequence[Sequence[Change]]) -> Mapping[str, Seen]:
+        by_device = {parts[0].device: parts for parts in ways}
+        changes = [parts[0] for parts in ways]
+        found = self._each(changes, lambda d, c: self.steps.observe(d, by_device[c.device]))
+        return {
+            name: Seen(trouble=Trouble(str(value))) if isinstance(value, RocefortError) else value
+            for name, value in found.items()
+        }
+
+    def precheck(self, changes: Sequence[Change]) -> Mapping[str, Before | RocefortError]:
+        return self._each(changes, self.steps.precheck)
+
+    def load(self, changes: Sequence[Change]) -> Outcome:
+        return self._outcome(changes, self.steps.load)
+
+    def trial(self, changes: Sequence[Change], seconds: int, words: Mapping[str, str]) -> Outcome:
+        steps = self.steps
+        return self._outcome(changes, lambda d, c: steps.trial(d, c, seconds, words[c.device]))
+
+    def check(self, changes: Sequence[Change], before: Mapping[str, frozenset[str]]) -> Outcome:
+        return self._outcome(changes, lambda d, c: self.steps.check(d, c, before[c.device]))
+
+    def confirm(self, changes: Sequence[Change], before: Mapping[str, frozenset[str]]) -> Outcome:
+        return self._outcome(changes, lambda d, c: self.steps.confirm(d, c, before[c.device]))
+
+    def save(self, changes: Sequence[Change]) -> Outcome:
+        return self._outcome(changes, lambda d, _: d.save_config())
+
+    def abort(self, changes: Sequence[Change]) -> Outcome:
+        return self._outcome(changes, self.steps.abort)
+
+
+def site_of(case: Case, plan: Plan, family: SyntaxFamily, directory: Path) -> Site:
+    site = Site({}, directory / "journal")
+    for change in plan.changes:
+        site.switches[change.device] = EmulatedSwitch(
+            name=change.device,
+            startup=text_of(change.device, OLD),
+            family=family,
+            clock=lambda: site.now,
+            now=lambda: MOMENT,
+            trial_mode=case.trial_mode,
+            persist=case.persist,
+        )
+    return site
+
+
+def lines_of(switch: EmulatedSwitch) -> tuple[str, ...]:
+    return words_of(switch.running)
+
+
+def words_of(config: Sequence[Any]) -> tuple[str, ...]:
+    return tuple(child.text for top in config for child in top.children)

@@ -1,0 +1,180 @@
+"""`apply` on a twin whose gate is real RDMA between two guests: what is good stays, the rest goes.
+
+Who judged it stands in what stopped the wave: perftest, or what the leaves counted by queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from ipaddress import IPv4Network
+from pathlib import Path
+
+import pytest
+
+from rocefort.design.derive import derive
+from rocefort.fleet.connections import Connections, load_connections
+from rocefort.lab.guest.cache import Image
+from rocefort.lab.twin import registry as registries
+from rocefort.lab.twin.lines import connections_of
+from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.twin import Choice, Twin
+from rocefort.models.change import Plan
+from rocefort.models.device import Device
+from rocefort.models.rollout import Applied, Event
+from rocefort.paths import INVENTORY
+from rocefort.rollout.plan import sides_of
+from rocefort.steps import queue_gate
+from rocefort.steps.changing import apply_plan
+from rocefort.steps.planning import make_plan, running_of
+from rocefort.steps.twin import bring_up
+
+pytestmark = pytest.mark.twin
+EditHeps = Callable[..., Path]
+LEAF, PORT = "leaf01", "100GE1/0/2"  # of the first guest
+GUESTS = ("k8sgn08", "k8sgn09")  # on leaf01 and leaf02
+UPLINKS = ("100GE1/0/57", "100GE1/0/58")
+SEGMENT = IPv4Network("10.65.0.0/24")
+DESCRIBED = ("  - name: k8sgn08\n", "  - name: k8sgn08\n    description: measured\n")
+
+
+@pytest.fixture(scope="module")
+def twin(guest_image: Image, registry: Registry) -> Iterator[Twin]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registries.Registry.__init__, "__defaults__", (registry.root,))
+        choice = Choice(bfd=False, accel="tcg")
+        found = bring_up(INVENTORY / "heps", "gated", choice, lambda _: None, ",".join(GUESTS))
+        yield found
+        found.down()
+
+
+@pytest.fixture
+def access(twin: Twin) -> Connections:
+    file = connections_of(twin.registry, twin.record)
+    assert file is not None
+    return load_connections(file)
+
+
+@pytest.fixture
+def plan(edit_heps: EditHeps, access: Connections) -> Plan:
+    """A plan for one switch; its gate is what the guests can measure."""
+    fabric = edit_heps(DESCRIBED)
+    found = make_plan(fabric, access, running_of(fabric, access, None))
+    assert [change.device for change in found.changes if not change.empty] == [LEAF]
+    return found
+
+
+@pytest.fixture
+def apply(access: Connections, tmp_path: Path) -> Callable[[Plan], tuple[Applied, str]]:
+    """Carry a plan out over SSH: how it ended, and what its gate said."""
+
+    def applied(plan: Plan) -> tuple[Applied, str]:
+        events: list[Event] = []
+        done = apply_plan(plan, access, tmp_path / "journal", [events.append])
+        gates = [e.detail for e in events if e.act == "gate" and e.detail]
+        return done, gates[-1] if gates else ""
+
+    return applied
+
+
+def spoilt(plan: Plan, running: Mapping[str, str], change: Callable[[Device], Device]) -> Plan:
+    """The plan with something else for the leaf than its fabric asks for, sealed as if it were."""
+    network = derive(Path(plan.source)).network
+    nodes = [
+        n.model_copy(update={"device": change(n.device)}) if n.name == LEAF else n
+        for n in network.nodes
+    ]
+    sides = sides_of(network.model_copy(update={"nodes": tuple(nodes)}), running)
+    return plan.model_copy(update={"changes": tuple(each.whole for each in sides)}).seal()
+
+
+def with_ports(device: Device, names: tuple[str, ...], **update: object) -> Device:
+    """A switch with something else on some ports."""
+    assert {i.name for i in device.interfaces} >= set(names)
+    interfaces = tuple(
+        i.model_copy(update=update) if i.name in names else i for i in device.interfaces
+    )
+    return device.model_copy(update={"interfaces": interfaces})
+
+
+def no_trust(device: Device) -> Device:
+    """The DSCP of what comes from the server does not count any more."""
+    return with_ports(device, (PORT,), trust_dscp=False)
+
+
+def short_mtu(device: Device) -> Device:
+    """BGP comes through this, and RDMA does not."""
+    return with_ports(device, UPLINKS, mtu=1600)
+
+
+def no_way_back(device: Device) -> Device:
+    """The servers of the leaf are not announced any more."""
+    assert device.bgp is not None
+    networks = tuple(n for n in device.bgp.networks if n != SEGMENT)
+    assert len(networks) + 1 == len(device.bgp.networks)
+    return device.model_copy(update={"bgp": device.bgp.model_copy(update={"networks": networks})})
+
+
+def test_leaves_without_a_guest_are_told(edit_heps: EditHeps, access: Connections) -> None:
+    fabric = edit_heps(("  - name: readout03\n", "  - name: readout03\n    description: x\n"))
+    plan = make_plan(fabric, access, running_of(fabric, access, None))
+    assert plan.waves[0].gate.pairs == ()
+    assert plan.waves[0].gate.unmeasured == (
+        "leaf07, for no server of it, or of no other leaf, is a guest",
+    )
+
+
+SPOILT = [  # what, how long a run may take, who says what
+    (
+        no_trust,
+        12.0,
+        f"{LEAF} 100GE1/0/5",
+        "packets of the test left by queue 0",
+        "its priority map is not RoCE's",
+    ),
+    (short_mtu, 8.0, "k8sgn08 -> k8sgn09 ib_write_bw: ", "", ""),
+    (no_way_back, 8.0, "k8sgn08 -> k8sgn09 ib_write_bw: ", "", ""),
+]
+
+
+@pytest.mark.parametrize(
+    ("change", "deadline_s", "who", "what", "why"), SPOILT, ids=[row[0].__name__ for row in SPOILT]
+)
+def test_what_breaks_rdma_is_rolled_back(
+    twin: Twin,
+    plan: Plan,
+    access: Connections,
+    apply: Callable[[Plan], tuple[Applied, str]],
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[Device], Device],
+    deadline_s: float,
+    who: str,
+    what: str,
+    why: str,
+) -> None:
+    monkeypatch.setattr(queue_gate, "DEADLINE_S", deadline_s)
+    fabric = Path(plan.source)
+    before = running_of(fabric, access, None)
+    done, said = apply(spoilt(plan, before, change))
+    assert "the RDMA gate failed: " in said
+    for words in (who, what, why):
+        assert words in said
+    assert (done.confirmed, done.rolled_back, done.unknown) == ((), (LEAF,), ())
+    assert done.exit_code == 3
+    for guest in GUESTS:  # it remembers the MTU of a path for ten minutes
+        assert twin.run(guest, ["ip", "route", "flush", "cache"])[0] == 0
+    after = running_of(fabric, access, None)
+    assert _lines(after[LEAF]) == _lines(before[LEAF])
+
+
+def test_what_is_good_is_confirmed(
+    plan: Plan, apply: Callable[[Plan], tuple[Applied, str]]
+) -> None:
+    done, said = apply(plan)
+    assert done.failure == ""
+    assert done.confirmed == (LEAF,)
+    assert said == "1 pair measured, speed not judged; RoCE left by queue 4"
+
+
+def _lines(text: str) -> list[str]:
+    """A configuration without the header, which says when it was changed."""
+    return [line for line in text.splitlines() if not line.startswith("!")]

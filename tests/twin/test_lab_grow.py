@@ -1,0 +1,192 @@
+"""A running lab grows: a spine by `expand`, `lab grow`, `plan` and `apply`, while servers send."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from rocefort import tasks
+from rocefort.design.new import Size, new_fabric, write_new
+from rocefort.errors import Refused, ServiceFailed
+from rocefort.fleet.connections import load_connections
+from rocefort.lab.twin import registry as registries
+from rocefort.lab.twin.breaking import break_lab, mend_lab
+from rocefort.lab.twin.lines import lines_directory
+from rocefort.lab.twin.reap import namespaces_of, processes_of
+from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.telling import status_of
+from rocefort.lab.twin.twin import Choice, Twin, take_down
+from rocefort.models.rollout import Event
+from rocefort.steps.changing import apply_plan
+from rocefort.steps.failover import Wish
+from rocefort.steps.growing import expand, wanted_of, write
+from rocefort.steps.lab_growing import grow_running
+from rocefort.steps.lab_network import await_law, running_network
+from rocefort.steps.loading import lives_of, under_load
+from rocefort.steps.planning import make_plan, running_of
+from rocefort.steps.twin import bring_up
+
+pytestmark = pytest.mark.twin
+PATIENT_S = 300.0
+HARDWARE = "CE8851-32CQ8DQ-P", "CE9860-4C-EI"
+GROW = """
+import sys
+from pathlib import Path
+from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.twin import Twin
+from rocefort.steps.lab_growing import grow_running
+
+twin = Twin.find("small", Registry(Path(sys.argv[1])))
+print("begins", flush=True)
+grow_running(twin, Path(sys.argv[2]))
+"""
+
+
+@pytest.fixture(scope="module")
+def fabric(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two spines, two leaves, a server on each."""
+    folder = tmp_path_factory.mktemp("grow")
+    write_new("small", new_fabric("small", Size(2, 2, 1), *HARDWARE), folder)
+    return folder / "small" / "fabric.yaml"
+
+
+@pytest.fixture(scope="module")
+def grown(fabric: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with a spine more."""
+    path = tmp_path_factory.mktemp("grown") / "fabric.yaml"
+    path.write_bytes(fabric.read_bytes())
+    write(expand(path, wanted_of(1, 0, 0, (), ())))
+    return path
+
+
+@pytest.fixture(scope="module")
+def larger(grown: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """And one more still."""
+    path = tmp_path_factory.mktemp("larger") / "fabric.yaml"
+    path.write_bytes(grown.read_bytes())
+    write(expand(path, wanted_of(1, 0, 0, (), ())))
+    return path
+
+
+@pytest.fixture(scope="module")
+def lab(registry: Registry, fabric: Path) -> Iterator[Twin]:
+    """One lab for all tests: what is refused leaves it as it is, then it grows twice."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registries.Registry.__init__, "__defaults__", (registry.root,))
+        yield bring_up(fabric, "small", Choice(bfd=False), lambda _: None)
+        if "small" in registry.names():
+            take_down("small", registry)
+
+
+@pytest.fixture
+def twin(lab: Twin) -> Twin:
+    """The lab as it is now."""
+    return Twin.find("small", lab.registry)
+
+
+def connections(twin: Twin) -> Path:
+    return lines_directory(twin.registry, twin.record) / "connections.yaml"
+
+
+def grow_by_command(fabric: Path) -> None:
+    """What a user types."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["rocefort", "lab", "grow", "small", str(fabric)])
+        with pytest.raises(SystemExit) as ended:
+            tasks.app()
+    assert not ended.value.code
+
+
+def rolled_out(twin: Twin, fabric: Path, journal: Path) -> tuple[str, ...]:
+    """Grow, plan and apply; the switches that confirmed."""
+    lives = lives_of(twin)
+    grow_by_command(fabric)
+    assert all(life.goes_on(lives_of(twin).get(name)) for name, life in lives.items())
+    access = load_connections(connections(twin))
+    plan = make_plan(fabric, access, running_of(fabric, access, None))
+    events: list[Event] = []
+    done = apply_plan(plan, access, journal, [events.append])
+    assert done.failure == ""
+    now = Twin.find("small", twin.registry)
+    assert await_law(now, running_network(now), (), PATIENT_S).holds
+    return done.confirmed
+
+
+def test_what_cannot_be_grown_is_refused_and_nothing_changes(
+    twin: Twin,
+    fabric: Path,
+    grown: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lives, topology = lives_of(twin), twin.topology
+    with pytest.raises(Refused, match="small: this fabric has nothing that the lab has not"):
+        grow_running(twin, fabric)
+    write_new("other", new_fabric("other", Size(1, 2, 1), *HARDWARE), tmp_path)
+    with pytest.raises(Refused, match="spine02: is in the lab, and not in this fabric"):
+        grow_running(twin, tmp_path / "other" / "fabric.yaml")
+    break_lab(twin.registry, "small", "full-flash", "leaf001")
+    with pytest.raises(Refused, match="small: is broken on purpose: full-flash leaf001"):
+        grow_running(twin, grown)
+    mend_lab(twin.registry, "small")
+    said = ServiceFailed("the command lines do not take up what is new", where="small")
+
+    def fails(*_: object) -> None:
+        raise said
+
+    with monkeypatch.context() as patch:
+        patch.setattr("rocefort.steps.lab_growing._grow_lines", fails)
+        with pytest.raises(ServiceFailed) as failed:
+            grow_running(twin, grown)
+    assert failed.value is said
+    after = Twin.find("small", twin.registry)
+    assert set(after.topology.cables) == set(topology.cables)
+    assert after.topology.switches == topology.switches
+    assert not [name for name in namespaces_of(twin.record.id) if name.endswith("spine03")]
+    assert status_of("small", twin.registry).wrong == ()
+    assert all(life.goes_on(lives_of(twin).get(name)) for name, life in lives.items())
+
+
+def test_a_spine_more_under_load_resets_no_session(
+    twin: Twin, grown: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = load_connections(connections(twin))
+    work: Callable[[], tuple[str, ...]] = lambda: rolled_out(twin, grown, tmp_path / "journal")  # noqa: E731
+    found, confirmed = under_load(twin, Wish(12, 50), work)
+    assert capfd.readouterr().out.splitlines() == [
+        "lab small has spine03 more, and 2 cables",
+        "what is there was not touched; `rocefort plan` and `apply` configure the rest",
+    ]
+    assert sorted(confirmed) == ["leaf001", "leaf002", "spine03"]
+    assert (found.sessions, found.gained, found.reset) == (8, 4, ())
+    assert found.sent > found.lost
+    after = load_connections(connections(twin))
+    assert after.devices[: len(before.devices)] == before.devices
+    assert [device.name for device in after.devices[len(before.devices) :]] == ["spine03"]
+    assert after.servers == before.servers
+    now = Twin.find("small", twin.registry)
+    assert {len(hops) for hops in now.fib("leaf001", ["bgp"]).values()} == {1, 3}
+    assert status_of("small", twin.registry).wrong == ()
+
+
+def test_a_growth_that_is_killed_leaves_what_down_removes(twin: Twin, larger: Path) -> None:
+    words = [sys.executable, "-c", GROW, str(twin.registry.root), str(larger)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"begins\n"
+        until = time.monotonic() + PATIENT_S
+        while twin.registry.find("small").status == "up" and time.monotonic() < until:
+            time.sleep(0.001)
+        process.kill()
+    assert status_of("small", twin.registry).wrong == (
+        "it was left changing; `rocefort lab down small`",
+    )
+    with pytest.raises(Refused, match="lab small is not whole: a change was broken off"):
+        grow_running(Twin.find("small", twin.registry), larger)
+    lab = twin.record.id
+    take_down("small", twin.registry)
+    assert (namespaces_of(lab), list(processes_of(lab))) == ([], [])

@@ -1,0 +1,419 @@
+"""Trials of a running lab: faults of its command lines, chaos, opinions, spread, failover, load."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from rocefort import tasks
+from rocefort.errors import DeviceFailed
+from rocefort.fleet.connections import load_connections
+from rocefort.fleet.runner import open_fleet
+from rocefort.lab.twin import registry as registries
+from rocefort.lab.twin.breaking import break_lab, broken, broken_file, mend_lab
+from rocefort.lab.twin.lines import lines_directory
+from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.telling import status_of
+from rocefort.lab.twin.twin import Choice, Twin, take_down
+from rocefort.models.lab_trials import Chaos
+from rocefort.paths import INVENTORY
+from rocefort.reports.lab_trials import failover_text
+from rocefort.rollout.switches import collect_running
+from rocefort.steps.chaos import Drawing, run_chaos
+from rocefort.steps.failover import Measuring, Wish, measure_failover, pair_of
+from rocefort.steps.lab_network import await_law, running_network, timers_of
+from rocefort.steps.lab_opinions import Batfish, after, opinions_of
+from rocefort.steps.loading import under_load
+from rocefort.steps.spread import BOUND, measure_spread
+from rocefort.steps.twin import bring_up
+from rocefort.validators.failures import single_failures
+from rocefort.validators.routing import analyse
+
+pytestmark = pytest.mark.twin
+FABRIC = INVENTORY / "heps" / "fabric.yaml"
+RECORDED = Path(__file__).parents[1] / "recorded"
+PATIENT_S = 300.0  # in none of these does anything last so long, however busy the machine is
+Run = Callable[..., tuple[int, str, str]]
+CHAOS = """
+import signal
+import sys
+from pathlib import Path
+from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.twin import Twin
+from rocefort.steps.chaos import run_chaos
+from rocefort.steps.stopping import stop_on_signals
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` lets it be ignored
+
+
+def say(chaos):
+    print(len(chaos.steps), flush=True)
+
+with stop_on_signals() as stop:
+    found = run_chaos(Twin.find("heps", Registry(Path(sys.argv[1]))), int(sys.argv[2]), 60, stop, say)
+print(found.stopped)
+"""
+
+
+@pytest.fixture(scope="module")
+def twin(registry: Registry) -> Iterator[Twin]:
+    """HEPS with its command lines and BFD, in a registry of this module."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registries.Registry.__init__, "__defaults__", (registry.root,))
+        yield bring_up(FABRIC, "heps", Choice(bfd=True), lambda _: None)
+        take_down("heps", registry)
+
+
+@pytest.fixture
+def run(twin: Twin, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Run a command in this process: exit code, output, errors."""
+
+    def ran(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["rocefort", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            tasks.app()
+        said = capfd.readouterr()
+        assert "Traceback" not in said.out + said.err
+        return int(ended.value.code or 0), said.out, said.err
+
+    return ran
+
+
+def whole(twin: Twin) -> bool:
+    """Whether kernels have what is predicted, nothing is broken, and every session is up."""
+    verdict = await_law(twin, running_network(twin), (), PATIENT_S)
+    until = time.monotonic() + PATIENT_S
+    while status_of("heps", twin.registry).wrong and time.monotonic() < until:
+        time.sleep(0.2)
+    return verdict.holds and status_of("heps", twin.registry).wrong == ()
+
+
+ALIEN = "leaf01 198.51.100.0/24: the kernel has 10.1.0.0, the engine no route"
+
+
+def alien(twin: Twin, what: str) -> None:
+    """Add a route to a kernel that no engine knows of, or delete it."""
+    words = f"ip route {what} 198.51.100.0/24 via 10.1.0.0 proto bgp".split()
+    assert twin.run("leaf01", words) == (0, "")
+
+
+# --- faults of command lines ---
+
+
+def running(twin: Twin, *switches: str) -> dict[str, str]:
+    """What switches say over SSH that they run."""
+    access = load_connections(lines_directory(twin.registry, twin.record) / "connections.yaml")
+    with open_fleet(running_network(twin), access) as nornir:
+        return dict(collect_running(nornir, switches))
+
+
+def test_nobody_gets_in_until_it_is_mended(run: Run, twin: Twin) -> None:
+    for fault, switch in (("refuse-login", "leaf01"), ("wrong-host-key", "leaf02")):
+        assert run("lab", "break", "heps", fault, switch)[0] == 0
+        with pytest.raises(DeviceFailed, match=switch):
+            running(twin, switch)
+        assert "sysname leaf03" in running(twin, "leaf03")["leaf03"]
+    assert run("lab", "mend", "heps", "all") == (
+        0,
+        "mended: wrong-host-key leaf02\nmended: refuse-login leaf01\n",
+        "",
+    )
+    assert set(running(twin, "leaf01", "leaf02")) == {"leaf01", "leaf02"}
+
+
+def test_counters_rise_until_it_is_mended(run: Run, twin: Twin) -> None:
+    connections = lines_directory(twin.registry, twin.record) / "connections.yaml"
+    health = ("health", "heps", "--connections", connections, "--interval", "1")
+    assert run("lab", "break", "heps", "input-errors", "leaf01@100GE1/0/57=7/s")[0] == 0
+    told = json.loads((lines_directory(twin.registry, twin.record) / "faults.json").read_text())
+    assert told == {"there": ["input-errors leaf01@100GE1/0/57=7/s"], "refused": {}}
+    code, out, _ = run(*health, "--select", "LIV010")
+    assert (code, "leaf01" in out, "100GE1/0/57" in out) == (1, True, True), out
+    assert run("lab", "mend", "heps")[0] == 0
+    assert run(*health, "--select", "LIV010")[0] == 0
+
+
+BAD = [
+    (("hang", "leaf01"), "hang needs to know which line; give a part of the line"),
+    (("full-flash", "leaf01@x"), "full-flash is for no line; leave out what stands behind @"),
+    (("input-errors", "leaf01@100GE1/0/99=7"), "no port is called 100GE1/0/99"),
+    (
+        ("refuse-login", "leaf99"),
+        "'leaf99' names no switch; write NODE with one of: spine01, spine02, leaf01, leaf02, "
+        "leaf03, leaf04, leaf05, leaf06, leaf07, leaf08",
+    ),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), BAD, ids=[words[0] for words, _ in BAD])
+def test_no_fault_of_a_command_line(
+    run: Run, twin: Twin, words: tuple[str, str], said: str
+) -> None:
+    code, out, err = run("lab", "break", "heps", *words)
+    assert (code, out) == (2, "")
+    assert err.removeprefix("rocefort: ").removeprefix(f"{words[1]}: ") == f"{said}\n"
+    assert broken(twin.registry, twin.record) == ()
+
+
+def test_only_all_can_be_mended(run: Run) -> None:
+    assert run("lab", "mend", "heps", "leaf01") == (
+        2,
+        "",
+        "rocefort: 'leaf01' cannot be mended alone; leave it out, or write all: cables that hang "
+        "together are put back together\n",
+    )
+
+
+# --- chaos ---
+
+
+def test_the_same_seed_draws_the_same_faults(twin: Twin) -> None:
+    network = running_network(twin)
+    one, same, other = (list(islice(Drawing(network, Random(n)).rounds(), 200)) for n in (7, 7, 8))
+    assert one == same != other
+    drawn = {fault for faults in one for fault, _ in faults}
+    assert len(drawn) > 15
+    assert {len(faults) for faults in one} == {1, 2}
+
+
+def stopped_after(steps: int, told: list[Chaos]) -> Callable[[], bool]:
+    """Somebody who stops a chaos after so many steps."""
+    return lambda: bool(told) and len(told[-1].steps) >= steps
+
+
+def test_the_law_holds_after_each_step_of_a_chaos(twin: Twin) -> None:
+    told: list[Chaos] = []
+    found = run_chaos(twin, 3, 60, stopped_after(12, told), told.append)
+    assert len(found.steps) >= 12
+    assert [step.first for step in found.steps if step.differing] == []
+    assert {step.compared for step in found.steps if step.done.startswith("mended")} <= {0, 178}
+    faults = [step.done.split()[1] for step in found.steps if step.done.startswith("broken")]
+    drawn = islice(Drawing(running_network(twin), Random(3)).rounds(), len(found.steps))
+    assert faults == [fault for faults in drawn for fault, _ in faults][: len(faults)]
+    assert found.stopped == "asked to"
+    assert whole(twin)
+
+
+def test_what_breaks_the_law_ends_a_chaos_and_is_mended(
+    twin: Twin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A route that nobody announces is what no fault of the chaos explains.
+
+    Nothing that it breaks is of routing: they are at rest however busy the machine is, so that the
+    deadline may be short.
+    """
+    monkeypatch.setattr("rocefort.steps.chaos.GROUPS", (("full-flash", "fail-commit"),))
+    monkeypatch.setattr("rocefort.steps.chaos.WITH_ANOTHER", (("lie-ok @commit*1",),))
+    monkeypatch.setattr("rocefort.steps.chaos.PATIENCE_S", 3.0)
+    told: list[Chaos] = []
+
+    def gain_a_route(chaos: Chaos) -> None:
+        told.append(chaos)
+        if len(told) == 1:
+            alien(twin, "add")
+
+    try:
+        found = run_chaos(twin, 2, 60, lambda: False, gain_a_route)
+    finally:
+        alien(twin, "del")
+    assert found == told[-1]
+    assert (found.failed, found.stopped) == (True, "the law did not hold")
+    assert [(step.differing, step.first) for step in found.steps] == [(1, ALIEN)] * 2
+    assert found.steps[-1].done == "mended: 1 fault"
+    assert broken(twin.registry, twin.record) == ()
+    assert whole(twin)
+
+
+def begun(twin: Twin, seed: int, steps: int) -> subprocess.Popen[str]:
+    """A chaos in a process of its own, so many steps on its way."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", CHAOS, str(twin.registry.root), str(seed)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    while int(process.stdout.readline()) < steps:
+        pass
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_chaos_that_is_stopped_leaves_nothing_broken(twin: Twin, number: signal.Signals) -> None:
+    process = begun(twin, 5, 2)
+    process.send_signal(number)
+    try:
+        out, _ = process.communicate(timeout=PATIENT_S)
+    finally:
+        process.kill()
+    assert out.splitlines()[-1] == "asked to"
+    assert broken(twin.registry, twin.record) == ()
+    assert whole(twin)
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_mend_puts_back_what_a_killed_chaos_has_left(twin: Twin, seed: int) -> None:
+    process = begun(twin, seed, 1)
+    time.sleep(Random(seed).random())
+    process.kill()
+    process.communicate()
+    mend_lab(twin.registry, "heps")
+    assert broken(twin.registry, twin.record) == ()
+    assert whole(twin)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.6])
+def test_a_break_that_is_killed_anywhere_is_mended(twin: Twin, share: float) -> None:
+    """Also where the cables are out, and no record says so yet."""
+    script = (
+        "import sys; from pathlib import Path\n"
+        "from rocefort.lab.twin.breaking import break_lab\n"
+        "from rocefort.lab.twin.registry import Registry\n"
+        "print('begins', flush=True)\n"
+        "break_lab(Registry(Path(sys.argv[1])), 'heps', 'node-down', 'spine02')\n"
+    )
+    words = [sys.executable, "-c", script, str(twin.registry.root)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"begins\n"
+        until = time.monotonic() + PATIENT_S
+        while not broken(twin.registry, twin.record) and time.monotonic() < until:
+            time.sleep(0.001)
+        time.sleep(share * 0.4)
+        process.kill()
+    mend_lab(twin.registry, "heps")
+    assert whole(twin)
+    assert len({frozenset(c.ends) for c in Twin.find("heps", twin.registry).topology.cables}) == 38
+
+
+def test_the_commands_journal(run: Run, twin: Twin, tmp_path: Path) -> None:
+    journal = tmp_path / "chaos.json"
+    code, out, err = run("lab", "chaos", "heps", "--minutes", "0.01", "--journal", journal)
+    assert (code, err) == (0, "")
+    first, timers, *lines = out.splitlines()
+    assert first == "chaos on heps: seed 1, 0.01 minutes"
+    assert timers == "timers: BGP keepalive 10 s, hold 30 s, BFD 3 x 300 ms"
+    assert lines[-1].endswith(" steps, 0 against the law; all is mended")
+    kept = Chaos.model_validate_json(journal.read_bytes())
+    assert len(kept.steps) == len(lines) - 2 >= 2
+    break_lab(twin.registry, "heps", "full-flash", "leaf01")
+    assert run("lab", "chaos", "heps")[::2] == (
+        4,
+        "rocefort: heps: is broken on purpose: full-flash leaf01; rocefort lab mend heps\n",
+    )
+    mend_lab(twin.registry, "heps")
+    assert broken_file(twin.registry, twin.record).read_text() == "[]"
+
+
+# --- what is measured ---
+
+
+def test_three_opinions_on_heps(run: Run, twin: Twin) -> None:
+    code, out, err = run("lab", "opinions", "--recordings", RECORDED)
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "fabric  state    sets   differ: kernel, engine  differ: kernel, batfish  "
+        "differ: engine, batfish",
+        f"heps  whole     178{'0':>25}{'0':>25}{'0':>25}",
+        "Batfish on heps: recorded heps",
+        "178 next-hop sets in 1 state, 0 differences",
+    ]
+
+
+@pytest.mark.parametrize("number", [3, 20, 25], ids=["link", "leaf", "spine"])
+def test_opinions_after_a_failure(twin: Twin, number: int) -> None:
+    network = running_network(twin)
+    failure = single_failures(network, analyse(network))[number]
+    row = after(twin, network, Batfish.of(RECORDED), failure, PATIENT_S)
+    assert (row.state, row.differing, row.batfish, row.first) == (
+        f"without {failure}",
+        {"kernel, engine": 0, "kernel, batfish": 0, "engine, batfish": 0},
+        "recorded heps-forks",
+        "",
+    )
+    assert 130 < row.compared < 178
+    assert broken(twin.registry, twin.record) == ()
+
+
+def test_opinions_that_differ_are_told(twin: Twin) -> None:
+    network = running_network(twin)
+    alien(twin, "add")
+    try:
+        row = opinions_of(twin, network, Batfish.of(RECORDED))
+    finally:
+        alien(twin, "del")
+    assert row.differing == {"kernel, engine": 1, "kernel, batfish": 1, "engine, batfish": 0}
+    assert row.first == ALIEN
+
+
+def test_a_thousand_flows_spread_as_predicted(twin: Twin) -> None:
+    found = measure_spread(twin, "k8sgn08", "readout01", 1000)
+    assert [(row.spine, row.expected) for row in found.rows] == [("spine01", 500), ("spine02", 500)]
+    assert sum(row.counted for row in found.rows) == 1000
+    assert [row.counted for row in found.rows] == [row.foretold for row in found.rows]
+    assert found.chance >= BOUND
+    assert found.fair
+
+
+def test_one_path_has_nothing_to_spread(run: Run, twin: Twin) -> None:
+    code, _, err = run("lab", "spread", "heps", "--from", "k8sgn08", "--to", "nobody")
+    assert (code, err.startswith("rocefort: no server is called 'nobody'; ")) == (2, True)
+    code, _, err = run("lab", "spread", "heps", "--from", "transfer01", "--to", "k8sgn08")
+    assert (code, "on different leaves" in err) == (4, True), err
+
+
+def test_loss_by_fault(twin: Twin) -> None:
+    """No duration is judged: which flows are hit follows from routes alone."""
+    network = running_network(twin)
+    pair = pair_of(twin, network, None, None)
+    work = Measuring(twin, network, pair, Wish(16, 100, PATIENT_S), lambda: False)
+    silent = work.row("silent spine", "silent-node", pair.spine)
+    assert 0 < silent.hit < 16
+    assert silent.window_ms is not None and silent.window_ms > 0
+    assert silent.settled_s is not None
+    dead = work.row("bgpd of the far leaf killed", "bgpd-killed", pair.far)
+    assert (dead.hit, dead.window_ms) == (16, None)
+    assert dead.lost > 16
+    assert whole(twin)
+
+
+def test_a_failover_that_is_stopped_at_once_has_no_table(twin: Twin) -> None:
+    found = measure_failover(twin, None, None, Wish(), lambda _: None, lambda: True)
+    assert found.rows == ()
+    assert failover_text(found).splitlines()[2:] == ["nothing was measured"]
+
+
+def test_sessions_that_are_reset_under_load_are_named(twin: Twin) -> None:
+    def clear() -> int:
+        with twin.daemons("leaf01").vty("bgpd") as vty:
+            vty.ask("clear bgp 10.1.0.0")
+        return int(whole(twin))
+
+    found, done = under_load(twin, Wish(12, 20), clear)
+    assert done
+    assert {"leaf01 to 10.1.0.0", "spine01 to 10.1.0.1"} <= set(found.reset)
+    assert (found.sessions, found.gained) == (32, 0)
+    assert found.sent > found.lost
+
+
+def test_a_command_under_load_ends_as_it_ends(run: Run, twin: Twin) -> None:
+    code, out, err = run("lab", "load", "heps", "--flows", "12", "--", "sh", "-c", "exit 7")
+    assert (code, err) == (7, "")
+    assert out.startswith("12 flows of UDP 4791 between all servers, each 100 packets/s, for ")
+    assert "of 32 BGP sessions reset, 0 more than before" in out
+    assert run("lab", "load", "heps", "--rate", "100000", "ls")[2] == (
+        "rocefort: 24 flows of 100000 packets/s; at most 20000 packets/s, all flows together\n"
+    )
+
+
+def test_timers_in_use(twin: Twin) -> None:
+    assert [str(each) for each in timers_of(twin)] == [
+        "BGP keepalive 10 s, hold 30 s, BFD 3 x 300 ms"
+    ]

@@ -1,0 +1,408 @@
+"""`rehearse`: a sealed plan on a twin of its fabric, its report beside the plan, nothing left."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from ipaddress import IPv4Network
+from pathlib import Path
+
+import pytest
+from nornir.core import Nornir
+
+from rocefort import tasks
+from rocefort.design.derive import Derived, derive
+from rocefort.errors import Refused
+from rocefort.fleet.connections import Access, Connections, ServerAccess
+from rocefort.lab.twin import registry as registries
+from rocefort.lab.twin.namespaces import NETNS
+from rocefort.lab.twin.registry import Registry
+from rocefort.models.change import Gate, Plan
+from rocefort.models.device import Device
+from rocefort.models.network import Network
+from rocefort.models.plan_rehearsal import PlanRehearsal
+from rocefort.paths import INVENTORY
+from rocefort.rdma.gate import GateResult, run_gate
+from rocefort.rollout.back import plan_back
+from rocefort.rollout.before import both_sides
+from rocefort.rollout.plan import read_plan, sides_of, write_plan
+from rocefort.rollout.rehearsed import attach, attached, beside, rehearsed, require_rehearsal
+from rocefort.rollout.sealed_files import tool
+from rocefort.steps import twin_gate
+from rocefort.steps.judging import subject_of_derived
+from rocefort.steps.plan_rehearsal import loaded_pairs
+from rocefort.steps.planning import make_plan
+
+EditHeps = Callable[..., Path]
+Run = Callable[..., tuple[int, str, str]]
+DESCRIBED = ("  - name: readout03\n", "  - name: readout03\n    description: detector 3\n")
+ROCEFORT = (sys.executable, "-c", "from rocefort.tasks import app; app()")
+
+
+@pytest.fixture
+def run(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Run:
+    """Run a command in this process, with labs of this module: exit code, output, errors."""
+
+    def ran(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(registries.Registry.__init__, "__defaults__", (registry.root,))
+        monkeypatch.setattr(sys, "argv", ["rocefort", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            tasks.app()
+        said = capsys.readouterr()
+        assert "Traceback" not in said.out + said.err
+        return int(ended.value.code or 0), said.out, said.err
+
+    return ran
+
+
+@pytest.fixture(scope="module")
+def texts() -> Mapping[str, str]:
+    """What HEPS runs before any plan."""
+    return subject_of_derived(derive(INVENTORY / "heps" / "fabric.yaml")).texts
+
+
+@pytest.fixture(scope="module")
+def plan(texts: Mapping[str, str], heps: Derived, tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    """A plan for one switch, sealed for servers of hardware."""
+    directory = tmp_path_factory.mktemp("planned")
+    text = (INVENTORY / "heps" / "fabric.yaml").read_text(encoding="utf-8")
+    assert text.count(DESCRIBED[0]) == 1
+    fabric = directory / "fabric.yaml"
+    fabric.write_text(text.replace(*DESCRIBED), encoding="utf-8")
+    return make_plan(fabric, access_of(heps.network, directory), texts)
+
+
+@pytest.fixture
+def sealed(plan: Plan, tmp_path: Path) -> Path:
+    write_plan(plan, tmp_path / "plan.json")
+    return tmp_path / "plan.json"
+
+
+def access_of(network: Network, directory: Path) -> Connections:
+    """Connections of a site that nobody reaches from here."""
+    (directory / "known_hosts").touch()
+    reached = {"host": "192.0.2.1", "user": "ops", "credential": "env:NOBODY"}
+    return Connections(
+        known_hosts=directory / "known_hosts",
+        devices=tuple(Access(name=node.name, **reached) for node in network.nodes),
+        servers=tuple(
+            ServerAccess(name=server.name, rdma_device="mlx5_0", gid_index=3, **reached)
+            for server in network.servers or ()
+        ),
+    )
+
+
+def spoilt(plan: Plan, texts: Mapping[str, str], change: Callable[[Device], Device]) -> Plan:
+    """The plan with another change of leaf07 than its fabric asks for, sealed as if it were it."""
+    network = derive(Path(plan.source)).network
+    nodes = [
+        n.model_copy(update={"device": change(n.device)}) if n.name == "leaf07" else n
+        for n in network.nodes
+    ]
+    sides = sides_of(network.model_copy(update={"nodes": tuple(nodes)}), texts)
+    changes = tuple(each.whole for each in sides)
+    return plan.model_copy(update={"changes": changes}).seal()
+
+
+def silent(device: Device) -> Device:
+    """A leaf that does not announce its servers any more."""
+    assert device.bgp is not None
+    networks = tuple(n for n in device.bgp.networks if n != IPv4Network("10.64.6.0/24"))
+    assert len(networks) + 1 == len(device.bgp.networks)
+    return device.model_copy(update={"bgp": device.bgp.model_copy(update={"networks": networks})})
+
+
+def narrow(device: Device) -> Device:
+    """A leaf whose uplinks take no full-size packet of RoCE; BGP comes through."""
+    interfaces = tuple(
+        i.model_copy(update={"mtu": 1600}) if i.routed and i.mtu == 9000 and i.name[0] == "1" else i
+        for i in device.interfaces
+    )
+    assert interfaces != device.interfaces
+    return device.model_copy(update={"interfaces": interfaces})
+
+
+@pytest.fixture
+def bystander() -> Iterator[Path]:
+    """A namespace of somebody else."""
+    name = f"bystander-{os.getpid()}"
+    subprocess.run(["ip", "netns", "add", name], check=True)
+    yield NETNS / name
+    subprocess.run(["ip", "netns", "del", name], check=True)
+
+
+def nothing_left(registry: Registry) -> bool:
+    return not registry.root.exists()
+
+
+# --- on a twin ------------------------------------------------------------------------------------
+
+
+@pytest.mark.twin
+def test_a_good_plan_passes_and_its_report_is_beside_it(
+    run: Run,
+    registry: Registry,
+    sealed: Path,
+    bystander: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = sealed.read_bytes()
+    gates: list[Gate] = []
+
+    def seen(nornir: Nornir, gate: Gate, deadline_s: float) -> GateResult:
+        gates.append(gate)
+        return run_gate(nornir, gate, deadline_s)
+
+    monkeypatch.setattr(twin_gate, "run_gate", seen)
+    code, out, err = run("rehearse", sealed, "--no-bfd")
+    assert (code, err) == (0, "")
+    (planned,) = (wave.gate for wave in read_plan(sealed).waves)
+    assert (planned.latency_iterations, planned.speed_judged) == (10_000, True)
+    assert [(gate.latency_iterations, gate.speed_judged) for gate in gates] == [(200, False)]
+    digest = read_plan(sealed).digest
+    assert f"rehearsal of plan {digest[:12]} of heps PASSED\n" in out
+    assert "canary         gate     1 pair measured, speed not judged\n" in out
+    assert "BGP sessions    ok: all 32 that are meant to be up are up\n" in out
+    assert "kernel routes   ok: 178 as the embedded engine has them\n" in out
+    assert "server pairs    ok: 132 of 132 deliver RoCE packets, small and of full size," in out
+    assert "  ASIC buffers, PFC, ETS, WRED and DCQCN: a kernel has no lossless queues\n" in out
+    assert max(map(len, out.splitlines())) <= 80
+    assert nothing_left(registry)
+    assert not {path for path in NETNS.iterdir() if "rehearse" in path.name}
+    assert bystander.exists()
+    assert sealed.read_bytes() == before
+    assert beside(sealed).stat().st_mode & 0o777 == 0o600
+    code, out, _ = run("rehearse", sealed, "--show", "--format", "json")
+    report = json.loads(out)
+    assert (code, report["plan"], report["tool"]) == (0, digest, tool())
+    assert report["loss"]["sent"] > 1000
+    code, out, _ = run("status", sealed)
+    assert "rehearsal: passed " in out
+
+
+@pytest.mark.twin
+def test_a_plan_that_breaks_something_fails(
+    run: Run, registry: Registry, plan: Plan, texts: Mapping[str, str], tmp_path: Path
+) -> None:
+    sealed = tmp_path / "wrong.json"
+    write_plan(spoilt(plan, texts, narrow), sealed)
+    code, out, err = run("rehearse", sealed, "--no-bfd")
+    assert (code, err) == (1, "")
+    said = " ".join(out.split())
+    digest = read_plan(sealed).digest
+    assert f"rehearsal of plan {digest[:12]} of heps FAILED: wave canary: " in said
+    failure = attached(sealed, read_plan(sealed)).failure
+    assert "the RDMA gate failed: readout03 -> " in failure
+    assert "ib_write_bw: zero-iterations: " in failure
+    assert "ib_write_lat" not in failure  # its packets are small
+    assert "canary rolled back, " in said
+    assert nothing_left(registry)
+    code, out, _ = run("status", sealed)
+    assert "rehearsal: FAILED " in out
+    with pytest.raises(Refused, match="failed its rehearsal: wave canary"):
+        require_rehearsal(sealed, read_plan(sealed))
+
+
+@pytest.mark.twin
+def test_what_no_gate_measures_is_found_behind_the_last_wave(
+    run: Run, registry: Registry, plan: Plan, texts: Mapping[str, str], tmp_path: Path
+) -> None:
+    blind = {"pairs": (), "unmeasured": ("leaf07, for the sake of this test",)}
+    waves = [w.model_copy(update={"gate": w.gate.model_copy(update=blind)}) for w in plan.waves]
+    wrong = spoilt(plan.model_copy(update={"waves": tuple(waves)}), texts, silent)
+    write_plan(wrong, tmp_path / "wrong.json")
+    code, out, err = run("rehearse", tmp_path / "wrong.json", "--no-bfd")
+    assert (code, err) == (1, "")
+    said = " ".join(out.split())
+    assert "canary done, " in said
+    assert "BGP sessions ok: " in said
+    assert "FAILED: kernel routes: " in said
+    assert "kernel routes FAILED: 9 routes not as intended, the first: " in said
+    assert " 10.64.6.0/24: the kernel has no route, the engine 10.1.0." in said
+    assert "server pairs FAILED: 11 pairs lost, the first: " in said
+    assert nothing_left(registry)
+
+
+@pytest.mark.twin
+def test_it_ends_with_everything_when_it_is_told_to(registry: Registry, sealed: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from rocefort.lab.twin import registry as r; "
+        "r.Registry.__init__.__defaults__ = (Path(sys.argv.pop(1)),); "
+        "from rocefort.tasks import app; app()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(registry.root), "rehearse", str(sealed), "--no-bfd"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        until = time.monotonic() + 60
+        while not registry.names() and time.monotonic() < until:
+            time.sleep(0.05)
+        (name,) = registry.names()
+        assert name == f"rehearse-{read_plan(sealed).digest[:8]}-{process.pid}"
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (
+        3,
+        "rocefort: the rehearsal was interrupted by SIGTERM; nothing of it is left\n",
+    )
+    assert nothing_left(registry)
+    assert not beside(sealed).exists()
+
+
+def test_nothing_else_sends_where_guests_are_counted() -> None:
+    delivered = {("a", "b"), ("b", "a"), ("b", "c"), ("a", "c")}
+    loaded = [("a", "b"), ("b", "c"), ("b", "a"), ("a", "c")]
+    assert loaded_pairs(["a", "b", "c"], delivered, ()) == loaded
+    assert loaded_pairs(["a", "b", "c"], delivered, ("k8sgn08",)) == []
+
+
+# --- bad input ------------------------------------------------------------------------------------
+
+
+def test_no_root(
+    run: Run, registry: Registry, sealed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert run("rehearse", sealed) == (
+        3,
+        "",
+        "rocefort: a twin needs root, for its namespaces; run it with sudo\n",
+    )
+    assert nothing_left(registry)
+    assert not beside(sealed).exists()
+
+
+def test_not_linux(run: Run, sealed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert run("rehearse", sealed) == (
+        3,
+        "",
+        "rocefort: a twin needs Linux, this is darwin; run it on a Linux machine or in a virtual "
+        "one\n",
+    )
+
+
+def test_nothing_to_show(run: Run, sealed: Path) -> None:
+    assert run("rehearse", sealed, "--show") == (
+        4,
+        "",
+        f"rocefort: {sealed}: was not rehearsed; `rocefort rehearse PLAN` makes one\n",
+    )
+
+
+# --- the report beside its plan -------------------------------------------------------------------
+
+
+def report_of(plan: Plan, failure: str = "") -> PlanRehearsal:
+    at = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    return PlanRehearsal(
+        plan=plan.digest,
+        fabric="heps",
+        tool="rocefort 0",
+        by="ann",
+        host="desk",
+        began=at,
+        ended=at,
+        frr="8.4.4",
+        kernel="6.1",
+        failure=failure,
+    )
+
+
+def test_a_report_is_bound_to_its_plan(plan: Plan, sealed: Path, tmp_path: Path) -> None:
+    make = "`rocefort rehearse PLAN` makes one"
+    assert rehearsed(sealed, plan).sentence == f"none; {make}"
+    with pytest.raises(Refused, match="was not rehearsed"):
+        require_rehearsal(sealed, plan)
+    attach(report_of(plan), sealed)
+    require_rehearsal(sealed, plan)
+    assert rehearsed(sealed, plan).sentence == "passed 2026-03-01 12:00:00 UTC by ann on a twin"
+    other = plan.model_copy(update={"trial_s": plan.trial_s + 1}).seal()
+    assert rehearsed(sealed, other).sentence == (
+        f"none: plan.json.rehearsal is of plan {plan.digest[:12]}, and this is plan "
+        f"{other.digest[:12]}; {make}"
+    )
+    with pytest.raises(Refused, match="is of plan"):
+        require_rehearsal(sealed, other)
+    text = beside(sealed).read_text()
+    for spoil, said in (
+        (text.replace('"ann"', '"bob"'), "was changed after it was sealed"),
+        (text[:-20], "is no report of a rehearsal"),
+    ):
+        beside(sealed).write_text(spoil)
+        assert said in rehearsed(sealed, plan).sentence
+        with pytest.raises(Refused, match=said):
+            require_rehearsal(sealed, plan)
+    attach(report_of(plan, "wave canary: lost"), sealed)
+    assert rehearsed(sealed, plan).sentence.startswith("FAILED 2026-03-01 12:00:00 UTC by ann")
+
+
+def test_an_approval_can_demand_one(run: Run, plan: Plan, sealed: Path) -> None:
+    assert run("approve", sealed, "--wave", "canary", "--require-rehearsal") == (
+        4,
+        "",
+        f"rocefort: {sealed}: was not rehearsed; `rocefort rehearse PLAN` makes one\n",
+    )
+    attach(report_of(plan, "wave canary: lost"), sealed)
+    assert run("approve", sealed, "--wave", "canary", "--require-rehearsal") == (
+        4,
+        "",
+        f"rocefort: {sealed}: failed its rehearsal: wave canary: lost; mend the fabric and plan "
+        "again\n",
+    )
+    attach(report_of(plan), sealed)
+    code, _, err = run("approve", sealed, "--wave", "canary", "--require-rehearsal")
+    assert (code, err) == (  # it gets further: to a journal that is not there
+        2,
+        f"rocefort: {sealed}.journal: no such journal; it is made by `rocefort apply`\n",
+    )
+
+
+# --- what ran before ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def foreign(texts: Mapping[str, str]) -> dict[str, str]:
+    """What runs, with lines on leaf07 that no command here is known for."""
+    lines = "ftp server enable\n#\ninterface 25GE1/0/1\n weird thing\n#\nreturn"
+    return {**texts, "leaf07": texts["leaf07"].replace("return", lines)}
+
+
+def test_what_ran_is_told_by_the_plan_alone(
+    edit_heps: EditHeps, heps: Derived, foreign: dict[str, str], tmp_path: Path
+) -> None:
+    fabric = edit_heps(("xoff_kbytes: 600", "xoff_kbytes: 640"))
+    plan = make_plan(fabric, access_of(heps.network, tmp_path), foreign)
+    network = derive(fabric).network
+    sides = both_sides(plan, network)
+    assert not sides.backwards
+    assert " weird thing\n" in sides.before["leaf07"]
+    assert " xoff static 600 " in sides.before["leaf07"].replace("\n", " ")
+    assert " xoff static 640 " in sides.after["leaf07"].replace("\n", " ")
+    families = {node.name: node.family for node in network.nodes if node.family}
+    back = plan_back(plan, [change.device for change in plan.changes], families)
+    sides = both_sides(back, network)
+    assert sides.backwards
+    assert " xoff static 600 " in sides.after["leaf07"].replace("\n", " ")
+
+
+def test_what_is_named_as_running_must_have_run(plan: Plan, texts: Mapping[str, str]) -> None:
+    network = derive(Path(plan.source)).network
+    wrong = {**texts, "leaf02": texts["leaf02"].replace("maximum load-balancing 32", "")}
+    with pytest.raises(Refused) as refused:
+        both_sides(plan, network, wrong)
+    assert str(refused.value) == (
+        "leaf02: what is named as running is not what the plan was made against; name a directory "
+        "of what ran: --running DIR"
+    )
+    assert both_sides(plan, network, texts).before["leaf02"] == texts["leaf02"]
