@@ -178,7 +178,9 @@ class Live:
 
     def earlier(self) -> Live:
         """What is said now was said a minute ago, and is said again."""
-        later = self.now.model_copy(update={"at": AT + timedelta(minutes=1)})
+        at = AT + timedelta(minutes=1)
+        devices = tuple(device.model_copy(update={"at": at}) for device in self.now.devices)
+        later = self.now.model_copy(update={"at": at, "devices": devices})
         return replace(self, before=self.now, now=later)
 
     def meant(self, **update: Any) -> Live:
