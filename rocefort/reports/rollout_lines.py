@@ -137,6 +137,11 @@ def audit_text(journal: Path, rows: int, head: str, damage: str = "") -> Iterato
         yield f"THE JOURNAL IS DAMAGED: {damage}"
     if not rows:
         return
+    yield from seal_lines(journal, rows, head)
+
+
+def seal_lines(journal: Path | str, rows: int, head: str) -> Iterator[str]:
+    """Length of a journal and its newest link; who keeps that elsewhere can tell a forged one."""
     yield f"journal {journal}: {counted(rows, 'row')}, its newest link is"
     yield f"  {head}"
 

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from rocefort.models import progress as words
 from rocefort.models.rollout import Phase
 from rocefort.models.standing import Happened, Life, Run, Standing, Told
-from rocefort.models.wording import counted
+from rocefort.reports.rollout_lines import seal_lines
 from rocefort.reports.terminal import WIDTH
 
 FOOT = "This is what the journal says; no switch was asked."
@@ -46,15 +46,14 @@ def _status_lines(standing: Standing) -> Iterator[str]:
                 yield from _wrapped(f"    {device.trouble}", 6)
     for note in progress.notes:
         yield from _wrapped(note)
-    yield from seal_lines(standing.told)
+    yield from _seal(standing.told)
     yield FOOT
 
 
-def seal_lines(told: Told) -> Iterator[str]:
-    """Length of a journal and its newest link; who keeps that elsewhere can tell a forged one."""
+def _seal(told: Told) -> Iterator[str]:
+    """What seals the journal, where it has a row."""
     if told.head:
-        yield f"journal {told.journal}: {counted(told.rows, 'row')}, its newest link is"
-        yield f"  {told.head}"
+        yield from seal_lines(told.journal, told.rows, told.head)
 
 
 def status_json(standing: Standing) -> str:
@@ -99,7 +98,7 @@ def _sealed(told: Told) -> dict[str, object]:
 def history_text(told: Told) -> str:
     """Every run with who carried it, what was done and when; intents are in the JSON alone."""
     lines = [line for run in told.runs for line in _run_lines(run)] or ["no run"]
-    lines += seal_lines(told)
+    lines += _seal(told)
     damage = f"THE JOURNAL IS DAMAGED: {told.damage}" if told.damage else ""
     lines += _wrapped(damage or "its chain holds")
     return "\n".join(lines) + "\n"
