@@ -33,6 +33,7 @@ from rocefort.garbage import collect_hardly, collect_seldom
 if TYPE_CHECKING:
     from rocefort.models.finding import Report
 
+INTERRUPTED = 130  # as a shell has it: 128 and the number of SIGINT
 cli = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -60,6 +61,10 @@ def app() -> None:
         said = _masked(str(error))
         typer.echo(f"rocefort: {said}" if len(said.splitlines()) < 2 else said, err=True)
         sys.exit(error.exit_code)
+    except SystemExit as ended:
+        if ended.code == INTERRUPTED and _by_ctrl_c(ended):  # Typer ends without a word
+            typer.echo("rocefort: interrupted before its end", err=True)
+        raise
     except BrokenPipeError:  # the reader of our output has gone
         sys.stderr.close()
         sys.exit(1)
@@ -68,6 +73,12 @@ def app() -> None:
         typer.echo(f"rocefort: internal error: {said}", err=True)
         typer.echo(f"rocefort: please report it with {_keep_traceback()}", err=True)
         sys.exit(70)  # EX_SOFTWARE, none of the documented codes
+
+
+def _by_ctrl_c(ended: SystemExit) -> bool:
+    """Whether this process was interrupted, and not a command that it ran."""
+    left = ended.__context__
+    return left is not None and isinstance(left.__cause__, KeyboardInterrupt)
 
 
 def _keep_traceback() -> str:
@@ -94,7 +105,7 @@ def check(
     ignore: options.Ignore = None,
 ) -> None:
     """Judge a fabric, or a directory of configurations, by the rules."""
-    from rocefort.steps.judging import subject_of
+    from rocefort.steps.fabric.judging import subject_of
     from rocefort.validators import check as check_all
     from rocefort.validators import rules as some_rules
 
@@ -119,9 +130,9 @@ def rules() -> None:
 @cli.command()
 def explain(rule_id: str) -> None:
     """Print what a rule asks for, why, and how to fix what it finds."""
-    from rocefort.validators import every_rule
+    from rocefort.steps.fabric.reporting import rule_texts
 
-    found = {rule.id: rule for rule in every_rule()}
+    found = {rule.id: rule for rule in rule_texts()}
     if rule_id not in found:
         raise BadInput(f"no rule {rule_id!r}", how=f"one of: {', '.join(found)}")
     rule = found[rule_id]
@@ -137,7 +148,7 @@ def render(
     secrets: options.WithSecrets = False,
 ) -> None:
     """Write the configuration of every switch."""
-    from rocefort.steps.judging import subject_of, with_secrets, write_texts
+    from rocefort.steps.fabric.judging import subject_of, with_secrets, write_texts
 
     texts = subject_of(fabric, None).texts
     if device is not None and device not in texts:
@@ -178,7 +189,7 @@ def import_(
     switches: options.SwitchTable = None,
 ) -> None:
     """Write the fabric.yaml of existing configurations, and say what they did not."""
-    from rocefort.steps.importing import facts_of, import_fabric, imported_text
+    from rocefort.steps.fabric.importing import facts_of, import_fabric, imported_text
 
     facts = facts_of(hardware or (), software or (), switches)
     typer.echo(imported_text(import_fabric(directory, out, facts)), nl=False)
@@ -210,8 +221,8 @@ def verify(
     from rocefort.reports.failures import failures_text
     from rocefort.reports.routing import verified_text
     from rocefort.reports.verifying import beside_report, change_text, timings_text
-    from rocefort.steps.judging import subject_of
-    from rocefort.steps.verifying import Asked, verify_subject
+    from rocefort.steps.fabric.judging import subject_of
+    from rocefort.steps.fabric.verifying import Asked, verify_subject
     from rocefort.validators import engines
 
     subject = subject_of(fabric, configs)
@@ -252,8 +263,8 @@ def trace_(
 ) -> None:
     """Follow packets from SRC to DST over every equal path, hop by hop."""
     from rocefort.reports.trace import trace_text
-    from rocefort.steps.judging import subject_of
-    from rocefort.steps.tracing import flow_of, trace_between
+    from rocefort.steps.fabric.judging import subject_of
+    from rocefort.steps.fabric.tracing import flow_of, trace_between
 
     if len(ends) != (3 if configs is None else 2):
         raise BadInput(
@@ -275,9 +286,9 @@ def report(
     out: Annotated[Path, typer.Option(help="Directory of the page.")] = Path("report"),
 ) -> None:
     """Write one HTML page that shows a whole fabric."""
-    from rocefort.steps.capacity import demand_of
-    from rocefort.steps.judging import subject_of
-    from rocefort.steps.reporting import fabric_page, write_page
+    from rocefort.steps.fabric.capacity import demand_of
+    from rocefort.steps.fabric.judging import subject_of
+    from rocefort.steps.fabric.reporting import fabric_page, write_page
 
     subject = subject_of(fabric, configs)
     given = demand_of(fabric, None, subject.network)
@@ -295,7 +306,7 @@ def diff(
 ) -> None:
     """Show what takes each switch from BEFORE to AFTER."""
     from rocefort.reports.differences import WRITERS, Shown
-    from rocefort.steps.comparing import compare_sides
+    from rocefort.steps.fabric.comparing import compare_sides
 
     difference = compare_sides(before, after)
     write = WRITERS["diff", form.value]
@@ -312,7 +323,7 @@ def drift(
 ) -> None:
     """Show where what runs is not what is intended."""
     from rocefort.reports.differences import WRITERS, Shown
-    from rocefort.steps.comparing import drift_of
+    from rocefort.steps.fabric.comparing import drift_of
 
     difference = drift_of(fabric, configs)
     write = WRITERS["drift", form.value]
@@ -333,7 +344,7 @@ def review(
 ) -> None:
     """Review a change in git: Markdown, HTML, JSON and SARIF."""
     from rocefort.reports.review_content import notes_of, summary_of
-    from rocefort.steps.reviewing import ReviewRequest, make_review, write_review
+    from rocefort.steps.review.reviewing import ReviewRequest, make_review, write_review
     from rocefort.validators import engines
 
     collect_hardly()
@@ -360,13 +371,13 @@ def demo(
     ] = False,
 ) -> None:
     """Walk the whole way once, on emulated switches."""
-    from rocefort.steps.demo import run_demo
-    from rocefort.steps.judging import service_of
-    from rocefort.steps.rollout_demo import run_rollout_demo
+    from rocefort.steps.fabric.demo import run_demo
+    from rocefort.steps.fabric.judging import service_of
+    from rocefort.steps.rollout.demo import run_rollout_demo
     from rocefort.validators import engines
 
     if on_twin:
-        from rocefort.steps.lab_demo import run_lab_demo
+        from rocefort.steps.lab.demo import run_lab_demo
 
         run_lab_demo(fabric, typer.echo)
         return
@@ -377,7 +388,7 @@ def demo(
 
 
 def _show(report: Report, form: options.Format, subject: Path | None) -> None:
-    from rocefort.steps.reporting import written
+    from rocefort.steps.fabric.reporting import written
 
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     typer.echo(written(report, form.value, str(subject), colour=colour), nl=False)

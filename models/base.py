@@ -12,6 +12,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, WithJsonSchema
 
+set_attribute = object.__setattr__  # of what is frozen, while it is made
 LONGEST_NAME = 63
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 DESCRIPTION_LIMIT = 242  # V300R023C00 command reference, `description`
@@ -27,6 +28,22 @@ class Frozen(BaseModel):
         copy = super().model_copy(update=update, deep=deep)
         for name in copy.__dict__.keys() - type(self).model_fields.keys():
             del copy.__dict__[name]
+        return copy
+
+    def like(self, **fields: Any) -> Self:  # noqa: ANN401 - a model's
+        """As `model_copy`, several times as fast; fields: of the types that the model declares.
+
+        For the thousands of ports and peers that differ in a name and an address.
+        """
+        kind = type(self)
+        values = {**self.__dict__, **fields}
+        if len(values) > len(kind.__pydantic_fields__):  # what was cached stays behind
+            values = {name: values[name] for name in kind.__pydantic_fields__}
+        copy = kind.__new__(kind)
+        set_attribute(copy, "__dict__", values)
+        set_attribute(copy, "__pydantic_fields_set__", {*self.__pydantic_fields_set__, *fields})
+        set_attribute(copy, "__pydantic_extra__", None)
+        set_attribute(copy, "__pydantic_private__", None)
         return copy
 
 

@@ -22,8 +22,11 @@ def natural(name: str) -> tuple[tuple[int, int | str], ...]:
 
 
 def _sort_key(key: object) -> tuple[tuple[int, int | str], ...]:
-    if not isinstance(key, str):
-        return ((0, _number(key)),)
+    return _text_key(key) if isinstance(key, str) else ((0, _number(key)),)
+
+
+@cache
+def _text_key(key: str) -> tuple[tuple[int, int | str], ...]:
     return (*natural(key), (-1, ""), (1, key))  # the name itself tells LEAF1 from LEAF01
 
 
@@ -36,9 +39,12 @@ def _number(key: object) -> int | str:
 def _sorted_unique(values: tuple[T, ...]) -> tuple[T, ...]:
     if len(values) < 2:
         return values
-    keys = [getattr(value, "key", value) for value in values]
-    if {*map(type, keys)} <= {int}:  # most are, and order themselves
-        places: list[Any] = keys
+    keys: list[Any] = [getattr(value, "key", value) for value in values]
+    kinds = {*map(type, keys)}
+    if kinds <= {int}:  # most are, and order themselves
+        places = keys
+    elif kinds <= {IPv4Address}:
+        places = [int(key) for key in keys]
     else:
         places = [_sort_key(key) for key in keys]
     if all(map(lt, places, places[1:])):  # in order as they mostly are, so none twice

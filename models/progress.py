@@ -124,6 +124,7 @@ class Progress:
     waits: frozenset[str] = frozenset()  # waves that need an approval
     notes: list[str] = field(default_factory=list)  # what concerns the whole
     failures: list[str] = field(default_factory=list)
+    asks: str = ""  # what somebody has to do now, so that it goes on
 
     def take(self, event: Event, at: float) -> None:
         """Go on by one event that happened at a time."""
@@ -132,6 +133,10 @@ class Progress:
         for wave in self.waves:
             if wave.name == event.wave:
                 wave.take(event)
+        if event.act == "approve" and event.phase is Phase.INTENT:
+            self.asks = f"wave {event.wave} {event.detail}"
+        elif event.act != "approve" or event.phase is Phase.DONE:  # not one that fails
+            self.asks = ""
         if event.act in ("pause", "break-glass", "ignored"):
             self.notes.append(f"{event.act} {event.detail}")
         elif event.phase is Phase.FAILED:

@@ -6,9 +6,12 @@ it, so that a disagreement is a difference of two values.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import BeforeValidator, PlainSerializer
 
 from rocefort.models.base import Frozen
 from rocefort.models.network import End
@@ -58,11 +61,11 @@ class Answer(Frozen):
 
 
 class RoutingState(Frozen):
-    """All answers of one engine, each collection sorted."""
+    """All answers of one engine, each collection sorted; routes are perhaps made when asked for."""
 
     engine: str
     sessions: tuple[BgpSession, ...]
-    routes: tuple[Route, ...]
+    routes: Annotated[Sequence[Route], BeforeValidator(tuple), PlainSerializer(tuple)]
     reachability: Reachability
     answers: tuple[Answer, ...] = ()
 

@@ -1,7 +1,7 @@
 """Load a change into the candidate of the switch, see the device's own difference, commit it."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -23,6 +23,7 @@ from napalm_cloudengine.errors import (
 )
 from napalm_cloudengine.load import Loader, RefusedError, config_text
 from napalm_cloudengine.masking import mask_secrets
+from napalm_cloudengine.patcher import patcher_from
 from napalm_cloudengine.text import (
     Line,
     UnsendableError,
@@ -44,9 +45,6 @@ _TRIAL_UNKNOWN = (
 )
 _SAVE_UNKNOWN = "the running configuration is untouched; whether it was saved is unknown"
 
-# From running and wanted configuration to the commands that lead from one to the other.
-Patcher = Callable[[str, str], str | Iterable[str]]
-
 
 class Changing(Dialogue):
     """The candidate: what is loaded, compared, committed or discarded."""
@@ -61,9 +59,7 @@ class Changing(Dialogue):
     ) -> None:
         options = dict(optional_args or {})
         self._ssh = None  # __del__ may run after a failure below
-        self._patcher: Patcher | None = options.pop("patcher", None)
-        if self._patcher is not None and not callable(self._patcher):
-            raise ValueError("patcher: give a function of running and wanted configuration")
+        self._patcher = patcher_from(options.pop("patcher", None))
         self._persist_id = check_persist_id(options.pop("persist_id", None))
         # whether the trial that this object started has the id; None before it started one
         self._persists: bool | None = None
@@ -241,7 +237,7 @@ class Changing(Dialogue):
         return LineRefusedError(self.name, refused.line.number, line, said, outcome)
 
     def _trial_s(self, revert_in: int) -> int:
-        if isinstance(revert_in, bool) or revert_in not in TRIAL_S:
+        if type(revert_in) is not int or revert_in not in TRIAL_S:  # 60.0 would be sent as `60.0`
             raise CommitError(
                 f"{self.name}: revert_in is {TRIAL_S.start} to {TRIAL_S.stop - 1} seconds on "
                 f"a CloudEngine, not {revert_in!r}; nothing was committed"
@@ -251,7 +247,7 @@ class Changing(Dialogue):
     def _description(self, message: str) -> str:
         try:
             return check_description(message)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise CommitError(f"{self.name}: {error}; nothing was committed") from None
 
     def _check_committed(self, command: str, reply: Reply, *, on_trial: bool) -> None:

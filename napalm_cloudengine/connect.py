@@ -43,6 +43,9 @@ def ssh_options(options: dict[str, Any], timeout_s: float) -> dict[str, Any]:
     """What Netmiko's connection is made with; host keys are always checked."""
     if options.get("ssh_strict") is False:
         raise ValueError("ssh_strict=False: host keys are always checked; give ssh_known_hosts")
+    port = options.get("port") or 22
+    if not (isinstance(port, int | str) and str(port).isdecimal() and 0 < int(port) < 65536):
+        raise ValueError(f"port: {port!r} is not a number from 1 to 65535")
     known_hosts = options.get("ssh_known_hosts") or options.get("alt_key_file")
     ssh: dict[str, Any] = {"conn_timeout": min(timeout_s, CONNECT_S), **netmiko_args(options)}
     if known_hosts:

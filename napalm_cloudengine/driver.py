@@ -33,9 +33,11 @@ class CloudEngineDriver(Trials, Reading, NetworkDriver):  # type: ignore[misc]  
     - `persist_id`: trials carry this id, so that a later session with the same id confirms or
       aborts them. Where the release does not know `persist`, the trial is a plain one;
       `trial_status` tells.
-    - `patcher`: a function of running and wanted configuration, which returns the commands that
-      lead from one to the other; `load_replace_candidate` needs it.
+    - `patcher`: a function of running and wanted configuration, or its name `module:function`,
+      which returns the commands that lead from one to the other; `load_replace_candidate` needs it.
     """
+
+    platform = "cloudengine"  # as NAPALM's own drivers have it, and its tests ask for
 
     def __init__(
         self,

@@ -30,10 +30,12 @@ def config_text(filename: str | None, config: str | None) -> str:
     if filename is None and config is None:
         raise MergeConfigException("nothing to load: give filename or config")
     if filename is None:
-        return config or ""
+        if not isinstance(config, str):
+            raise MergeConfigException(f"config is a text, not {type(config).__name__}")
+        return config
     try:
         return Path(filename).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, TypeError, ValueError) as error:
         raise MergeConfigException(f"{filename}: cannot be read: {error}") from None
 
 

@@ -34,7 +34,6 @@ _MORE = "---- More ----"
 _PAGED = re.compile(r"[ ]*---- More ----[ ]*(?:\x1b\[\d+D(?:[ ]+\x1b\[\d+D)?)?")
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _REFUSALS = ("Error:", "Failed to generate committed config")
-_REFUSED = re.compile(rf"^[ \t]*(?:{'|'.join(_REFUSALS)})", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -139,8 +138,8 @@ def error_lines(text: str) -> tuple[str, ...]:
 
     `Failed to generate committed config` counts too: a commit of older VRP8 fails with it.
     """
-    if not _REFUSED.search(text):
-        return ()  # most replies, and the long ones, which count errors
+    if not any(refusal in text for refusal in _REFUSALS):
+        return ()  # most replies, and the long ones
     return tuple(line.strip() for line in text.splitlines() if line.lstrip().startswith(_REFUSALS))
 
 

@@ -129,8 +129,11 @@ class Reading(Dialogue):
     def cli(self, commands: list[str], encoding: str = "text") -> dict[str, str]:
         """The reply to each command; CommandErrorException on the first that is refused.
 
-        ValueError, before anything is sent, for what is not one line.
+        TypeError for what is not a list (a text's letters would each be sent), ValueError for what
+        is not one line; both before anything is sent.
         """
+        if not isinstance(commands, list | tuple):
+            raise TypeError(f"cli: give a list of commands, not a {type(commands).__name__}")
         if encoding != "text":
             raise ValueError(f"cli(encoding={encoding!r}): a CloudEngine answers in text only")
         for command in commands:

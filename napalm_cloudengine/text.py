@@ -63,8 +63,12 @@ def quotable(text: str) -> str:
 
 
 def check_description(message: str) -> str:
-    """The message as a commit description; ValueError when a switch could not take it."""
-    words = " ".join(message.split(" "))
+    """The message as a commit description; TypeError, ValueError where no switch could take it."""
+    if not isinstance(message, str):
+        raise TypeError(f"a commit message is a text, not {message!r}")
+    words = message.strip(" ")
+    if not words:
+        raise ValueError("a commit message of blanks describes nothing: leave it out")
     if why := why_not_typed(words):
         raise ValueError(f"a commit message {why}")
     if not words.isascii() or len(words) > MAX_DESCRIPTION_CHARS:
@@ -72,7 +76,7 @@ def check_description(message: str) -> str:
             f"a commit message is at most {MAX_DESCRIPTION_CHARS} ASCII characters on a "
             f"CloudEngine, this one has {len(words)}"
         )
-    return words.strip()
+    return words
 
 
 def check_persist_id(value: object) -> str:

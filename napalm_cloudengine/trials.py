@@ -41,7 +41,7 @@ class Trials(Changing):
         on_trial = self._running(NOTHING_CHANGED)  # before the question: still on trial then
         trial = self._require_trial("confirm")
         if self.compare_config():
-            raise CandidateNotOursError(self.name, "a confirm would commit them too, so none went")
+            raise self._more_than_the_trial()
         command, reply = self._first_accepted(self._ways("commit", trial, self._persist_id))
         self._require_accepted(command, reply)
         after = self._trial_status(_CONFIRM_UNKNOWN)
@@ -94,6 +94,14 @@ class Trials(Changing):
             raise QuestionRefusedError(self.name, command, reply.refused, "nothing was rolled back")
         if reply.errors or "rollback succeeded" not in reply.text:
             raise CommitError(f"{self.name}: '{command}' failed: {reply.said}")
+
+    def _more_than_the_trial(self) -> CommitError:
+        if not self._loaded:
+            return CandidateNotOursError(self.name, "a confirm would commit them too, so none went")
+        return CommitError(
+            f"{self.name}: a change that was loaded during the trial is not committed; a confirm "
+            "would commit it too, so none went; discard it first"
+        )
 
     def _require_trial(self, act: str) -> parse.TrialStatus:
         self._system_view()

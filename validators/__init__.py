@@ -40,6 +40,7 @@ from rocefort.validators import (
 )
 from rocefort.validators.additive import TITLES as GROWTH_TITLES
 from rocefort.validators.batfish_verification import BATFISH_TITLES
+from rocefort.validators.by_switch import Judgements
 from rocefort.validators.change_verification import CHANGE_TITLES
 from rocefort.validators.failure_verification import FAILURE_TITLES
 from rocefort.validators.host_settings import HOST_REGISTRY, HostRule, HostSubject
@@ -52,6 +53,7 @@ from rocefort.validators.live import (
     intended_of,
     watched,
 )
+from rocefort.validators.overview import Overview
 from rocefort.validators.rules import FAMILIES, Rule, Verdict, ordered
 from rocefort.validators.selection import selected
 from rocefort.validators.verification import TITLES
@@ -120,15 +122,19 @@ def check(
     *,
     run: Sequence[Rule] | None = None,
     today: date | None = None,
+    judgements: Judgements | None = None,
 ) -> Report:
     """Run rules on a network; what cannot be judged, and what is waived, is in the report too.
 
     run: these rules only (default: all). today: the day that waivers are held against (default:
-    today in UTC). Raises BadInput for a waiver of a rule that does not exist.
+    today in UTC). judgements: given to the checks of two versions of a network, so that a Node
+    that both hold is judged by itself once. Raises BadInput for a waiver of a rule that does not
+    exist.
     """
     known, ran = sources or Sources(), rules() if run is None else tuple(run)
     _check_waivers(network, known)
-    verdicts = [verdict for rule in ran for verdict in rule.run(network, known)]
+    overview = Overview(network, known, judgements or Judgements())
+    verdicts = [verdict for rule in ran for verdict in rule.run(overview)]
     return _report(network, known, ran, verdicts, today)
 
 
@@ -149,10 +155,11 @@ def check_live(  # noqa: PLR0913 - what, against what, by which rules
     known, ran = sources or Sources(), live_rules() if run is None else tuple(run)
     _check_waivers(network, known)
     intended = intended_of(network) if intended is None else intended
+    overview = Overview(network, known)
     verdicts = [
         verdict
         for rule in ran
-        for verdict in watched(rule, LiveSubject(network, known, rule, readings, intended))
+        for verdict in watched(rule, LiveSubject(overview, rule, readings, intended))
     ]
     return _report(network, known, ran, verdicts, today)
 
@@ -171,7 +178,8 @@ def check_hosts(
     """
     known, ran = sources or Sources(), host_rules_of()
     _check_waivers(network, known)
-    subjects = (HostSubject(network, known, rule, plans, seen) for rule in ran)
+    overview = Overview(network, known)
+    subjects = (HostSubject(overview, rule, plans, seen) for rule in ran)
     verdicts = [v for subject in subjects for v in subject.rule.judge(subject)]
     return _report(network, known, ran, verdicts, today)
 
@@ -191,7 +199,7 @@ def _report(
     findings = [verdict for verdict in verdicts if isinstance(verdict, Finding)]
     not_judged = [verdict for verdict in verdicts if isinstance(verdict, NotJudged)]
     order = {rule.id: index for index, rule in enumerate(ran)}
-    findings.sort(key=lambda f: (order[f.rule], *_severity_place(f)))
+    findings.sort(key=lambda f: _severity_place(f, order))
     report = Report(
         network=network.name,
         rules=tuple(order),
@@ -199,13 +207,18 @@ def _report(
         not_judged=tuple(sorted(not_judged, key=lambda n: (order[n.rule], *_place(n), n.reason))),
     )
     found = sort_out(report, network, sources, today)
-    standing = sorted(found.findings, key=lambda f: (order[f.rule], *_severity_place(f)))
+    if not network.waivers:
+        return found
+    standing = sorted(found.findings, key=lambda f: _severity_place(f, order))
     return found.model_copy(update={"findings": tuple(standing)})
 
 
-def _severity_place(finding: Finding) -> tuple[object, ...]:
-    line = finding.where.line or 0
-    return list(Severity).index(finding.severity), *_place(finding), line, finding.message
+GRADES = {severity: grade for grade, severity in enumerate(Severity)}
+
+
+def _severity_place(finding: Finding, order: Mapping[str, int]) -> tuple[object, ...]:
+    grade, line = GRADES[finding.severity], finding.where.line or 0
+    return order[finding.rule], grade, *_place(finding), line, finding.message
 
 
 def _place(verdict: Finding | NotJudged) -> tuple[object, ...]:

@@ -11,9 +11,9 @@ from ipaddress import IPv4Address
 from rocefort.models.finding import Severity
 from rocefort.models.interface import Interface
 from rocefort.models.keyed import natural
-from rocefort.models.network import End, Link, Network, Node, Role, Server
+from rocefort.models.network import End, Link, Node, Role, Server
 from rocefort.models.wording import listing
-from rocefort.validators.ports import is_fabric_link
+from rocefort.validators.overview import Cable, Overview
 from rocefort.validators.rules import Need, Place, Subject, Verdict, rule
 
 
@@ -53,7 +53,7 @@ def unique_addresses(subject: Subject) -> Iterator[Verdict]:
     A switch's router id may be the address of its own loopback. Everything else that shares an
     address takes traffic from the other; give one of them another.
     """
-    for number, sharing in _shared(subject.network).items():
+    for number, sharing in _shared(subject.overview).items():
         address = IPv4Address(number)
         owners = sorted(sharing, key=lambda owner: owner.order)
         at_home = {owner.device for owner in owners if owner.kind is Kind.INTERFACE}
@@ -68,20 +68,21 @@ def unique_addresses(subject: Subject) -> Iterator[Verdict]:
             )
 
 
-def _shared(network: Network) -> dict[int, list[Owner]]:
+def _shared(overview: Overview) -> dict[int, list[Owner]]:
     """Owners of each address that has several, by its number."""
-    users: dict[int, list[tuple[Node, Interface | None] | Server]] = defaultdict(list)
+    interfaces, network = overview.owners, overview.network
+    others: dict[int, list[tuple[Node, Interface | None] | Server]] = defaultdict(list)
     for node in network.nodes:
-        for interface in node.device.interfaces:
-            for address in interface.addresses:
-                users[int(address)].append((node, interface))
         bgp = node.device.bgp
         if bgp is not None and bgp.router_id is not None:
-            users[int(bgp.router_id)].append((node, None))
+            others[int(bgp.router_id)].append((node, None))
     for server in network.servers or ():
-        users[int(server.address)].append(server)
+        others[int(server.address)].append(server)
+    twice = [number for number, found in interfaces.items() if found[1:]]
+    twice += [number for number, found in others.items() if found[1:] or number in interfaces]
     return {
-        number: [_owner(user) for user in found] for number, found in users.items() if found[1:]
+        number: [_owner(user) for user in (*interfaces.get(number, ()), *others.get(number, ()))]
+        for number in twice
     }
 
 
@@ -144,17 +145,24 @@ def one_subnet_per_link(subject: Subject) -> Iterator[Verdict]:
 
     Otherwise neither end reaches the other, and the BGP session on the link stays down.
     """
-    for link in subject.links:
-        yield from _link_subnet(subject, link)
+    for cable in subject.overview.cables:
+        if not _in_one_subnet(*cable.interfaces):
+            yield from _link_subnet(subject, cable)
 
 
-def _link_subnet(subject: Subject, link: Link) -> Iterator[Verdict]:
-    network = subject.network
-    a, b = network.interface(link.a), network.interface(link.b)
+def _in_one_subnet(a: Interface | None, b: Interface | None) -> bool:
+    """Whether two ports have addresses of one subnet; so it is where there is no such port."""
     if a is None or b is None:
-        return  # TOP003 reports it
+        return True  # TOP003 reports it
+    return any(x.network == y.network for x in a.addresses for y in b.addresses)
+
+
+def _link_subnet(subject: Subject, cable: Cable) -> Iterator[Verdict]:
+    link, (a, b) = cable.link, cable.interfaces
+    if a is None or b is None:
+        return
     bare = [end for end, i in ((link.a, a), (link.b, b)) if not i.addresses]
-    if len(bare) == 2 and not is_fabric_link(network, link):
+    if len(bare) == 2 and cable.uplink is None:
         yield from _switched(subject, link)
     elif bare:
         other = link.b if bare[0] == link.a else link.a
@@ -164,7 +172,7 @@ def _link_subnet(subject: Subject, link: Link) -> Iterator[Verdict]:
             "make the port a routed one (undo portswitch) and give it an address",
             path="addresses",
         )
-    elif not {i.network for i in a.addresses} & {i.network for i in b.addresses}:
+    else:
         yield subject.finding(
             link.a,
             f"{a.addresses[0]} here and {b.addresses[0]} at {link.b} are not in one subnet",
@@ -200,7 +208,7 @@ def unique_names(subject: Subject) -> Iterator[Verdict]:
         hosts[node.name.casefold()].append((f"switch {node.name}", node))
     for server in sorted(subject.servers, key=lambda server: natural(server.name)):
         hosts[server.name.casefold()].append((f"server {server.name}", server.port))
-    for (first, _), *others in hosts.values():
+    for (first, _), *others in (found for found in hosts.values() if found[1:]):
         for label, place in others:
             yield subject.finding(
                 place,

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import IPv4Address
+from typing import NamedTuple
 
-from rocefort.models.bgp import Bfd, Bgp, BgpPeer, BgpSettings
+from rocefort.models.bgp import Bfd, BgpPeer, BgpSettings
 from rocefort.models.finding import Severity
-from rocefort.models.keyed import natural
-from rocefort.models.network import End, Link, Network, Node, Role
+from rocefort.models.network import Node, Role
 from rocefort.models.wording import listing
 from rocefort.validators.bgp_authentication import authentication, differing, unreadable
-from rocefort.validators.ports import ends_of, is_fabric_link
+from rocefort.validators.by_switch import Said, Switch
+from rocefort.validators.overview import Cable, Overview, Owner
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
 KEEPALIVE_S, HOLD_S = 60, 180  # defaults of `timer`, V300R023C00
@@ -26,9 +26,11 @@ class Speaker:
     By the numbers of addresses, which are found faster than the addresses themselves.
     """
 
-    def __init__(self, node: Node, bgp: Bgp) -> None:
+    def __init__(self, node: Node) -> None:
+        if node.device.bgp is None:
+            raise ValueError(f"{node.name} has no BGP process")
         self.node = node
-        self.bgp = bgp
+        self.bgp = bgp = node.device.bgp
         self.peers = {int(peer.address): peer for peer in bgp.peers}
         self._subnets = {
             (a.network.prefixlen, int(a.network.network_address)): (a.ip, interface.name)
@@ -40,7 +42,13 @@ class Speaker:
     @cached_property
     def sides(self) -> dict[int, Side]:
         """Each peer seen from here, so that its settings are worked out once for both ends."""
-        return {number: Side(self, peer) for number, peer in self.peers.items()}
+        return {number: self._side(peer) for number, peer in self.peers.items()}
+
+    def _side(self, peer: BgpPeer) -> Side:
+        own, local = self.bgp.settings(peer), self.local(peer.address)
+        number = None if local is None else int(local[0])
+        terms = own.bfd_enabled, own.bfd, own.keepalive_s, own.hold_s, own.password, own.keychain
+        return Side(self, peer, own, local, number, terms)
 
     def local(self, peer: IPv4Address) -> tuple[IPv4Address, str] | None:
         """Own address and interface in a peer's subnet, the longest first."""
@@ -53,27 +61,28 @@ class Speaker:
         return None
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(NamedTuple):
     """One configured peer: who peers with whom."""
 
     speaker: Speaker
     peer: BgpPeer
+    settings: BgpSettings  # after its group's share
+    local: tuple[IPv4Address, str] | None  # own address and interface in the peer's subnet
+    number: int | None  # of that address
+    terms: tuple[object, ...]  # what both ends of a session must have alike
 
     @property
     def node(self) -> Node:
         """The switch that has the peer."""
         return self.speaker.node
 
-    @cached_property
-    def settings(self) -> BgpSettings:
-        """What the peer has after its group's share."""
-        return self.speaker.bgp.settings(self.peer)
-
-    @cached_property
-    def local(self) -> tuple[IPv4Address, str] | None:
-        """Own address and interface in the peer's subnet."""
-        return self.speaker.local(self.peer.address)
+    def agrees(self, speaker: Speaker | None) -> bool:
+        """Whether the session to a far end is as it should be, as nearly all are."""
+        if speaker is None or speaker is self.speaker or self.number is None:
+            return False
+        other = speaker.sides.get(self.number)
+        as_expected = self.settings.asn == speaker.bgp.asn
+        return as_expected and other is not None and self.terms == other.terms
 
     @property
     def path(self) -> str:
@@ -108,47 +117,38 @@ def ends_agree(subject: Subject) -> Iterator[Verdict]:
     smaller hold time, so one of the two is not what somebody meant. Texts of switches do not tell
     whether two passwords are the same: then only their being there is judged.
     """
-    network = subject.network
-    owners = _owners(network)
-    speakers = {n.name: Speaker(n, n.device.bgp) for n in network.nodes if n.device.bgp}
-    cabled = {end for link in subject.links for end in (link.a, link.b)}
+    network, overview = subject.network, subject.overview
+    made, owners = overview.judgements.made, overview.owners
+    speakers = {n.name: made(Speaker, n) for n in network.nodes if n.device.bgp}
     exits = {(exit_.leaf, int(exit_.peer)) for exit_ in network.exits or ()}
     for node in network.nodes:
         if node.name not in speakers:
             yield from _no_process(subject, node)
+    yield from subject.by_switch(_own_sides)
     for speaker in speakers.values():
         for address, side in speaker.sides.items():
             far = _far(side, owners.get(address, []), speakers)
-            yield from _own_side(subject, side)
+            if far is not None and side.agrees(speakers.get(far.name)):
+                continue
             if far is None and (speaker.node.name, address) in exits:
                 continue  # the far end is outside: BGP004 judges this one
             if far is None:
-                yield from _nobody(subject, side, cabled)
+                yield from _nobody(subject, side)
             else:
                 yield from _far_side(subject, side, far, speakers.get(far.name))
-    for link in subject.links:
-        yield from _no_session(subject, link, speakers)
+    for cable in overview.cables:
+        yield from _no_session(subject, cable, speakers)
     yield from unreadable(subject)
 
 
-def _owners(network: Network) -> dict[int, list[Node]]:
-    """Switches that have an address, by its number: an IPv4Address hashes slowly."""
-    owners: defaultdict[int, list[Node]] = defaultdict(list)
-    for node in sorted(network.nodes, key=lambda node: natural(node.name)):
-        for interface in node.device.interfaces:
-            for address in interface.addresses:
-                owners[int(address)].append(node)
-    return owners
-
-
-def _far(side: Side, owners: list[Node], speakers: dict[str, Speaker]) -> Node | None:
+def _far(side: Side, owners: list[Owner], speakers: dict[str, Speaker]) -> Node | None:
     """The switch that has the peer's address; of several (ADR001) the one that peers back."""
     local = side.local
-    for node in owners:
+    for node, _ in owners if owners[1:] else ():
         speaker = speakers.get(node.name)
         if speaker is not None and local is not None and int(local[0]) in speaker.peers:
             return node
-    return owners[0] if owners else None
+    return owners[0][0] if owners else None
 
 
 def _no_process(subject: Subject, node: Node) -> Iterator[Verdict]:
@@ -163,30 +163,37 @@ def _no_process(subject: Subject, node: Node) -> Iterator[Verdict]:
         )
 
 
-def _own_side(subject: Subject, side: Side) -> Iterator[Verdict]:
+def _own_sides(switch: Switch) -> Iterator[Said]:
     """What one end alone shows to be wrong."""
-    peer, settings = side.peer.address, side.settings
-    if settings.asn is None:
-        yield subject.finding(
-            side.node,
-            f"peer {peer} has no AS number",
-            "add `peer .. as-number` to the peer or its group",
-            path=side.path,
-        )
-    if not settings.active:
-        yield subject.finding(
-            side.node,
-            f"peer {peer} is not enabled in the IPv4 family, so it brings no routes",
-            "add `peer .. enable` under ipv4-family unicast",
-            path=side.path,
-        )
-    if settings.bfd_enabled and not side.node.device.bfd:
-        yield subject.finding(
-            side.node,
-            f"peer {peer} has BFD enabled, but BFD is off on the switch",
-            "add `bfd` in the system view",
-            path=side.path,
-        )
+    node = switch.node
+    bgp = node.device.bgp
+    for peer in bgp.peers if bgp else ():
+        settings = bgp.settings(peer) if bgp else peer
+        bfd_is_missing = settings.bfd_enabled and not node.device.bfd
+        if settings.asn is not None and settings.active and not bfd_is_missing:
+            continue
+        path = f"bgp.peers[{peer.address}]"
+        if settings.asn is None:
+            yield switch.finding(
+                node,
+                f"peer {peer.address} has no AS number",
+                "add `peer .. as-number` to the peer or its group",
+                path=path,
+            )
+        if not settings.active:
+            yield switch.finding(
+                node,
+                f"peer {peer.address} is not enabled in the IPv4 family, so it brings no routes",
+                "add `peer .. enable` under ipv4-family unicast",
+                path=path,
+            )
+        if bfd_is_missing:
+            yield switch.finding(
+                node,
+                f"peer {peer.address} has BFD enabled, but BFD is off on the switch",
+                "add `bfd` in the system view",
+                path=path,
+            )
 
 
 def _far_side(
@@ -212,10 +219,10 @@ def _far_side(
         yield from _pair(subject, side, local[0], speaker)
 
 
-def _nobody(subject: Subject, side: Side, cabled: set[End]) -> Iterator[Verdict]:
+def _nobody(subject: Subject, side: Side) -> Iterator[Verdict]:
     """A text directory may lack the far end's file; a fabric, or a known cable, may not."""
     local = side.local
-    known = local is not None and End(device=side.node.name, interface=local[1]) in cabled
+    known = local is not None and (side.node.name, local[1]) in subject.overview.cabled
     if subject.network.origin == "text" and not known:
         yield subject.not_judged(
             side.node, "the configuration of a peer is not among the texts", path=side.path
@@ -281,17 +288,18 @@ def _timers(subject: Subject, side: Side, other: Side) -> Iterator[Verdict]:
             )
 
 
-def _no_session(subject: Subject, link: Link, speakers: dict[str, Speaker]) -> Iterator[Verdict]:
+def _no_session(subject: Subject, cable: Cable, speakers: dict[str, Speaker]) -> Iterator[Verdict]:
     """A link that neither end uses; a session with one end missing is told by the other end."""
-    for end, other in ends_of(link):
-        speaker, far = speakers.get(end.device), subject.network.interface(other)
+    a, b = cable.link.a, cable.link.b
+    for end, far in ((a, cable.interfaces[1]), (b, cable.interfaces[0])):
+        speaker = speakers.get(end.device)
         if speaker is None or far is None or not far.addresses:
             return  # TOP003, ADR003 or the missing process tell it
         if any(int(address) in speaker.peers for address in far.addresses):
             return
     yield subject.finding(
-        link.a,
-        f"no BGP session on the link to {link.b}",
+        a,
+        f"no BGP session on the link to {b}",
         "configure the peers at both ends, or remove the link",
     )
 
@@ -318,7 +326,7 @@ def ecmp_width(subject: Subject) -> Iterator[Verdict]:
         yield subject.not_judged(None, "the number of spines is not known")
         return
     asns = sorted({node.device.bgp.asn for node in spine_nodes if node.device.bgp})
-    widths = _parallel(network)
+    widths = _parallel(subject.overview)
     for node in (*spine_nodes, *network.role(Role.LEAF)):
         if node.device.bgp is None:
             continue  # BGP001 reports it
@@ -363,18 +371,10 @@ def _width_to_come(subject: Subject, node: Node, maximum: int, needed: int) -> I
         )
 
 
-def _parallel(network: Network) -> Counter[str]:
+def _parallel(overview: Overview) -> Counter[str]:
     """Equal paths by links alone: all uplinks of a leaf, a spine's links to one leaf."""
-    uplinks: Counter[str] = Counter()
-    pairs: Counter[tuple[str, str]] = Counter()
-    for link in network.links or ():
-        if not is_fabric_link(network, link):
-            continue
-        for end, other in ends_of(link):
-            if network.by_name[end.device].role is Role.LEAF:
-                uplinks[end.device] += 1
-            else:
-                pairs[end.device, other.device] += 1
+    uplinks = Counter(leaf.device for leaf, _ in overview.uplinks)
+    pairs = Counter((spine.device, leaf.device) for leaf, spine in overview.uplinks)
     for (spine, _), count in pairs.items():
         uplinks[spine] = max(uplinks[spine], count)
     return uplinks

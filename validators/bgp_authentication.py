@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from rocefort.models.bgp import BgpSettings
 from rocefort.models.finding import Severity
-from rocefort.models.network import Node
 from rocefort.models.secret import CIPHER, CLEAR, is_reference
+from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.rules import Subject, Verdict, rule
 
 READABLE = (" simple ****", " plain ****")  # ends of lines whose secret was masked
@@ -57,29 +57,33 @@ def no_readable_secret(subject: Subject) -> Iterator[Verdict]:
     have saved were typed into a file. Set the secret again with `cipher`, and change it: it has
     been seen.
     """
-    for node in subject.network.nodes:
-        yield from _readable_passwords(subject, node)
-        for line in node.unmodelled:
-            if any(f"{end} " in f"{line.text} " for end in READABLE):
-                yield subject.finding(
-                    node,
-                    f"`{line.text}` shows its secret",
-                    "set it again with `cipher`, and change it",
-                    path=f"unmodelled[{line.line}]",
-                )
+    yield from subject.by_switch(_secrets)
 
 
-def _readable_passwords(subject: Subject, node: Node) -> Iterator[Verdict]:
+def _secrets(switch: Switch) -> Iterator[Said]:
+    node = switch.node
+    yield from _readable_passwords(switch)
+    for line in node.unmodelled:
+        if any(f"{end} " in f"{line.text} " for end in READABLE):
+            yield switch.finding(
+                node,
+                f"`{line.text}` shows its secret",
+                "set it again with `cipher`, and change it",
+                path=f"unmodelled[{line.line}]",
+            )
+
+
+def _readable_passwords(switch: Switch) -> Iterator[Said]:
+    node = switch.node
     bgp = node.device.bgp
     if bgp is None:
         return
-    rows = [(f"bgp.groups[{g.name}]", f"group {g.name}", g.password) for g in bgp.groups]
-    rows += [(f"bgp.peers[{p.address}]", f"peer {p.address}", p.password) for p in bgp.peers]
-    for path, what, password in rows:
-        if password == CLEAR:
-            yield subject.finding(
-                node,
-                f"the BGP password of {what} can be read",
-                "set it again with `cipher`, and change it",
-                path=f"{path}.password",
-            )
+    rows = [("group", group.name) for group in bgp.groups if group.password == CLEAR]
+    rows += [("peer", str(peer.address)) for peer in bgp.peers if peer.password == CLEAR]
+    for kind, name in rows:
+        yield switch.finding(
+            node,
+            f"the BGP password of {kind} {name} can be read",
+            "set it again with `cipher`, and change it",
+            path=f"bgp.{kind}s[{name}].password",
+        )

@@ -9,33 +9,26 @@ its best in the first round that offers it one.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
-from typing import NamedTuple
 
 from rocefort.models.bgp import Bgp
 from rocefort.models.device import Device
 from rocefort.models.network import Sources
 from rocefort.models.routing import SessionStatus
-from rocefort.validators.bgp_sessions import Session
+from rocefort.validators.bgp_sessions import Peerings
+from rocefort.validators.learned import Learned, Selection, Speakers
 from rocefort.validators.near import near_to
-from rocefort.validators.path_vector import Edges, Graph, Table, Way
+from rocefort.validators.path_vector import Graph, Table, Way
 from rocefort.validators.prefix_table import PrefixTable
+from rocefort.validators.settling import Groups, Settled
 from rocefort.validators.underlay import Place, Underlay, refuse
 
 Rank = tuple[int, int]  # router id and address of the neighbour: the last two tie-breakers
 Entries = tuple[tuple[int, int, int, int, bool], ...]  # bits, length, ge, le, permit
 Policy = tuple[tuple[bool, Entries | None], ...]  # nodes: permit, entries of their prefix list
-
-
-class Selection(NamedTuple):
-    """What one device makes of one prefix."""
-
-    as_path: tuple[int, ...]  # of the best route; empty for its own
-    next_hops: tuple[IPv4Address, ...]  # sorted; empty for its own
-    ties: tuple[IPv4Address, ...]  # next hops of all routes of that length
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +44,31 @@ class _Edge:
 
 @dataclass(frozen=True)
 class PrefixClass:
-    """Prefixes with one fate, and the selection of every device that has a route to them."""
+    """Prefixes with one fate, and what every device makes of them."""
 
     prefixes: tuple[IPv4Network, ...]
-    selections: Mapping[str, Selection]
     origins: frozenset[str]
     denied: int  # bit set of policies that they do not pass
-    solve: Callable[[], Table] = field(repr=False, compare=False)
+    speakers: Speakers = field(repr=False)
+    settled: Settled = field(repr=False)
     lender: PrefixClass | None = field(
         default=None, repr=False, compare=False
     )  # of another version
 
-    @cached_property
+    @property
     def table(self) -> Table:
-        """The same by number."""
-        return self.solve()
+        """What every device, by number, makes of them."""
+        return self.settled.table
+
+    @cached_property
+    def learned(self) -> Learned:
+        """Next hops by device."""
+        return Learned(self.speakers, self.settled)
+
+    @cached_property
+    def selections(self) -> Mapping[str, Selection]:
+        """The selection of every device that has a route to them."""
+        return self.speakers.selections(self.settled)
 
 
 @dataclass(frozen=True)
@@ -73,10 +76,19 @@ class Routing:
     """All BGP tables, and what they were computed from, by number."""
 
     classes: tuple[PrefixClass, ...]
-    names: tuple[str, ...]  # of devices that speak BGP
+    speakers: Speakers
     graph: Graph
-    next_hops: tuple[IPv4Address, ...]  # by edge; ascending among the edges of one receiver
     policies: tuple[Policy, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of devices that speak BGP."""
+        return self.speakers.names
+
+    @property
+    def next_hops(self) -> tuple[IPv4Address, ...]:
+        """By edge; ascending among the edges of one receiver."""
+        return self.speakers.next_hops
 
     def denied(self, prefix: IPv4Network) -> int:
         """Policies that a prefix does not pass, as a bit set."""
@@ -113,15 +125,15 @@ class Routing:
     def _named(self) -> PrefixTable:
         return PrefixTable(self._naming)
 
-    @cached_property
+    @property
     def numbers(self) -> dict[str, int]:
         """Number of a device that speaks BGP."""
-        return {name: number for number, name in enumerate(self.names)}
+        return self.speakers.numbers
 
 
 def solve_bgp(
     underlay: Underlay,
-    sessions: Sequence[Session],
+    peers: Peerings,
     sources: Sources,
     known: Routing | None = None,
 ) -> Routing:
@@ -134,28 +146,51 @@ def solve_bgp(
     Raises Refused for a policy or prefix list that is not defined.
     """
     policies: dict[Policy, int] = {}
-    edges = sorted(
-        _edges(underlay, sessions, policies, sources), key=lambda e: (e.receiver, int(e.next_hop))
-    )
+    edges = list(_edges(underlay, peers, policies, sources))
     names = tuple(node.name for node in underlay.network.nodes if node.device.bgp is not None)
     hops = tuple(edge.next_hop for edge in edges)
-    routing = Routing((), names, _graph(underlay, names, edges), hops, tuple(policies))
-    memo: dict[Edges, tuple[IPv4Address, ...]] = {}
+    graph = _graph(underlay, names, edges)
+    speakers = Speakers(names, hops, Groups(graph))
+    routing = Routing((), speakers, graph, tuple(policies))
     near = near_to(known, routing) if known else None
     classes = []
     for (origins, passed), prefixes in _classes(underlay, routing).items():
-        group = near.lent(prefixes, origins) if near else None
-        if group is None:
-            group = _solved(routing, prefixes, origins, ~passed, memo)
-        elif not (near and near.same):  # other numbers
-            solve = partial(_table, routing, origins, ~passed)
-            group = replace(group, denied=~passed, solve=solve)
-        classes.append(group)
+        lender = near.lender(prefixes, origins) if near else None
+        if lender is not None and near and near.same:
+            classes.append(replace(lender, prefixes=prefixes, lender=lender))
+            continue
+        numbers = sorted(routing.numbers[name] for name in origins)
+        settled = speakers.groups.settle(numbers, ~passed)
+        classes.append(PrefixClass(prefixes, origins, ~passed, speakers, settled, lender))
     return replace(routing, classes=tuple(classes))
 
 
-def _table(routing: Routing, origins: frozenset[str], denied: int) -> Table:
-    return routing.graph.spread(sorted(routing.numbers[name] for name in origins), denied)
+def same_input(before: Underlay, after: Underlay) -> bool:
+    """Whether BGP has the same to go on in two versions whose sessions are the same.
+
+    Switches that are one object in both need not be compared.
+    """
+    known = before.network.by_name
+    if known.keys() != after.network.by_name.keys():
+        return False
+    return all(
+        (
+            node is known[node.name]
+            and before.connected[node.name] is after.connected[node.name]
+            and before.static[node.name] is after.static[node.name]
+        )
+        or _read(before, node.name) == _read(after, node.name)
+        for node in after.network.nodes
+    )
+
+
+def _read(underlay: Underlay, name: str) -> tuple[object, ...]:
+    """What of a switch `solve_bgp` reads, beside its sessions."""
+    device = underlay.network.by_name[name].device
+    own = underlay.connected[name].keys() | underlay.static[name].keys()
+    originated = [prefix for prefix in device.bgp.networks if prefix in own] if device.bgp else []
+    policies = device.route_policies, device.prefix_lists
+    return device.bgp, _router_id(device), originated, policies
 
 
 def _graph(underlay: Underlay, names: Sequence[str], edges: Sequence[_Edge]) -> Graph:
@@ -181,67 +216,35 @@ def _graph(underlay: Underlay, names: Sequence[str], edges: Sequence[_Edge]) -> 
     )
 
 
-def _solved(
-    routing: Routing,
-    prefixes: tuple[IPv4Network, ...],
-    origins: frozenset[str],
-    denied: int,
-    memo: dict[Edges, tuple[IPv4Address, ...]],
-) -> PrefixClass:
-    """One class; `memo` lets the same next hops be one object, of which there are few."""
-    table = _table(routing, origins, denied)
-
-    def hops(edges: Edges) -> tuple[IPv4Address, ...]:
-        if edges not in memo:
-            memo[edges] = tuple(routing.next_hops[edge] for edge in edges)
-        return memo[edges]
-
-    selections = {}
-    made = tuple.__new__  # half the time of Selection(...), which would only call it
-    rows = zip(routing.names, table.sent, table.used, table.tied, strict=True)
-    for name, path, used, tied in rows:
-        if path is not None:
-            next_hops = hops(used)
-            ties = next_hops if used is tied else hops(tied)
-            selections[name] = made(Selection, (path[1:], next_hops, ties))
-    return PrefixClass(prefixes, selections, origins, denied, lambda: table)
-
-
 def _edges(
-    underlay: Underlay,
-    sessions: Iterable[Session],
-    policies: dict[Policy, int],
-    sources: Sources,
+    underlay: Underlay, peers: Peerings, policies: dict[Policy, int], sources: Sources
 ) -> Iterator[_Edge]:
+    """Edges in the order of the sessions, which are sorted by receiver and next hop."""
     compiled: dict[tuple[str, str], int] = {}
+    nodes = underlay.network.by_name
+    router_ids = {name: _router_id(node.device) for name, node in nodes.items()}
 
-    def bit(device: Device, address: IPv4Address, direction: str, name: str | None) -> int:
-        if name is None:
+    def bit(name: str, address: IPv4Address, direction: str, policy: str | None) -> int:
+        if policy is None:
             return 0
-        key = (device.name, name)
+        key = (name, policy)
         if key not in compiled:
-            place = Place(device.name, f"bgp.peers[{address}].{direction}_policy")
-            policy = _compile(device, name, place, sources)
-            compiled[key] = 1 << policies.setdefault(policy, len(policies))
+            place = Place(name, f"bgp.peers[{address}].{direction}_policy")
+            found = _compile(nodes[name].device, policy, place, sources)
+            compiled[key] = 1 << policies.setdefault(found, len(policies))
         return compiled[key]
 
-    for session in sessions:  # of a peer that is down too: its policy may be asked for a cause
-        receiver, address = underlay.network.by_name[session.device].device, session.peer
-        imported, exported = _policy_names(receiver, address)
-        needed = bit(receiver, address, "import", imported)
-        bit(receiver, address, "export", exported)
+    for session in peers.all:  # of a peer that is down too: its policy may be asked for a cause
+        receiver, address = session.device, session.peer
+        own = peers.settings(receiver, address)
+        needed = bit(receiver, address, "import", own.import_policy)
+        bit(receiver, address, "export", own.export_policy)
         if session.status is not SessionStatus.ESTABLISHED or session.far is None:
             continue
-        sender, address = underlay.network.by_name[session.far[0]].device, session.far[1]
-        needed |= bit(sender, address, "export", _policy_names(sender, address)[1])
-        rank = (_router_id(sender), int(session.peer))
-        yield _Edge(sender.name, session.device, session.peer, rank, needed)
-
-
-def _policy_names(device: Device, address: IPv4Address) -> tuple[str | None, str | None]:
-    """Names of the policies of a peer, for import and for export."""
-    settings = device.bgp.settings_at(address) if device.bgp else None
-    return (settings.import_policy, settings.export_policy) if settings else (None, None)
+        sender, address = session.far
+        needed |= bit(sender, address, "export", peers.settings(sender, address).export_policy)
+        rank = (router_ids[sender], int(session.peer))
+        yield _Edge(sender, receiver, session.peer, rank, needed)
 
 
 def _router_id(device: Device) -> int:
@@ -292,7 +295,7 @@ def denying(device: Device, prefix: IPv4Network, sources: Sources) -> str | None
     The device is one that `solve_bgp` took, so all its policies and lists are defined.
     """
     for peer in device.bgp.peers if device.bgp else ():
-        if name := _policy_names(device, peer.address)[1]:
+        if device.bgp and (name := device.bgp.settings(peer).export_policy):
             place = Place(device.name, f"bgp.peers[{peer.address}].export_policy")
             policy = _compile(device, name, place, sources)
             if not _passes(policy, int(prefix.network_address), prefix.prefixlen):

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface
+from itertools import chain
+from operator import is_
 
 from rocefort.models.bgp import Bgp, BgpPeer, BgpSettings
 from rocefort.models.device import Device
+from rocefort.models.interface import kind_of
 from rocefort.models.network import Network, Sources
 from rocefort.models.routing import SessionStatus
-from rocefort.validators.prefix_table import PrefixTable
 from rocefort.validators.underlay import Place, Port, Underlay, refuse
 
 _MISMATCH = SessionStatus.NOT_COMPATIBLE
@@ -43,32 +45,64 @@ class _End:
     settings: BgpSettings
     local: tuple[Port, IPv4Address] | None  # interface and address in the peer's subnet
 
+    @property
+    def ready(self) -> bool:
+        """Whether its own device brings it up."""
+        return self.settings.active and self.settings.asn is not None
+
     def place(self, field: str = "") -> Place:
         return Place(self.device.name, f"bgp.peers[{self.peer.address}]{field}")
 
 
-_Ends = Mapping[tuple[str, IPv4Address], _End]
+_Ends = Mapping[str, Mapping[int, _End]]  # by device and address of the peer, ascending
 
 
-def sessions(underlay: Underlay, sources: Sources) -> tuple[Session, ...]:
-    """Every configured peer, sorted by device and address.
+@dataclass(frozen=True)
+class Peerings:
+    """Every configured peer, by device."""
+
+    ends: _Ends
+    by_device: Mapping[str, tuple[Session, ...]]  # in the order of `ends`
+    all: tuple[Session, ...]  # sorted by device and address
+
+    def settings(self, device: str, peer: IPv4Address) -> BgpSettings:
+        """Effective settings of a peer."""
+        return self.ends[device][int(peer)].settings
+
+
+def peerings(
+    underlay: Underlay, sources: Sources, near: tuple[Network, Peerings] | None = None
+) -> Peerings:
+    """Every configured peer.
+
+    near: of another version. What is the same there is the same object.
 
     Raises Refused for iBGP, for an undefined group and for sessions over anything but a routed
     port.
     """
+    network, known = near or (None, Peerings({}, {}, ()))
+    nodes = network.by_name if network else {}
     ends = {
-        (end.device.name, end.peer.address): end
+        node.name: known.ends[node.name]
+        if nodes.get(node.name) is node
+        else {int(end.peer.address): end for end in _ends(node.device, sources)}
         for node in underlay.network.nodes
-        for end in _ends(node.device, sources)
     }
-    return tuple(_session(ends[key], ends, underlay, sources) for key in sorted(ends, key=_order))
-
-
-def _order(key: tuple[str, IPv4Address]) -> tuple[str, int]:
-    return key[0], int(key[1])  # Python's library compares addresses more slowly than numbers
+    ends = {name: ends[name] for name in sorted(ends)}
+    found: dict[str, tuple[Session, ...]] = {}
+    for name, own in ends.items():
+        was = {int(session.peer): session for session in known.by_device.get(name, ())}
+        found[name] = tuple(
+            _session(end, ends, underlay, sources, was.get(address)) for address, end in own.items()
+        )
+    sessions = tuple(chain.from_iterable(found.values()))
+    if len(sessions) == len(known.all) and all(map(is_, sessions, known.all)):
+        sessions = known.all
+    return Peerings(ends, found, sessions)
 
 
 def _ends(device: Device, sources: Sources) -> Iterator[_End]:
+    """In order of addresses, and refused in the order of the text."""
     bgp = device.bgp
     if bgp is None:
         return
@@ -77,31 +111,72 @@ def _ends(device: Device, sources: Sources) -> Iterator[_End]:
             place = Place(device.name, f"bgp.groups[{group.name}]")
             raise refuse(f"group {group.name} is internal; iBGP is not modelled", place, sources)
     groups = {group.name for group in bgp.groups}
-    subnets = _subnets(device)
-    table = PrefixTable(subnets)
-    for peer in bgp.peers:
-        local: tuple[Port, IPv4Address] | None = None
-        for subnet in table.holding(peer.address)[:1]:  # the longest
-            name, address = subnets[subnet]
-            local = (device.name, name), address
-        end = _End(device, bgp, peer, bgp.settings(peer), local)
+    table = _Subnets(device)
+    for peer in sorted(bgp.peers, key=lambda peer: int(peer.address)):
+        end = _End(device, bgp, peer, bgp.settings(peer), table.of(peer.address))
         if peer.group is not None and peer.group not in groups:
             what = f"peer {peer.address} is in group {peer.group}, which is not defined"
             raise refuse(what, end.place(".group"), sources)
         yield end
 
 
-def _subnets(device: Device) -> dict[IPv4Network, tuple[str, IPv4Address]]:
-    """Interface and address by subnet; shut interfaces too."""
-    return {
-        address.network: (interface.name, address.ip)
-        for interface in device.interfaces
-        if interface.layer3
-        for address in interface.addresses
-    }
+class _Subnets:
+    """Interfaces and addresses of a switch by subnet; shut interfaces too."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device.name
+        self._by_length: dict[int, dict[int, tuple[str, IPv4Interface]]] = {}
+        for interface in device.interfaces:
+            for address in interface.addresses if interface.layer3 else ():
+                shift = 32 - address.network.prefixlen
+                table = self._by_length.setdefault(shift, {})
+                table[int(address) >> shift] = interface.name, address
+        self._shifts = sorted(self._by_length)
+
+    def of(self, peer: IPv4Address) -> tuple[Port, IPv4Address] | None:
+        """The longest that holds an address."""
+        value = int(peer)
+        for shift in self._shifts:
+            if found := self._by_length[shift].get(value >> shift):
+                return (self._device, found[0]), found[1].ip
+        return None
 
 
-def _session(end: _End, ends: _Ends, underlay: Underlay, sources: Sources) -> Session:
+def _session(
+    end: _End, ends: _Ends, underlay: Underlay, sources: Sources, was: Session | None
+) -> Session:
+    """was: of another version, which is taken where it is the same."""
+    far = _established_with(end, ends, underlay)
+    if far is None:
+        found = _judged(end, ends, underlay, sources)
+        return was if was == found and was is not None else found
+    if was is not None and was.far == far:
+        return was
+    return Session(end.device.name, end.peer.address, SessionStatus.ESTABLISHED, far=far)
+
+
+def _established_with(end: _End, ends: _Ends, underlay: Underlay) -> tuple[str, IPv4Address] | None:
+    """The other end where all is as it should be, as nearly everywhere; see `_judged`."""
+    if end.local is None or not end.ready:
+        return None
+    port, address = end.local
+    owners = underlay.owners.get(end.peer.address, ())
+    if len(owners) != 1 or port not in underlay.up or underlay.far.get(port) != owners[0]:
+        return None
+    name, interface = owners[0]
+    other = ends[name].get(int(address))
+    if other is None or name == end.device.name or not other.ready:
+        return None
+    asns = end.bgp.asn, other.bgp.asn
+    if (other.settings.asn, end.settings.asn) != asns or asns[0] == asns[1]:
+        return None
+    if kind_of(port[1]) != "ethernet" or kind_of(interface) != "ethernet":
+        return None
+    return name, address
+
+
+def _judged(end: _End, ends: _Ends, underlay: Underlay, sources: Sources) -> Session:
+    """What becomes of a peer, and why."""
     key = end.device.name, end.peer.address
     broken = _broken_here(end, underlay)
     if broken or end.local is None:
@@ -111,7 +186,7 @@ def _session(end: _End, ends: _Ends, underlay: Underlay, sources: Sources) -> Se
     matches: list[Port] = []
     reasons: list[tuple[str, Place]] = []
     for owner in owners:
-        other = ends.get((owner[0], address))
+        other = ends[owner[0]].get(int(address))
         if broken := _broken_there(end, address, owner[0], other, underlay.network):
             reasons.append(broken)
         else:

@@ -9,6 +9,7 @@ from rocefort.models.finding import Severity
 from rocefort.models.interface import Interface
 from rocefort.models.network import End, Node, Server
 from rocefort.models.wording import counted
+from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
 ETH_TRUNK = "V300R023C00 command reference, Eth-Trunk"
@@ -32,20 +33,13 @@ OF_TRUNKS = {
 }
 
 
-def _members(subject: Subject) -> Iterator[tuple[Node, int, tuple[Interface, ...]]]:
-    """Every Eth-Trunk that ports name, with these ports."""
-    for node in subject.network.nodes:
-        for number, ports in node.device.members.items():
-            yield node, number, ports
-
-
-def _trunks(subject: Subject) -> Iterator[tuple[Node, Interface, tuple[Interface, ...]]]:
-    """Every Eth-Trunk that there is, with its members."""
-    for node in subject.network.nodes:
-        for interface in node.device.interfaces:
-            number = trunk_number(interface.name)
-            if number is not None:
-                yield node, interface, node.device.members.get(number, ())
+def _trunks(node: Node) -> Iterator[tuple[Interface, tuple[Interface, ...]]]:
+    """Every Eth-Trunk that a switch has, with its members."""
+    for interface in node.device.interfaces:
+        trunk = interface.name.startswith("Eth-Trunk")
+        number = trunk_number(interface.name) if trunk else None
+        if number is not None:
+            yield interface, node.device.members.get(number, ())
 
 
 def _end(node: Node, interface: Interface) -> End:
@@ -64,11 +58,16 @@ def members_alike(subject: Subject) -> Iterator[Verdict]:
     or pauses later, some flows lose packets and others do not; LACP uses members of one speed
     only. Give all members the same PFC, thresholds and scheduling.
     """
-    for node, number, (first, *others) in _members(subject):
+    yield from subject.by_switch(_alike)
+
+
+def _alike(switch: Switch) -> Iterator[Said]:
+    node = switch.node
+    for number, (first, *others) in node.device.members.items():
         for port in others:
             speeds = [node.speed_gbps(member.name) for member in (first, port)]
             if None not in speeds and speeds[0] != speeds[1]:
-                yield subject.finding(
+                yield switch.finding(
                     _end(node, port),
                     f"{speeds[1]} Gb/s in {trunk_name(number)}, where {first.name} has "
                     f"{speeds[0]} Gb/s",
@@ -77,7 +76,7 @@ def members_alike(subject: Subject) -> Iterator[Verdict]:
                 )
             for field, words in OF_MEMBERS.items():
                 if getattr(port, field) != getattr(first, field):
-                    yield subject.finding(
+                    yield switch.finding(
                         _end(node, port),
                         f"{words}: not as on {first.name}, which is in {trunk_name(number)}, too",
                         "give all members of an Eth-Trunk the same",
@@ -98,19 +97,24 @@ def settings_in_their_place(subject: Subject) -> Iterator[Verdict]:
     members. PFC, thresholds and scheduling are commands of physical ports only: on an Eth-Trunk
     they do nothing. Move each to where it belongs.
     """
-    for node, number, ports in _members(subject):
+    yield from subject.by_switch(_in_place)
+
+
+def _in_place(switch: Switch) -> Iterator[Said]:
+    node = switch.node
+    for number, ports in node.device.members.items():
         for port in ports:
             for field in _set(port, OF_TRUNKS):
-                yield subject.finding(
+                yield switch.finding(
                     _end(node, port),
                     f"{OF_TRUNKS[field]} on a member of {trunk_name(number)}, which has it for all "
                     "its members",
                     f"move it to {trunk_name(number)}",
                     path=field,
                 )
-    for node, trunk, _ in _trunks(subject):
+    for trunk, _ in _trunks(node):
         for field in _set(trunk, OF_MEMBERS):
-            yield subject.finding(
+            yield switch.finding(
                 _end(node, trunk),
                 f"{OF_MEMBERS[field]} on an Eth-Trunk, where it does nothing",
                 "move it to each member",
@@ -136,10 +140,14 @@ def lacp_where_lossless(subject: Subject) -> Iterator[Verdict]:
     to it, and RDMA retries until its connections break. LACP takes it out of use within seconds.
     Use mode lacp-static, and an 802.3ad bond on the server.
     """
-    for node, trunk, members in _trunks(subject):
+    yield from subject.by_switch(_manual_trunks)
+
+
+def _manual_trunks(switch: Switch) -> Iterator[Said]:
+    for trunk, members in _trunks(switch.node):
         if trunk.bond.mode == MANUAL and any(member.pfc for member in members):
-            yield subject.finding(
-                _end(node, trunk),
+            yield switch.finding(
+                _end(switch.node, trunk),
                 "manual mode with lossless members; one that fails silently swallows RoCE flows",
                 "use `mode lacp-static`, and LACP (802.3ad) on the server",
                 path="bond.mode",
@@ -153,10 +161,15 @@ def trunk_exists(subject: Subject) -> Iterator[Verdict]:
     A switch takes a port only into an Eth-Trunk that there is; at start-up the line is lost and
     the port stands alone, in VLAN 1. Create the Eth-Trunk before its members.
     """
-    for node, number, ports in _members(subject):
+    yield from subject.by_switch(_trunkless)
+
+
+def _trunkless(switch: Switch) -> Iterator[Said]:
+    node = switch.node
+    for number, ports in node.device.members.items():
         if trunk_name(number) not in node.device.by_interface:
             for port in ports:
-                yield subject.finding(
+                yield switch.finding(
                     _end(node, port),
                     f"a member of {trunk_name(number)}, which does not exist",
                     f"create it with `interface {trunk_name(number)}`, or take the port out",
@@ -171,12 +184,16 @@ def enough_members(subject: Subject) -> Iterator[Verdict]:
     Without a member, or with fewer than `least active-linknumber`, an Eth-Trunk never comes up, and
     with it the VLAN and the server behind it. Add ports, lower the number, or remove it.
     """
-    for node, trunk, members in _trunks(subject):
+    yield from subject.by_switch(_memberless)
+
+
+def _memberless(switch: Switch) -> Iterator[Said]:
+    for trunk, members in _trunks(switch.node):
         least, there = trunk.bond.minimum_links, len(members)
         if there < least:
             has = counted(there, "member") if there else "no member"
-            yield subject.finding(
-                _end(node, trunk),
+            yield switch.finding(
+                _end(switch.node, trunk),
                 f"{has}, but {least} must be up; it never comes up",
                 f"add ports with `eth-trunk {trunk_number(trunk.name)}`, or remove {trunk.name}",
                 path="bond.minimum_links" if there else "",
@@ -195,24 +212,29 @@ def ports_of_the_server(subject: Subject) -> Iterator[Verdict]:
     Both ends of a link must bundle it. A port that only the server bundles drops its frames or
     gives them back over another member; one that only the switch bundles never becomes active.
     """
-    users = {end: server for server in subject.servers for end in server.ports}
-    for end, server in users.items():
-        interface = subject.network.interface(end)
+    users = {
+        (end.device, end.interface): server for server in subject.servers for end in server.ports
+    }
+    for (device, name), server in users.items():
+        node = subject.network.by_name.get(device)
+        interface = node.device.by_interface.get(name) if node else None
         wanted = trunk_number(server.port.interface) if server.members else None
         if interface is not None and interface.eth_trunk != wanted:
             yield subject.finding(
-                end,
+                End(device=device, interface=name),
                 f"{_wants(server)}, but it is {_is_in(interface)}",
                 "bundle the same ports on the server and on its leaf",
                 path="eth_trunk",
             )
     owners = {server.port: server for server in subject.servers if server.members}
-    for node, number, ports in _members(subject):
-        owner = owners.get(End(device=node.name, interface=trunk_name(number)))
-        for port in ports if owner else ():
-            if owner and _end(node, port) not in users:
+    for bond, owner in owners.items():
+        node, number = subject.network.by_name.get(bond.device), trunk_number(bond.interface)
+        if node is None or number is None:
+            continue  # TOP003 reports it
+        for port in node.device.members.get(number, ()):
+            if (bond.device, port.name) not in users:
                 yield subject.finding(
-                    _end(node, port),
+                    End(device=bond.device, interface=port.name),
                     f"a member of {trunk_name(number)}, which is server {owner.name}'s, but the "
                     "server has no port here",
                     "take the port out, or add it to the server's bond",

@@ -12,7 +12,9 @@ from rocefort.models.finding import Severity
 from rocefort.models.interface import NO_DOMAIN
 from rocefort.models.network import End, Network, Node
 from rocefort.models.static import DEFAULT_ROUTE
+from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.outside import offered
+from rocefort.validators.overview import Overview
 from rocefort.validators.rules import Subject, Verdict, rule
 
 WAYS = ("import", "export")
@@ -30,8 +32,7 @@ def external_policies(subject: Subject) -> Iterator[Verdict]:
     wrong default route outside then moves the whole fabric. Give the peer a route-policy in both
     directions.
     """
-    inside = _addresses(subject.network)
-    for node, bgp, peer in _outside_peers(subject.network, inside):
+    for node, bgp, peer in _outside_peers(subject.overview):
         settings = bgp.settings(peer)
         missing = [way for way in WAYS if getattr(settings, f"{way}_policy") is None]
         if missing and subject.network.exits is None:
@@ -156,27 +157,33 @@ def one_default_route(subject: Subject) -> Iterator[Verdict]:
     route that BGP brings: what leaves the fabric would leave by the management port. Put the
     management port into a routing table of its own (`management.vrf`).
     """
-    network = subject.network
-    offers = [e.name for e in network.exits or () if e.default != "none"]
-    for node in network.nodes:
-        device = node.device
-        ports = [i for i in device.interfaces if i.kind == "management" and i.vrf is None]
-        subnets = [address.network for port in ports for address in port.addresses]
-        public = [r for r in device.static_routes if r.prefix == DEFAULT_ROUTE and r.vrf is None]
-        out = [r for r in public if r.next_hop and any(r.next_hop in s for s in subnets)]
-        if not out:
-            continue
-        rival = f"exit {offers[0]}" if offers else _brings_default(device)
-        if other := [r for r in public if r not in out]:
-            rival = f"the static route to {other[0].via}"
-        if rival:
-            yield subject.finding(
-                node,
-                f"the default route to {out[0].via} by the management port competes with that of "
-                f"{rival}",
-                "give the management port a routing table of its own: management.vrf",
-                path=f"static_routes[{out[0].key}]",
-            )
+    exits = subject.network.exits or ()
+    offers = next((exit_.name for exit_ in exits if exit_.default != "none"), None)
+    yield from subject.by_switch(_default_route, offers)
+
+
+def _default_route(switch: Switch, offers: str | None) -> Iterator[Said]:
+    """A default route by the management port, and what it competes with; an exit offers one."""
+    device = switch.node.device
+    public = [r for r in device.static_routes if r.prefix == DEFAULT_ROUTE and r.vrf is None]
+    if not public:
+        return
+    ports = [i for i in device.interfaces if i.kind == "management" and i.vrf is None]
+    subnets = [address.network for port in ports for address in port.addresses]
+    out = [r for r in public if r.next_hop and any(r.next_hop in s for s in subnets)]
+    if not out:
+        return
+    rival = _brings_default(device) if offers is None else f"exit {offers}"
+    if other := [r for r in public if r not in out]:
+        rival = f"the static route to {other[0].via}"
+    if rival:
+        yield switch.finding(
+            switch.node,
+            f"the default route to {out[0].via} by the management port competes with that of "
+            f"{rival}",
+            "give the management port a routing table of its own: management.vrf",
+            path=f"static_routes[{out[0].key}]",
+        )
 
 
 def _brings_default(device: Device) -> str:
@@ -224,15 +231,10 @@ def no_pfc_outside(subject: Subject) -> Iterator[Verdict]:
             )
 
 
-def _addresses(network: Network) -> set[int]:
-    """Addresses of all switches, as numbers."""
-    return {int(a) for node in network.nodes for i in node.device.interfaces for a in i.addresses}
-
-
-def _outside_peers(network: Network, inside: set[int]) -> Iterator[tuple[Node, Bgp, BgpPeer]]:
+def _outside_peers(overview: Overview) -> Iterator[tuple[Node, Bgp, BgpPeer]]:
     """Peers that are no switch of the network."""
-    for node in network.nodes:
+    for node in overview.network.nodes:
         bgp = node.device.bgp
         for peer in bgp.peers if bgp else ():
-            if bgp is not None and int(peer.address) not in inside:
+            if bgp is not None and int(peer.address) not in overview.owners:
                 yield node, bgp, peer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocefort.models.hardware import Family
 from rocefort.models.network import LosslessIntent, Network, Port
@@ -11,8 +11,7 @@ from rocefort.validators.headroom import RESPONSE_QUANTA, headroom_bytes
 from rocefort.validators.ports import ports_by_device
 
 
-@dataclass(frozen=True, slots=True)
-class PortDemand:
+class PortDemand(NamedTuple):
     """One lossless port, kbytes of 1024 bytes. None: not known."""
 
     port: Port
@@ -47,7 +46,10 @@ def port_demands(network: Network) -> dict[str, tuple[PortDemand, ...]]:
 def port_demand(intent: LosslessIntent, port: Port) -> PortDemand:
     """Demand of one port for the intent's lossless queue."""
     family, mtu = port.node.family, intent.headroom_mtu
-    row = next((t for t in port.interface.thresholds if t.queue == intent.queue), None)
+    row = None
+    for threshold in port.interface.thresholds:
+        if threshold.queue == intent.queue:
+            row = threshold
     needed = None
     if port.cable_m is not None and port.speed_gbps in RESPONSE_QUANTA:
         needed = kbytes(headroom_bytes(mtu, mtu, port.speed_gbps, port.cable_m))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocefort.models.finding import Severity
-from rocefort.models.hardware import Family, Hardware
-from rocefort.models.network import Node, Port
+from rocefort.models.hardware import Fact, Family
+from rocefort.models.network import LosslessIntent, Port
 from rocefort.models.units import KBYTE, kbytes
 from rocefort.models.wording import counted
 from rocefort.validators.budget import port_demand
+from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.ecn_before_pfc import static_xoff_limit
 from rocefort.validators.headroom import (
     RESPONSE_QUANTA,
@@ -18,14 +19,12 @@ from rocefort.validators.headroom import (
     cell_headroom,
     headroom_bytes,
 )
-from rocefort.validators.ports import ports_by_device
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
 FORMULA = "IEEE 802.1Qbb annex O and 802.3 31B.3.7 (headroom terms)"
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(NamedTuple):
     """Headroom in bytes that one port needs."""
 
     port: Port
@@ -37,14 +36,14 @@ class Demand:
         return f"{self.port.speed_gbps} Gb/s over {self.port.cable_m:g} m"
 
 
-def _demands(subject: Subject, ports: list[Port]) -> Iterator[Demand | Verdict]:
+def _demands(switch: Switch, intent: LosslessIntent) -> Iterator[Demand | Said]:
     """What each port needs, or why that is not known."""
-    mtu = subject.lossless.headroom_mtu
-    for port in ports:
+    mtu = intent.headroom_mtu
+    for port in switch.roce_ports:
         if port.cable_m is None:
-            yield subject.not_judged(port.end, "the length of the cable is not known")
+            yield switch.not_judged(port.end, "the length of the cable is not known")
         elif port.speed_gbps not in RESPONSE_QUANTA:
-            yield subject.not_judged(port.end, "no response time to a pause is known at its speed")
+            yield switch.not_judged(port.end, "no response time to a pause is known at its speed")
         else:
             yield Demand(port, headroom_bytes(mtu, mtu, port.speed_gbps, port.cable_m))
 
@@ -65,34 +64,37 @@ def headroom(subject: Subject) -> Iterator[Verdict]:
     Where the size of a buffer's cells is confirmed, it is told, too, what only the smallest
     packets would fill, each a cell: by SONiC's formula with the terms of another maker's chips.
     """
-    by_device = ports_by_device(subject.network)
-    for node in subject.network.nodes:
-        if node.family is None or node.name not in by_device:
-            continue
-        demands: list[Demand] = []
-        for item in _demands(subject, by_device[node.name]):
-            if isinstance(item, Demand):
-                demands.append(item)
-            else:
-                yield item
-        if demands:
-            yield from _judge_headroom(subject, node, node.family, demands)
+    yield from subject.by_switch(_headroom, subject.lossless)
+
+
+def _headroom(switch: Switch, intent: LosslessIntent) -> Iterator[Said]:
+    family, demands = switch.node.family, list[Demand]()
+    if family is None:
+        return
+    for item in _demands(switch, intent):
+        if isinstance(item, Demand):
+            demands.append(item)
+        else:
+            yield item
+    if demands:
+        yield from _judge_headroom(switch, intent, family, demands)
 
 
 def _judge_headroom(
-    subject: Subject, node: Node, family: Family, demands: list[Demand]
-) -> Iterator[Verdict]:
+    switch: Switch, intent: LosslessIntent, family: Family, demands: list[Demand]
+) -> Iterator[Said]:
+    node = switch.node
     per_queue, pool = family.headroom_kbytes, family.headroom_pool_kbytes
     if not any(limits is not None and limits.confirmed for limits in (per_queue, pool)):
-        yield subject.not_judged(
+        yield switch.not_judged(
             node,
             f"headroom on {family.name} is not confirmed by the vendor; {_summary(demands)}",
         )
         return
     if per_queue is not None:
         for demand in demands:
-            yield from _port_headroom(subject, family, demand)
-    yield from _pool(subject, node, family, demands)
+            yield from _port_headroom(switch, intent, family, demand)
+    yield from _pool(switch, family, demands)
 
 
 def _summary(demands: list[Demand]) -> str:
@@ -104,18 +106,20 @@ def _summary(demands: list[Demand]) -> str:
     )
 
 
-def _port_headroom(subject: Subject, family: Family, demand: Demand) -> Iterator[Verdict]:
-    queue, limits, port = subject.lossless.queue, family.headroom_kbytes, demand.port
+def _port_headroom(
+    switch: Switch, intent: LosslessIntent, family: Family, demand: Demand
+) -> Iterator[Said]:
+    queue, limits, port = intent.queue, family.headroom_kbytes, demand.port
     row = next((t for t in port.interface.thresholds if t.queue == queue), None)
     configured, default = row.headroom_kbytes if row else None, family.headroom_default_kbytes
     path = f"thresholds[{queue}].headroom_kbytes"
     size = configured if configured is not None else default.value if default else None
     if size is None or (configured is None and default and not default.confirmed):
-        yield subject.not_judged(
+        yield switch.not_judged(
             port.end, f"the default headroom of {family.name} is not known", path=path
         )
     elif configured is not None and limits is not None and configured not in limits:
-        yield subject.finding(
+        yield switch.finding(
             port.end,
             f"headroom of queue {queue} is {configured} KB; {family.name} takes "
             f"{limits.low} to {limits.high} KB",
@@ -124,65 +128,66 @@ def _port_headroom(subject: Subject, family: Family, demand: Demand) -> Iterator
         )
     elif size * KBYTE < demand.needed_bytes:
         default_word = "" if configured is not None else " by default"
-        yield subject.finding(
+        yield switch.finding(
             port.end,
             f"headroom of queue {queue} is {size} KB{default_word}; {demand.why} and frames of "
-            f"{subject.lossless.headroom_mtu} bytes need {kbytes(demand.needed_bytes)} KB",
+            f"{intent.headroom_mtu} bytes need {kbytes(demand.needed_bytes)} KB",
             f"set `dcb pfc buffer {queue} hdrm {kbytes(demand.needed_bytes)} kbytes` or more",
             path=path,
         )
     else:
-        yield from _in_cells(subject, family, demand, size, path)
+        yield from _in_cells(switch, intent, family.cell_bytes, demand, size)
 
 
 def _in_cells(
-    subject: Subject, family: Family, demand: Demand, size_kbytes: int, path: str
-) -> Iterator[Verdict]:
+    switch: Switch, intent: LosslessIntent, cell: Fact | None, demand: Demand, size_kbytes: int
+) -> Iterator[Said]:
     """Headroom that is enough in bytes, where small packets fill cells that they do not need."""
-    cell, port, mtu = family.cell_bytes, demand.port, subject.lossless.headroom_mtu
+    port, mtu = demand.port, intent.headroom_mtu
     if cell is None or not cell.confirmed or port.speed_gbps is None or port.cable_m is None:
         return
     needed = cell_headroom(
         CellBuffer(cell=cell.value), port.speed_gbps, port.cable_m, port_mtu=mtu, lossless_mtu=mtu
     )
     if size_kbytes * KBYTE < needed.xoff:
-        yield subject.finding(
+        yield switch.finding(
             port.end,
-            f"headroom of queue {subject.lossless.queue} is {size_kbytes} KB; if only the smallest "
+            f"headroom of queue {intent.queue} is {size_kbytes} KB; if only the smallest "
             f"packets arrive, they fill {kbytes(needed.xoff)} KB in cells of {cell.value} bytes "
             f"({demand.why}, by SONiC's formula)",
             f"set {kbytes(needed.xoff)} KB where a server may send many small packets",
-            path=path,
+            path=f"thresholds[{intent.queue}].headroom_kbytes",
             severity=Severity.INFO,
         )
 
 
-def _pool(subject: Subject, node: Node, family: Family, demands: list[Demand]) -> Iterator[Verdict]:
+def _pool(switch: Switch, family: Family, demands: list[Demand]) -> Iterator[Said]:
+    node = switch.node
     size, limits = node.device.pfc.headroom_pool_kbytes, family.headroom_pool_kbytes
     path = "pfc.headroom_pool_kbytes"
     if size is None and family.headroom_kbytes is None:
-        yield subject.not_judged(
+        yield switch.not_judged(
             node,
             f"{family.name} has no headroom by queue, and no pool is configured; "
             f"{_summary(demands)}",
             path=path,
         )
     elif size is None:
-        yield subject.finding(
+        yield switch.finding(
             node,
             f"no headroom pool is configured, which {family.name} must have; {_summary(demands)}",
             "set `qos buffer headroom-pool size .. slot 1` (lossless.headroom_pool_kbytes)",
             path=path,
         )
     elif limits is not None and size not in limits:
-        yield subject.finding(
+        yield switch.finding(
             node,
             f"the headroom pool is {size} KB; {family.name} takes {limits.low} to {limits.high} KB",
             "choose a pool in that range",
             path=path,
         )
     elif size * KBYTE < sum(demand.needed_bytes for demand in demands):
-        yield subject.finding(
+        yield switch.finding(
             node,
             f"the headroom pool is {size} KB; {_summary(demands)}",
             "enlarge the pool (lossless.headroom_pool_kbytes), shorten cables or lower the MTU",
@@ -204,30 +209,28 @@ def buffer_budget(subject: Subject) -> Iterator[Verdict]:
     An unknown buffer is not judged; neither is one that no vendor source confirms, unless the
     sum is already too large for it.
     """
-    by_device = ports_by_device(subject.network)
-    for node in subject.network.nodes:
-        if node.hardware is not None and node.name in by_device:
-            yield from _budget(subject, node, node.hardware, by_device[node.name])
+    yield from subject.by_switch(_budget, subject.lossless)
 
 
-def _budget(
-    subject: Subject, node: Node, hardware: Hardware, ports: list[Port]
-) -> Iterator[Verdict]:
+def _budget(switch: Switch, intent: LosslessIntent) -> Iterator[Said]:
+    node, ports, hardware = switch.node, switch.roce_ports, switch.node.hardware
+    if hardware is None or not ports:
+        return
     fact = hardware.buffer_kbytes
     if fact is None:
-        yield subject.not_judged(node, f"the buffer of {hardware.model} is not known")
+        yield switch.not_judged(node, f"the buffer of {hardware.model} is not known")
         return
     demands = []
-    for item in _demands(subject, ports):
+    for item in _demands(switch, intent):
         if not isinstance(item, Demand):
             yield item
             continue
         demands.append(item)
     if len(demands) < len(ports):
         return
-    sizes = [port_demand(subject.lossless, demand.port).promised_kbytes for demand in demands]
+    sizes = [port_demand(intent, demand.port).promised_kbytes for demand in demands]
     if None in sizes:
-        yield subject.not_judged(
+        yield switch.not_judged(
             node, "ports without a static xoff share the buffer dynamically; no sum can be given"
         )
         return
@@ -235,21 +238,21 @@ def _budget(
     promise = f"xoff and headroom of {counted(len(ports), 'lossless port')} add up to {total} KB"
     doubt = "" if fact.confirmed else f", not confirmed by the vendor ({fact.source})"
     if total > fact.value:
-        yield subject.finding(
+        yield switch.finding(
             node,
             f"{promise}; the buffer of {hardware.model} is {fact.value} KB{doubt}",
-            f"lower xoff{_to_at_most(subject, fact.value, demands)}, or spread the ports over more "
+            f"lower xoff{_to_at_most(intent, fact.value, demands)}, or spread the ports over more "
             "switches",
         )
     elif not fact.confirmed:
-        yield subject.not_judged(
+        yield switch.not_judged(
             node,
             f"{promise} and would fit; the buffer of {hardware.model} is {fact.value} KB{doubt}",
         )
 
 
-def _to_at_most(subject: Subject, buffer_kbytes: int, demands: list[Demand]) -> str:
+def _to_at_most(intent: LosslessIntent, buffer_kbytes: int, demands: list[Demand]) -> str:
     """The xoff that all ports can have at once, each beside the largest headroom of any."""
-    kept = [port_demand(subject.lossless, demand.port).kept_kbytes or 0 for demand in demands]
+    kept = [port_demand(intent, demand.port).kept_kbytes or 0 for demand in demands]
     limit = int(static_xoff_limit(buffer_kbytes, len(demands), 1, max(kept)))
     return f" to {limit} KB at most" if limit > 0 else ""

@@ -26,7 +26,7 @@ from rocefort.models.routing_change import RouteChange, RoutingChange
 from rocefort.models.traffic import Flow
 from rocefort.models.wording import counted
 from rocefort.validators.agreement import ENGINES_DISAGREE, HINT
-from rocefort.validators.routing import Solution
+from rocefort.validators.routing import Solution, moved_routes
 from rocefort.validators.underlay import Place
 from rocefort.validators.waivers import sort_out
 
@@ -45,8 +45,23 @@ def change_of(before: RoutingState, after: RoutingState, standing: Set[str]) -> 
 
     Said by the caller, for a switch whose BGP has gone altogether is in no answer of an engine.
     """
+    return _change(before, after, _moved(before, after, standing))
+
+
+def change_since(
+    before: Solution, state: RoutingState, solution: Solution | None, standing: Set[str]
+) -> RoutingChange:
+    """As `change_of`; solution: that the state is of, where the embedded engine gave it."""
+    if solution is None or solution.state is not state:
+        return change_of(before.state, state, standing)
+    return _change(before.state, state, moved_routes(before, solution, standing))
+
+
+def _change(
+    before: RoutingState, after: RoutingState, moved: Iterable[tuple[Route, Route]]
+) -> RoutingChange:
     was, now = before.reachability, after.reachability
-    known = was.servers & now.servers
+    known = was.servers & now.servers if was.lost or now.lost else frozenset()
     lost = (p for p in now.lost_pairs() if known.issuperset(p) and was.delivers(*p))
     gained = (p for p in was.lost_pairs() if known.issuperset(p) and now.delivers(*p))
     return RoutingChange(
@@ -55,7 +70,7 @@ def change_of(before: RoutingState, after: RoutingState, standing: Set[str]) -> 
         gained=tuple(sorted(gained)),
         routes=tuple(
             RouteChange(device=new.device, prefix=new.prefix, was=old.width, now=new.width)
-            for old, new in sorted(_moved(before, after, standing), key=_by_place)
+            for old, new in sorted(moved, key=_by_place)
         ),
     )
 
@@ -71,7 +86,7 @@ def _moved(
     """Routes with other next hops; one that only one version has goes to none in the other."""
     if before.routes is after.routes:
         return
-    # Nearly all are the same objects where one solution was lent to the other.
+    # Many may be the same objects.
     ids = [dict(zip(map(id, r), r, strict=True)) for r in (before.routes, after.routes)]
     prefixes, hops = _Numbers[IPv4Network](), _Numbers[tuple[IPv4Address, ...]]()
     was, now = (

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocefort.models.finding import Severity
-from rocefort.models.network import Node
+from rocefort.models.network import LosslessIntent, Node
 from rocefort.models.wording import counted, listing
+from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.ecn_before_pfc import strict_kmin_limit
 from rocefort.validators.marking import static_rows
 from rocefort.validators.marks_first import judge_static
@@ -35,27 +36,27 @@ def ai_ecn_on_lossless_queue(subject: Subject) -> Iterator[Verdict]:
             None, "which queue is lossless is not known: the switches pause no single common queue"
         )
         return
-    for node in subject.network.nodes:
-        yield from _switch(subject, node, queue)
+    yield from subject.by_switch(_marked, queue)
 
 
-def _switch(subject: Subject, node: Node, queue: int) -> Iterator[Verdict]:
+def _marked(switch: Switch, queue: int) -> Iterator[Said]:
+    node = switch.node
     ai_ecn = node.device.ai_ecn
     assigned = [row.queue for row in ai_ecn.queues]
     static = list(static_rows(node))
     marked = {interface.name for interface, row in static if row.queue == queue}
     learned = ai_ecn.enabled and queue in assigned
     if marked and not learned:
-        yield from _unmarked_ports(subject, node, queue, marked)
+        yield from _unmarked_ports(switch, queue, marked)
     if not ai_ecn.enabled and not marked:
-        yield subject.finding(
+        yield switch.finding(
             node,
             f"AI-ECN is not enabled, so queue {queue} is paused before any sender slows down",
             "add `ai-ecn enable` under ai-service, ai-ecn",
             path="ai_ecn",
         )
     if queue not in assigned and not marked:
-        yield subject.finding(
+        yield switch.finding(
             node,
             f"AI-ECN does not mark lossless queue {queue}; it is assigned to "
             + (f"queue {listing(assigned)}" if assigned else "no queue"),
@@ -63,7 +64,7 @@ def _switch(subject: Subject, node: Node, queue: int) -> Iterator[Verdict]:
             path="ai_ecn.queues",
         )
     if len(assigned) > QUEUES_AT_MOST:
-        yield subject.finding(
+        yield switch.finding(
             node,
             f"AI-ECN is assigned to queues {listing(assigned)}; a switch takes "
             f"{QUEUES_AT_MOST} at most",
@@ -71,7 +72,7 @@ def _switch(subject: Subject, node: Node, queue: int) -> Iterator[Verdict]:
             path="ai_ecn.queues",
         )
     for other in sorted(set(assigned) - paused_queues(node)):
-        yield subject.finding(
+        yield switch.finding(
             node,
             f"AI-ECN is assigned to queue {other}, which PFC does not pause",
             f"pause queue {other} in the PFC profile, or remove its `assign queue`",
@@ -79,7 +80,7 @@ def _switch(subject: Subject, node: Node, queue: int) -> Iterator[Verdict]:
         )
     for other in sorted({row.queue for _, row in static} - paused_queues(node)):
         ports = [interface.name for interface, row in static if row.queue == other]
-        yield subject.finding(
+        yield switch.finding(
             node,
             f"static ECN marks queue {other}, which PFC does not pause, on {_some(ports)}",
             f"pause queue {other} in the PFC profile, or remove its `qos queue {other} ecn`",
@@ -88,12 +89,11 @@ def _switch(subject: Subject, node: Node, queue: int) -> Iterator[Verdict]:
         )
 
 
-def _unmarked_ports(
-    subject: Subject, node: Node, queue: int, marked: set[str]
-) -> Iterator[Verdict]:
+def _unmarked_ports(switch: Switch, queue: int, marked: set[str]) -> Iterator[Said]:
+    node = switch.node
     bare = [i.name for i in node.device.interfaces if i.pfc and i.name not in marked]
     if bare:
-        yield subject.finding(
+        yield switch.finding(
             node,
             f"static ECN does not mark lossless queue {queue} on {_some(bare)}",
             f"add `qos queue {queue} wred ..` and `qos queue {queue} ecn` there",
@@ -130,18 +130,22 @@ def marks_before_pauses(subject: Subject) -> Iterator[Verdict]:
             None, "which queue is lossless is not known: the switches pause no single common queue"
         )
         return
-    for node in subject.network.nodes:
-        ai_ecn = node.device.ai_ecn
-        assigned = next((row for row in ai_ecn.queues if row.queue == queue), None)
-        if ai_ecn.enabled and assigned is not None:  # else ECN001 reports it
-            yield subject.not_judged(
-                node,
-                f"AI-ECN ({assigned.model or 'its default model'}) chooses Kmin and Kmax"
-                f"{_limit(node, queue)}",
-                path="ai_ecn",
-            )
-        else:
-            yield from judge_static(subject, node, queue)
+    yield from subject.by_switch(_marks_first, queue, subject.network.lossless)
+
+
+def _marks_first(switch: Switch, queue: int, intent: LosslessIntent | None) -> Iterator[Said]:
+    node = switch.node
+    ai_ecn = node.device.ai_ecn
+    assigned = next((row for row in ai_ecn.queues if row.queue == queue), None)
+    if ai_ecn.enabled and assigned is not None:  # else ECN001 reports it
+        yield switch.not_judged(
+            node,
+            f"AI-ECN ({assigned.model or 'its default model'}) chooses Kmin and Kmax"
+            f"{_limit(node, queue)}",
+            path="ai_ecn",
+        )
+    else:
+        yield from judge_static(switch, queue, intent)
 
 
 def _limit(node: Node, queue: int) -> str:

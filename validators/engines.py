@@ -19,6 +19,7 @@ from rocefort.validators.batfish_failures import cabled_failures, choose
 from rocefort.validators.batfish_verification import verify_checks
 from rocefort.validators.change_verification import (
     change_of,
+    change_since,
     disagreement,
     standing,
     verify_change,
@@ -119,7 +120,8 @@ def _changed(done: Verified, network: Network, sources: Sources, wanted: Wishes)
     if wanted.before is None:
         return done
     before = _solved_before(wanted.before)
-    change = change_of(before.state, done.state, standing(wanted.before, network))
+    both_have = standing(wanted.before, network)
+    change = change_since(before, done.state, done.solution, both_have)
     report = verify_change(network, change, sources, done.solution)
     return replace(done, report=done.report.joined(report), changes=(change,))
 

@@ -16,7 +16,8 @@ from ipaddress import IPv4Address, IPv4Network
 from rocefort.models.traffic import Flow
 from rocefort.validators.failure_tables import Base, Fate
 from rocefort.validators.failure_underlay import Weakened
-from rocefort.validators.forwarding import Forwarder, Hops, Stop
+from rocefort.validators.forwarding import Forwarder, Stop
+from rocefort.validators.learned import Hops
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +192,7 @@ class Followed:
                 continue
             devices = set(fate.used)
             devices |= {routing.numbers[n] for n in after.weak.local if n in routing.numbers}
-            table = dict(base.fib.get(prefix, {}))
+            table = dict(learned.whole) if (learned := solution.learned.get(prefix)) else {}
             for device in devices:
                 hops = tuple(routing.next_hops[edge] for edge in fate.uses(device))
                 table[routing.names[device]] = hops  # none: no route

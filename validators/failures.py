@@ -50,6 +50,11 @@ def single_failures(network: Network, solution: Solution) -> tuple[Failure, ...]
     return (*links, *(Failure(nodes=(name,)) for name in names))
 
 
+def count_singles(network: Network, solution: Solution) -> int:
+    """How many single failures there are."""
+    return len(set(map(frozenset, solution.underlay.far.items()))) + len(network.nodes)
+
+
 def chosen_failures(singles: Sequence[Failure], scope: str) -> tuple[list[Failure], int]:
     """Failures that a scope asks for, and how many there are in all.
 

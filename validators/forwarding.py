@@ -6,20 +6,24 @@ kept with its place, so that many pairs with one cause make one finding.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
+from typing import NamedTuple
 
 from rocefort.errors import Refused
+from rocefort.models.device import Device
+from rocefort.models.interface import Interface, kind_of
 from rocefort.models.network import Segment, Server
 from rocefort.models.static import NULL
 from rocefort.models.traffic import Flow
 from rocefort.validators.filters import Filter, filters_of
+from rocefort.validators.learned import Common, Hops, Learned, Speakers
 from rocefort.validators.prefix_table import PrefixTable
 from rocefort.validators.underlay import Place, Port, Underlay, vlan_of
 
-Hops = tuple[IPv4Address, ...]
 Fib = Mapping[IPv4Network, Mapping[str, Hops]]  # next hops of BGP routes by device
 Step = tuple[IPv4Network, Set[str], Mapping[str, Hops]]  # prefix, whose own it is, who learns it
 _NOBODY: frozenset[str] = frozenset()
@@ -43,6 +47,63 @@ class Stop:
 
 Ends = frozenset[Stop]
 Memo = dict[str | tuple[str, ...], Ends]  # by switch, and by all that one goes on to
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Devices that packets start from, and which of them go on alike."""
+
+    devices: tuple[str, ...]
+    _bunches: dict[int, tuple[Common, Sequence[Sequence[str]]]] = field(default_factory=dict)
+    _by_group: dict[int, tuple[Speakers, Mapping[int, Sequence[str]]]] = field(default_factory=dict)
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """Place of each in their order."""
+        return {device: place for place, device in enumerate(self.devices)}
+
+    def together(
+        self, forwarder: Forwarder, learned: Learned, own: Set[str]
+    ) -> Sequence[Sequence[str]]:
+        """All of them; those together that go on to the same others, in order of their first.
+
+        own: devices that have a route of their own, and do not use what they learn.
+        """
+        alone = {*own, *learned.odd}
+        found: list[Sequence[str]] = [[device] for device in alone if device in self.places]
+        for number, devices in self._grouped(learned.speakers).items():
+            common = learned.common.get(number)
+            if common is None:
+                found += ([device] for device in devices if device not in alone)
+                continue
+            for bunch in self._alike(forwarder, common, devices):
+                rest: Sequence[str] = bunch
+                if not alone.isdisjoint(bunch):
+                    rest = [device for device in bunch if device not in alone]
+                if rest:
+                    found.append(rest)
+        return sorted(found, key=lambda bunch: self.places[bunch[0]])
+
+    def _grouped(self, speakers: Speakers) -> Mapping[int, Sequence[str]]:
+        known = self._by_group.get(id(speakers))
+        if known is None:
+            found: defaultdict[int, list[str]] = defaultdict(list)
+            for device in self.devices:
+                found[speakers.group_of.get(device, -1)].append(device)
+            known = self._by_group[id(speakers)] = speakers, found
+        return known[1]
+
+    def _alike(
+        self, forwarder: Forwarder, common: Common, devices: Sequence[str]
+    ) -> Sequence[Sequence[str]]:
+        known = self._bunches.get(id(common))
+        if known is None:
+            found: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+            for device in devices:
+                onward = forwarder.senders(device, common.hops[device])
+                found[onward or ("", device)].append(device)  # nowhere: each is its own end
+            known = self._bunches[id(common)] = common, list(found.values())
+        return known[1]
 
 
 @dataclass
@@ -80,34 +141,42 @@ class Forwarder:
 
     def stops(self, device: str, destination: IPv4Address) -> Ends:
         """Where all branches from a device to an address end."""
-        ((found, _),) = self.by_ends([device], destination)
-        return found
+        matching = self.matching(destination)
+        memo = self._ends.setdefault(matching, {})
+        steps = [  # a plain table, for a study of failures asks it a million times
+            (prefix, own, routes.whole if isinstance(routes, Learned) else routes)
+            for prefix, own, routes in self.steps(matching)
+        ]
+        return self._walk(device, steps, memo, ())
 
     def by_ends(
-        self, devices: Iterable[str], destination: IPv4Address
-    ) -> list[tuple[Ends, list[str]]]:
+        self, starts: Starts, destination: IPv4Address
+    ) -> Iterator[tuple[Ends, Sequence[str]]]:
         """Devices by where all branches from them to an address end."""
         matching = self.matching(destination)
         memo, steps = self._ends.setdefault(matching, {}), self.steps(matching)
         _, own, routes = steps[0] if steps else (None, _NOBODY, {})
-        found: dict[int, tuple[Ends, list[str]]] = {}  # by identity: `memo` keeps them
-        for device in devices:
-            ends = memo.get(device)
-            if ends is None and device not in own and (hops := routes.get(device)):
-                ends = memo.get(self.senders(device, hops))  # as `_walk`, for nearly all
-                if ends:
-                    memo[device] = ends
-            if not ends:
-                ends = self._walk(device, steps, memo, ())
-            found.setdefault(id(ends), (ends, []))[1].append(device)
-        return list(found.values())
+        asked: Iterable[Sequence[str]] = ((device,) for device in starts.places)
+        if isinstance(routes, Learned):
+            asked = starts.together(self, routes, own)
+        for devices in asked:
+            yield self._walk(devices[0], steps, memo, ()), devices
 
-    def take_over(self, other: Forwarder, alike: Set[IPv4Network]) -> None:
-        """Know where branches end in a version with all switches of this one; alike: to where."""
-        self._senders.update(other._senders)
-        for matching, memo in other._ends.items():
-            if alike >= {*matching}:
-                self._ends[matching] = memo
+    def same_tables(self, other: Forwarder) -> bool:
+        """Whether another one's tables are the very same objects."""
+        here, there = self.underlay, other.underlay
+        return (
+            self.fib is other.fib
+            and self.neighbours is other.neighbours
+            and here.local is there.local
+            and here.owners is there.owners
+            and here.static == there.static
+            and here.connected == there.connected
+        )
+
+    def within(self, underlay: Underlay) -> Forwarder:
+        """The same, with all that it knows, in a version that has the same tables."""
+        return replace(self, underlay=underlay, table=self.prefixes)
 
     def steps(self, matching: tuple[IPv4Network, ...]) -> list[Step]:
         """What every device looks at for an address that these prefixes hold, in this order."""
@@ -216,21 +285,48 @@ class Trips:
         return None
 
 
-def trips(underlay: Underlay, forwarder: Forwarder) -> Trips:
-    """Journeys between all servers.
+def trips(underlay: Underlay, forwarder: Forwarder, near: Trips | None = None) -> Trips:
+    """Journeys between all servers; near: of another version, whose places are taken as they are.
 
     Raises Refused for a server on a switch that the network does not have.
     """
     network = underlay.network
     segments = {(segment.name, segment.leaf): segment for segment in network.segments or ()}
-    attachments = []
+    by_name: dict[str, Attachment] = {}
+    known = near.attachments if near else {}
     for server in sorted(network.servers or (), key=lambda server: server.name):
         leaf = server.port.device
         if leaf not in network.by_name:
             raise Refused(f"server {server.name} is on {leaf}, which is not in the network")
-        attachments.append(_attach(server, underlay, segments.get((server.segment, leaf))))
-    by_name = {attachment.name: attachment for attachment in attachments}
+        basis = _Basis(
+            server,
+            segments.get((server.segment, leaf)),
+            network.by_name[leaf].device,
+            underlay.connected[leaf],
+        )
+        was = known.get(server.name)
+        if was is None or not basis.same(was.basis):
+            was = _attach(basis, underlay)
+        by_name[server.name] = was
     return Trips(by_name, forwarder, filters_of(network))
+
+
+class _Basis(NamedTuple):
+    """What a server's place is worked out from; its leaf's ports go with the connected subnets."""
+
+    server: Server
+    segment: Segment | None
+    device: Device
+    connected: Mapping[IPv4Network, str]
+
+    def same(self, other: _Basis) -> bool:
+        """Whether another place is this one: on a leaf that was not worked out again."""
+        return (
+            self.device is other.device
+            and self.connected is other.connected
+            and self.server == other.server
+            and self.segment == other.segment
+        )
 
 
 @dataclass(frozen=True)
@@ -247,7 +343,7 @@ class Attachment:
     no_vlan: Stop | None
     no_gateway: Stop | None
     unlike_its_segment: bool  # tags another VLAN than its segment has there
-    underlay: Underlay
+    basis: _Basis = field(repr=False, compare=False)
 
     def stop(self, destination: Attachment, forwarder: Forwarder) -> Stop | None:
         """Why a packet from here does not reach the destination by every branch."""
@@ -289,9 +385,10 @@ class Attachment:
             if stop.reason == _NO_ROUTE:
                 return Stop(f"{stop.place.device} has no route to {subnet}", stop.place)
             return stop
-        interface = self.underlay.interface(stop.port)
-        if stop.port[0] != self.port[0] or interface.kind != "vlanif":
+        leaf, name = stop.port
+        if leaf != self.port[0] or kind_of(name) != "vlanif":
             return Stop(f"packets to {subnet} end at {' '.join(stop.port)}", _place(stop.port))
+        interface = self.basis.device.by_interface.get(name) or Interface(name=name)
         if address in {own.ip for own in interface.addresses}:
             reason = f"{address} is also the address of {' '.join(stop.port)}"
             return Stop(reason, _place(stop.port))
@@ -305,9 +402,9 @@ def _place(port: Port) -> Place:
     return Place(port[0], f"interfaces[{port[1]}]", port[1])
 
 
-def _attach(server: Server, underlay: Underlay, segment: Segment | None) -> Attachment:
+def _attach(basis: _Basis, underlay: Underlay) -> Attachment:
+    server, segment, device, _ = basis
     port = server.port.device, server.port.interface
-    device = underlay.network.by_name[port[0]].device
     interface = underlay.interface(port)
     vlan: int | None = None
     if not interface.layer3 and interface.link_type != "trunk":
@@ -333,7 +430,7 @@ def _attach(server: Server, underlay: Underlay, segment: Segment | None) -> Atta
         no_vlan=lost,
         no_gateway=lost or _no_gateway(server, vlan, wanted, underlay),
         unlike_its_segment=segment is not None and vlan != segment.vlan,
-        underlay=underlay,
+        basis=basis,
     )
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from rocefort.models.breakout import whole_port
 from rocefort.models.finding import Severity
-from rocefort.models.network import Link, Network, Reserved, Role
+from rocefort.models.network import Link, Network, Reserved, Role, Sources
 from rocefort.models.wording import counted, listing
-from rocefort.validators.ports import ends_of, is_fabric_link
+from rocefort.validators.overview import Overview
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
 
@@ -27,7 +27,7 @@ def oversubscription(subject: Subject) -> Iterator[Verdict]:
     them. Move servers to other leaves, add uplinks, or raise policy.oversubscription.
     """
     network = subject.network
-    limit, uplinks = network.oversubscription or 0.0, uplink_gbps(network)
+    limit, uplinks = network.oversubscription or 0.0, _towards_spines(subject.overview)
     servers: Counter[str] = Counter()
     for server in subject.servers:
         servers[server.port.device] += server.speed_gbps
@@ -47,14 +47,19 @@ def oversubscription(subject: Subject) -> Iterator[Verdict]:
 
 def uplink_gbps(network: Network) -> dict[str, int | None]:
     """Gb/s from each leaf towards the spines; None where one link's speed is not known."""
+    return _towards_spines(Overview(network, Sources()))
+
+
+def _towards_spines(overview: Overview) -> dict[str, int | None]:
     found: dict[str, int | None] = {}
-    for link in network.links or ():
-        if not is_fabric_link(network, link):
-            continue
-        speed = link_gbps(network, link)
-        for end, _ in ends_of(link):
+    nodes = overview.network.by_name
+    for ends in overview.uplinks:
+        speeds = [overview.speed_gbps(nodes[end.device], end.interface) for end in ends]
+        known = [speed for speed in speeds if speed is not None]
+        for end in ends:
             before = found.get(end.device, 0)
-            found[end.device] = None if before is None or speed is None else before + speed
+            whole = before is not None and len(known) == len(speeds)
+            found[end.device] = (before or 0) + min(known) if whole else None
     return found
 
 
@@ -81,7 +86,7 @@ def ports_for_growth(subject: Subject) -> Iterator[Verdict]:
     network, reserved = subject.network, subject.network.reserved
     if reserved is None:
         raise TypeError(f"rule {subject.rule.id} uses the capacity without needing it")
-    used, pairs = _used_ports(network), _links_of_pairs(network)
+    used, pairs = _used_ports(network), _links_of_pairs(subject.overview)
     each, more_links = max(reserved.links_per_pair, _usual(pairs)), _links_to_come(pairs, reserved)
     there = Counter(node.role for node in network.nodes)
     to_come_to = {
@@ -112,20 +117,18 @@ def _used_ports(network: Network) -> dict[str, set[str]]:
     ends = [end for link in network.links or () for end in (link.a, link.b)]
     servers = network.servers or ()
     for end in (*ends, *(port for server in servers for port in server.ports)):
-        used[end.device] |= {end.interface, whole_port(end.interface)}
+        used[end.device].add(end.interface)
+        if ":" in end.interface:
+            used[end.device].add(whole_port(end.interface))
     return used
 
 
-def _links_of_pairs(network: Network) -> Counter[frozenset[str]]:
+def _links_of_pairs(overview: Overview) -> Counter[tuple[str, str]]:
     """How many links a leaf and a spine have, by their names."""
-    return Counter(
-        frozenset({link.a.device, link.b.device})
-        for link in network.links or ()
-        if is_fabric_link(network, link)
-    )
+    return Counter((leaf.device, spine.device) for leaf, spine in overview.uplinks)
 
 
-def _links_to_come(pairs: Counter[frozenset[str]], reserved: Reserved) -> Counter[str]:
+def _links_to_come(pairs: Counter[tuple[str, str]], reserved: Reserved) -> Counter[str]:
     """By switch, how many links are still to come to switches that it is linked to."""
     found: Counter[str] = Counter()
     for pair, count in pairs.items():
@@ -134,7 +137,7 @@ def _links_to_come(pairs: Counter[frozenset[str]], reserved: Reserved) -> Counte
     return found
 
 
-def _usual(pairs: Counter[frozenset[str]]) -> int:
+def _usual(pairs: Counter[tuple[str, str]]) -> int:
     """Links between a leaf and a spine, as most pairs have them; one where none has any."""
     common = Counter(pairs.values()).most_common(1)
     return common[0][0] if common else 1

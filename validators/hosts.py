@@ -220,13 +220,10 @@ def _settable(subject: Subject, name: str) -> Iterator[Verdict]:
 
 def _used(subject: Subject, *, roce: bool = True) -> Iterator[Used]:
     """Each NIC profile with the servers that have it; roce: only servers on lossless ports."""
-    found: dict[str, list[Server]] = {}
-    for server in subject.servers:
-        if server.nic is not None and (server.roce or not roce):
-            found.setdefault(server.nic, []).append(server)
     profiles = subject.network.nics or {}
-    for name, servers in found.items():
-        yield name, profiles[name], tuple(servers)
+    for name, servers in subject.overview.by_nic(roce=roce).items():
+        if name is not None:
+            yield name, profiles[name], servers
 
 
 def _by_queue(
@@ -264,7 +261,7 @@ def _equal(
 
 def _unknown(subject: Subject, *, roce: bool = True) -> Iterator[Verdict]:
     """Not judged: servers that do not name a NIC profile, where others do."""
-    blank = tuple(s for s in subject.servers if s.nic is None and (s.roce or not roce))
+    blank = subject.overview.by_nic(roce=roce).get(None, ())
     if blank:
         yield subject.not_judged(
             None, f"how the NIC of {_who(blank)} is set is not known (servers.nic)"

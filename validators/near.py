@@ -29,26 +29,17 @@ class Near:
     lost: tuple[Way, ...]
     same: bool  # all of it, number by number
 
-    def lent(
+    def lender(
         self, prefixes: tuple[IPv4Network, ...], origins: frozenset[str]
     ) -> PrefixClass | None:
-        """A class of this version, where the other one settles it alike.
+        """The class of the other version that is settled as that of this one, if there is one.
 
         Prefixes that these policies do not tell apart have the verdicts of the first of them.
         """
         group = self._by_prefix.get(prefixes[0])
         if group is None or group.origins != origins or self._touched(group):
             return None
-        selections = group.selections
-        if self.gone:
-            selections = {n: s for n, s in selections.items() if n not in self.gone}
-        return replace(
-            group,
-            prefixes=prefixes,
-            selections=selections,
-            solve=lambda: group.table,
-            lender=group,
-        )
+        return group
 
     @cached_property
     def _by_prefix(self) -> Mapping[IPv4Network, PrefixClass]:
@@ -56,8 +47,8 @@ class Near:
 
     def _touched(self, group: PrefixClass) -> bool:
         """Whether an edge that is lost brought an offer of the length that its receiver took."""
-        sent = group.table.sent if self.lost else ()
-        return any(_offers(way, sent[way.sender], sent[way.receiver], group) for way in self.lost)
+        sent = group.settled.sent
+        return any(_offers(way, sent(way.sender), sent(way.receiver), group) for way in self.lost)
 
 
 def _offers(way: Way, sent: AsPath | None, own: AsPath | None, group: PrefixClass) -> bool:

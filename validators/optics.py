@@ -40,8 +40,7 @@ def ends_agree_on_fec(subject: Subject) -> Iterator[Verdict]:
     end leaves to its default may differ from what is set at the other, as defaults differ between
     models and media. Set both ends the same, best by cables.fabric.
     """
-    for link in subject.links:
-        here, there = (subject.network.interface(end) for end in (link.a, link.b))
+    for link, _, (here, there) in subject.overview.cables:
         if here is None or there is None:
             continue  # TOP003 reports it
         for field, words in (("autonegotiation", _negotiation), ("fec", _fec)):

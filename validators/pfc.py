@@ -9,11 +9,12 @@ from rocefort.models.finding import Severity
 from rocefort.models.hardware import Fact, Family, Range
 from rocefort.models.interface import PfcThreshold
 from rocefort.models.lossless import PfcProfile, PfcTimer
-from rocefort.models.network import End, Node
+from rocefort.models.network import End, LosslessIntent, Node
 from rocefort.models.units import KBYTE
 from rocefort.models.wording import listing
+from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.ports import lossless_queue
-from rocefort.validators.rules import Need, Place, Subject, Verdict, rule
+from rocefort.validators.rules import Need, Subject, Verdict, rule
 
 DCB = "V300R023C00 command reference, DCB"
 LONG_MS = 1000  # beyond it a deadlock stops a queue for longer than any vendor's default
@@ -33,31 +34,36 @@ def thresholds(subject: Subject) -> Iterator[Verdict]:
     """
     intent = subject.network.lossless
     mtu = intent.headroom_mtu if intent else None
-    for node in subject.network.nodes:
-        rows = [
-            (interface.name, row)
-            for interface in node.device.interfaces
-            for row in interface.thresholds
-        ]
-        for name, row in rows:
-            yield from _hysteresis(subject, node, name, row, mtu)
-        if rows and node.family is not None:
-            yield from _xoff_range(subject, node, node.family, rows)
+    yield from subject.by_switch(_thresholds, mtu)
 
 
-def _hysteresis(
-    subject: Subject, node: Node, name: str, row: PfcThreshold, mtu: int | None
-) -> Iterator[Verdict]:
+def _thresholds(switch: Switch, mtu: int | None) -> Iterator[Said]:
+    node = switch.node
+    rows = [
+        (interface.name, row)
+        for interface in node.device.interfaces
+        for row in interface.thresholds
+    ]
+    least = 0 if mtu is None else 2 * mtu
+    for name, row in rows:
+        if row.xoff_kbytes < row.xon_kbytes + least / KBYTE:
+            yield from _hysteresis(switch, name, row, mtu)
+    if rows and node.family is not None:
+        yield from _xoff_range(switch, node.family, rows)
+
+
+def _hysteresis(switch: Switch, name: str, row: PfcThreshold, mtu: int | None) -> Iterator[Said]:
+    node = switch.node
     gap, path = row.xoff_kbytes - row.xon_kbytes, f"thresholds[{row.queue}]"
     if gap < 0:
-        yield subject.finding(
+        yield switch.finding(
             End(device=node.name, interface=name),
             f"queue {row.queue}: xon {row.xon_kbytes} KB is above xoff {row.xoff_kbytes} KB",
             "set xon below xoff",
             path=path,
         )
     elif mtu is not None and gap * KBYTE < 2 * mtu:
-        yield subject.finding(
+        yield switch.finding(
             End(device=node.name, interface=name),
             f"queue {row.queue}: xon {row.xon_kbytes} KB and xoff {row.xoff_kbytes} KB are "
             f"{gap} KB apart; two frames of {mtu} bytes need {-(-2 * mtu // KBYTE)} KB",
@@ -67,17 +73,18 @@ def _hysteresis(
 
 
 def _xoff_range(
-    subject: Subject, node: Node, family: Family, rows: list[tuple[str, PfcThreshold]]
-) -> Iterator[Verdict]:
+    switch: Switch, family: Family, rows: list[tuple[str, PfcThreshold]]
+) -> Iterator[Said]:
+    node = switch.node
     limits = family.xoff_kbytes
     if limits is None or not limits.confirmed:
-        yield subject.not_judged(
+        yield switch.not_judged(
             node, f"the range of xoff on {family.name} is not confirmed by the vendor"
         )
         return
     for name, row in rows:
         if row.xoff_kbytes not in limits:
-            yield subject.finding(
+            yield switch.finding(
                 End(device=node.name, interface=name),
                 f"queue {row.queue}: xoff {row.xoff_kbytes} KB cannot be set on {family.name} "
                 f"({limits.low} to {limits.high} KB)",
@@ -105,31 +112,38 @@ def only_lossless_queue(subject: Subject) -> Iterator[Verdict]:
             None, "which queue is lossless is not known: the switches pause no single common queue"
         )
         return
-    for port in subject.network.roce_ports:
+    yield from subject.by_switch(_one_queue, queue)
+
+
+def _one_queue(switch: Switch, queue: int) -> Iterator[Said]:
+    node = switch.node
+    for port in switch.roce_ports:
         if port.interface.pfc is None:
-            yield subject.finding(
+            yield switch.finding(
                 port.end,
                 f"PFC is off, and RoCE passes here; queue {queue} must be paused at both ends "
                 "of every cable",
                 "add `dcb pfc enable mode manual` to the port",
                 path="pfc",
             )
-    for node in subject.network.nodes:
-        yield from _undefined_profiles(subject, node)
-        for profile in _used_profiles(node):
-            yield from _queues(subject, node, profile, queue)
-        if node.family is not None:
-            yield from _queue_range(subject, node, node.family, queue)
+    used = _used_profiles(node)
+    if None in used:
+        yield from _undefined_profiles(switch)
+    for profile in filter(None, used):
+        yield from _queues(switch, profile, queue)
+    if node.family is not None:
+        yield from _queue_range(switch, node.family, queue)
 
 
-def _queue_range(subject: Subject, node: Node, family: Family, queue: int) -> Iterator[Verdict]:
+def _queue_range(switch: Switch, family: Family, queue: int) -> Iterator[Said]:
+    node = switch.node
     limits = family.pfc_queues
     if not limits.confirmed:
-        yield subject.not_judged(
+        yield switch.not_judged(
             node, f"which queues {family.name} can pause is not confirmed by the vendor"
         )
     elif queue not in limits:
-        yield subject.finding(
+        yield switch.finding(
             node,
             f"queue {queue} cannot be paused on {family.name} "
             f"(queues {limits.low} to {limits.high})",
@@ -138,10 +152,11 @@ def _queue_range(subject: Subject, node: Node, family: Family, queue: int) -> It
         )
 
 
-def _undefined_profiles(subject: Subject, node: Node) -> Iterator[Verdict]:
+def _undefined_profiles(switch: Switch) -> Iterator[Said]:
+    node = switch.node
     for interface in node.device.interfaces:
         if interface.pfc is not None and node.device.profile_of(interface) is None:
-            yield subject.finding(
+            yield switch.finding(
                 End(device=node.name, interface=interface.name),
                 f"PFC profile {interface.pfc.profile} is applied, but not defined",
                 f"define it with `dcb pfc {interface.pfc.profile}`, or apply another",
@@ -149,19 +164,21 @@ def _undefined_profiles(subject: Subject, node: Node) -> Iterator[Verdict]:
             )
 
 
-def _used_profiles(node: Node) -> tuple[PfcProfile, ...]:
-    used = {i.pfc.profile: node.device.profile_of(i) for i in node.device.interfaces if i.pfc}
-    return tuple(profile for _, profile in sorted(used.items()) if profile is not None)
+def _used_profiles(node: Node) -> tuple[PfcProfile | None, ...]:
+    """Profiles that ports apply, by name; None for one that is not defined."""
+    used = {i.pfc.profile: i for i in node.device.interfaces if i.pfc}
+    return tuple(node.device.profile_of(used[name]) for name in sorted(used))
 
 
-def _queues(subject: Subject, node: Node, profile: PfcProfile, queue: int) -> Iterator[Verdict]:
+def _queues(switch: Switch, profile: PfcProfile, queue: int) -> Iterator[Said]:
+    node = switch.node
     if profile.queues == (queue,):
         return
     noun = "queue" if len(profile.queues) == 1 else "queues"
     paused = f"{noun} {listing(profile.queues)}" if profile.queues else "no queue"
     undo = [f"`undo priority {q}`" for q in profile.queues if q != queue]
     add = [] if queue in profile.queues else [f"`priority {queue}`"]
-    yield subject.finding(
+    yield switch.finding(
         node,
         f"PFC profile {profile.name} pauses {paused}; it must pause queue {queue} and no other",
         f"enter {listing([*add, *undo])} in the profile",
@@ -180,16 +197,20 @@ def manual_mode(subject: Subject) -> Iterator[Verdict]:
     In auto mode DCBX decides with the neighbour whether a port pauses at all, and deadlock timers
     cannot be set before a profile is applied in manual mode.
     """
-    for node in subject.network.nodes:
-        for interface in node.device.interfaces:
-            if interface.pfc is not None and interface.pfc.mode != "manual":
-                yield subject.finding(
-                    End(device=node.name, interface=interface.name),
-                    f"PFC mode is {interface.pfc.mode}, where the neighbour decides by DCBX; "
-                    "it must be manual",
-                    "use `dcb pfc enable mode manual`",
-                    path="pfc.mode",
-                )
+    yield from subject.by_switch(_modes)
+
+
+def _modes(switch: Switch) -> Iterator[Said]:
+    node = switch.node
+    for interface in node.device.interfaces:
+        if interface.pfc is not None and interface.pfc.mode != "manual":
+            yield switch.finding(
+                End(device=node.name, interface=interface.name),
+                f"PFC mode is {interface.pfc.mode}, where the neighbour decides by DCBX; "
+                "it must be manual",
+                "use `dcb pfc enable mode manual`",
+                path="pfc.mode",
+            )
 
 
 @rule(
@@ -204,15 +225,19 @@ def no_link_pause(subject: Subject) -> Iterator[Verdict]:
     An 802.3x pause stops the whole link, CNP and management traffic included, where PFC stops one
     priority. Remove `flow-control` from the port; it is off by default.
     """
-    for node in subject.network.nodes:
-        for interface in node.device.interfaces:
-            if interface.pfc is not None and interface.flow_control:
-                yield subject.finding(
-                    End(device=node.name, interface=interface.name),
-                    "802.3x flow control is on beside PFC; its pauses stop all priorities",
-                    "enter `undo flow-control` on the port",
-                    path="flow_control",
-                )
+    yield from subject.by_switch(_link_pauses)
+
+
+def _link_pauses(switch: Switch) -> Iterator[Said]:
+    node = switch.node
+    for interface in node.device.interfaces:
+        if interface.pfc is not None and interface.flow_control:
+            yield switch.finding(
+                End(device=node.name, interface=interface.name),
+                "802.3x flow control is on beside PFC; its pauses stop all priorities",
+                "enter `undo flow-control` on the port",
+                path="flow_control",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,25 +279,32 @@ def deadlock_timers(subject: Subject) -> Iterator[Verdict]:
     queue stands still for longer than any vendor's default, and 10 s may be 100 ms that lost
     its unit: ask the site for `display current-configuration | include deadlock`.
     """
-    queue = lossless_queue(subject.network)
+    network = subject.network
     yield from _long_intent(subject)
-    for node in subject.network.nodes:
-        if node.family is None:
-            continue
-        if queue is None:
-            yield subject.not_judged(node, "which queue's timers count is not known")
-            continue
-        if unsettable := list(_interval(subject, node, node.family)):
-            yield from unsettable  # and what counts in it cannot be judged either
-            continue
-        for timer in _timers(subject, node, node.family, queue):
-            yield from _judge_timer(subject, node, node.family, timer)
+    yield from subject.by_switch(_deadlock_timers, lossless_queue(network), network.lossless)
 
 
-def _interval(subject: Subject, node: Node, family: Family) -> Iterator[Verdict]:
+def _deadlock_timers(
+    switch: Switch, queue: int | None, intent: LosslessIntent | None
+) -> Iterator[Said]:
+    node = switch.node
+    if node.family is None:
+        return
+    if queue is None:
+        yield switch.not_judged(node, "which queue's timers count is not known")
+        return
+    if unsettable := list(_interval(switch, node.family)):
+        yield from unsettable  # and what counts in it cannot be judged either
+        return
+    for timer in _timers(node, node.family, queue, intent):
+        yield from _judge_timer(switch, node.family, timer)
+
+
+def _interval(switch: Switch, family: Family) -> Iterator[Said]:
+    node = switch.node
     interval, settable = node.device.pfc.interval_ms, family.deadlock_intervals_ms
     if interval is not None and settable is not None and interval not in settable:
-        yield subject.finding(
+        yield switch.finding(
             node,
             f"the deadlock timers count intervals of {interval} ms, which cannot be set on "
             f"{family.name} ({settable} ms)",
@@ -287,23 +319,24 @@ def _long_intent(subject: Subject) -> Iterator[Verdict]:
     for name, time_ms in times.items():
         if time_ms > LONG_MS:
             path = "lossless.detect_ms" if name == "detection" else "lossless.recovery_ms"
-            yield _too_long(subject, None, f"the intended deadlock {name} time", time_ms, path)
+            message, hint = _too_long(f"the intended deadlock {name} time", time_ms)
+            yield subject.finding(None, message, hint, path=path, severity=Severity.WARNING)
 
 
-def _too_long(subject: Subject, place: Place, what: str, time_ms: int, path: str) -> Verdict:
-    return subject.finding(
-        place,
+def _too_long(what: str, time_ms: int) -> tuple[str, str]:
+    """Message and hint."""
+    message = (
         f"{what} is {time_ms} ms; over {LONG_MS} ms a deadlocked queue stands still for long, "
-        "and a unit may be lost",
-        "confirm the time and its unit on a switch; the vendor's default is 100 ms",
-        path=path,
-        severity=Severity.WARNING,
+        "and a unit may be lost"
     )
+    return message, "confirm the time and its unit on a switch; the vendor's default is 100 ms"
 
 
-def _timers(subject: Subject, node: Node, family: Family, queue: int) -> Iterator[Deadlock]:
+def _timers(
+    node: Node, family: Family, queue: int, intent: LosslessIntent | None
+) -> Iterator[Deadlock]:
     """Both timers in the form that the family has."""
-    pfc, intent = node.device.pfc, subject.network.lossless
+    pfc = node.device.pfc
     detect_ms, recovery_ms = (intent.detect_ms, intent.recovery_ms) if intent else (None, None)
     if family.deadlock_detect_ms is not None:
         times = _defaulted((pfc.detect_ms, pfc.recovery_ms), family.deadlock_default_ms)
@@ -333,31 +366,35 @@ def _defaulted(
 
 
 def _timer_row(node: Node, queue: int) -> tuple[str, PfcTimer | None]:
-    rows = ((p.name, t) for p in _used_profiles(node) for t in p.timers if t.queue == queue)
+    rows = (
+        (p.name, t)
+        for p in filter(None, _used_profiles(node))
+        for t in p.timers
+        if t.queue == queue
+    )
     return next(rows, ("", None))
 
 
-def _judge_timer(
-    subject: Subject, node: Node, family: Family, timer: Deadlock
-) -> Iterator[Verdict]:
+def _judge_timer(switch: Switch, family: Family, timer: Deadlock) -> Iterator[Said]:
+    node = switch.node
     name, settable = timer.name, timer.settable
     if settable is None or timer.unit_ms is None or not settable.confirmed:
         facts = "unit and range on {} are" if timer.unit_ms is None else "range on {} is"
-        yield subject.not_judged(
+        yield switch.not_judged(
             node,
             f"deadlock {name} time: its {facts.format(family.name)} not confirmed by the vendor",
             path=timer.path,
         )
         return
     if timer.raw is None:
-        yield from _unset(subject, node, family, timer)
+        yield from _unset(switch, family, timer)
         return
     time_ms = timer.raw * timer.unit_ms
     if timer.raw not in settable:
-        yield from _unsettable(subject, node, family, timer, time_ms)
+        yield from _unsettable(switch, family, timer, time_ms)
         return
     if timer.intent_ms not in (None, time_ms):
-        yield subject.finding(
+        yield switch.finding(
             node,
             f"deadlock {name} time is {time_ms} ms on {family.name}; "
             f"the intent says {timer.intent_ms} ms",
@@ -366,12 +403,14 @@ def _judge_timer(
             severity=Severity.INFO,
         )
     if time_ms > LONG_MS and time_ms != timer.intent_ms:  # else told once, above
-        yield _too_long(subject, node, f"deadlock {name} time", time_ms, timer.path)
+        message, hint = _too_long(f"deadlock {name} time", time_ms)
+        yield switch.finding(node, message, hint, path=timer.path, severity=Severity.WARNING)
 
 
-def _unset(subject: Subject, node: Node, family: Family, timer: Deadlock) -> Iterator[Verdict]:
+def _unset(switch: Switch, family: Family, timer: Deadlock) -> Iterator[Said]:
+    node = switch.node
     if timer.intent_ms is not None:
-        yield subject.finding(
+        yield switch.finding(
             node,
             f"deadlock {timer.name} time is not set, and the default of {family.name} is not "
             f"known; the intent says {timer.intent_ms} ms",
@@ -380,10 +419,9 @@ def _unset(subject: Subject, node: Node, family: Family, timer: Deadlock) -> Ite
         )
 
 
-def _unsettable(
-    subject: Subject, node: Node, family: Family, timer: Deadlock, time_ms: int
-) -> Iterator[Verdict]:
-    yield subject.finding(
+def _unsettable(switch: Switch, family: Family, timer: Deadlock, time_ms: int) -> Iterator[Said]:
+    node = switch.node
+    yield switch.finding(
         node,
         f"deadlock {timer.name} time {time_ms} ms cannot be set on {family.name} ({timer.limits})",
         f"give the family a value of its own (lossless.deadlock.by_family.{family.name})",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from rocefort.models.network import End, Link, Network, Node, Port, Role
@@ -23,10 +23,10 @@ def ports_by_device(network: Network) -> dict[str, list[Port]]:
     return {name: ports for name, ports in found.items() if ports}
 
 
-def carriers(network: Network) -> Iterator[Port]:
+def carriers(ports: Iterable[Port]) -> Iterator[Port]:
     """RoCE ports where trust and VLAN stand: in place of a bond's members its Eth-Trunk, once."""
     seen: set[End] = set()
-    for port in network.roce_ports:
+    for port in ports:
         carrier = port.node.device.carrier(port.interface)
         if carrier is port.interface:
             yield port

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Set
+from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
 
 
@@ -10,15 +12,19 @@ class PrefixTable:
     """Prefixes by their bits, so that a look-up costs one step a length and not one a prefix."""
 
     def __init__(self, prefixes: Iterable[IPv4Network]) -> None:
-        self.prefixes: Set[IPv4Network] = frozenset(prefixes)
-        self._by_bits = {(int(p.network_address), p.prefixlen): p for p in self.prefixes}
-        self._lengths = sorted({length for _, length in self._by_bits}, reverse=True)
+        by_length: defaultdict[int, dict[int, IPv4Network]] = defaultdict(dict)
+        for prefix in prefixes:
+            length = prefix.prefixlen
+            by_length[length].setdefault(int(prefix.network_address) >> (32 - length), prefix)
+        self._tables = [(32 - n, by_length[n]) for n in sorted(by_length, reverse=True)]
+
+    @cached_property
+    def prefixes(self) -> Set[IPv4Network]:
+        """All of them."""
+        return frozenset(prefix for _, table in self._tables for prefix in table.values())
 
     def holding(self, address: IPv4Address) -> tuple[IPv4Network, ...]:
         """Prefixes that hold an address, longest first."""
         value = int(address)
-        found = (
-            self._by_bits.get((value >> (32 - length) << (32 - length), length))
-            for length in self._lengths
-        )
-        return tuple(prefix for prefix in found if prefix is not None)
+        found = [table.get(value >> shift) for shift, table in self._tables]
+        return tuple([prefix for prefix in found if prefix is not None])

@@ -8,12 +8,14 @@ from rocefort.models.finding import Severity
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.interface import NO_DOMAIN
 from rocefort.models.lossless import DiffservDomain
-from rocefort.models.network import Network, Node, Port
+from rocefort.models.network import LosslessIntent, Port
 from rocefort.models.qos import DSCPS, PHB_QUEUE, QUEUES, default_queue, host_priority
 from rocefort.models.wording import ranges
+from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.ports import carriers, paused_queues
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
+BY_DEFAULT = {dscp: default_queue(dscp) for dscp in DSCPS}  # queues
 MAPPING = "V300R023C00 command reference, QoS, priority mapping"
 
 
@@ -43,20 +45,26 @@ def roce_reaches_its_queue(subject: Subject) -> Iterator[Verdict]:
             "or set dscp2prio on every NIC",
             path="lossless.roce_dscp",
         )
-    for port in carriers(subject.network):
-        yield from _trust(subject, port)
-    for node, name, domain in _domains(subject.network):
+    yield from subject.by_switch(_roce_queue, intent)
+
+
+def _roce_queue(switch: Switch, intent: LosslessIntent) -> Iterator[Said]:
+    known = {domain.name for domain in switch.domains}
+    for port in carriers(switch.roce_ports):
+        interface = port.interface
+        if interface.domain not in known or not (interface.trust_dscp or interface.routed):
+            yield from _trust(switch, port)
+    for domain in switch.domains:
         queue = queue_of_dscp(domain, intent.roce_dscp)
         if queue != intent.queue:
-            yield subject.finding(
-                node,
-                f"domain {name} puts RoCE (DSCP {intent.roce_dscp}) into queue {queue}; "
+            yield switch.finding(
+                switch.node,
+                f"domain {domain.name} puts RoCE (DSCP {intent.roce_dscp}) into queue {queue}; "
                 f"it must be queue {intent.queue}",
                 f"map DSCP {intent.roce_dscp} to queue {intent.queue} in the diffserv domain",
-                path=f"domains[{name}].dscp[{intent.roce_dscp}]",
+                path=f"domains[{domain.name}].dscp[{intent.roce_dscp}]",
             )
-    for node in subject.network.nodes:
-        yield from _family_specific(subject, node)
+    yield from _family_specific(switch)
 
 
 def _nics_known(subject: Subject) -> bool:
@@ -65,10 +73,10 @@ def _nics_known(subject: Subject) -> bool:
     return bool(nics) and None not in nics
 
 
-def _trust(subject: Subject, port: Port) -> Iterator[Verdict]:
+def _trust(switch: Switch, port: Port) -> Iterator[Said]:
     interface, device = port.interface, port.node.device
-    if not interface.layer3 and not interface.trust_dscp:
-        yield subject.finding(
+    if not interface.trust_dscp and not interface.layer3:
+        yield switch.finding(
             port.end,
             "a switched port without trust dscp; RoCE packets are classed by 802.1p here, "
             "not by DSCP",
@@ -76,14 +84,14 @@ def _trust(subject: Subject, port: Port) -> Iterator[Verdict]:
             path="trust_dscp",
         )
     if interface.domain == NO_DOMAIN:
-        yield subject.finding(
+        yield switch.finding(
             port.end,
             "trust upstream none: no priority is mapped here",
             "name the fabric's diffserv domain in `trust upstream`",
             path="domain",
         )
     elif device.domain_of(interface) is None:
-        yield subject.finding(
+        yield switch.finding(
             port.end,
             f"trust upstream {interface.domain}: there is no such diffserv domain",
             f"define diffserv domain {interface.domain}, or name one that exists",
@@ -91,19 +99,21 @@ def _trust(subject: Subject, port: Port) -> Iterator[Verdict]:
         )
 
 
-def _family_specific(subject: Subject, node: Node) -> Iterator[Verdict]:
+def _family_specific(switch: Switch) -> Iterator[Said]:
+    node = switch.node
     syntax, device = node.syntax, node.device
-    uses_pfc = any(interface.pfc for interface in device.interfaces)
-    if syntax is SyntaxFamily.V300_G2 and uses_pfc and not device.pfc.dscp_mapping:
-        yield subject.finding(
+    by_dot1p = syntax is SyntaxFamily.V300_G2 and not device.pfc.dscp_mapping
+    if by_dot1p and any(interface.pfc for interface in device.interfaces):
+        yield switch.finding(
             node,
             f"PFC on {syntax} goes by 802.1p until DSCP mapping is enabled, and RoCE has DSCP only",
             "add `dcb pfc dscp-mapping enable slot 1`",
             path="pfc.dscp_mapping",
         )
-    routed = any(i.routed and i.kind == "ethernet" for i in device.interfaces)
-    if syntax is SyntaxFamily.V200 and routed:
-        yield subject.not_judged(
+    if syntax is SyntaxFamily.V200 and any(
+        i.routed and i.kind == "ethernet" for i in device.interfaces
+    ):
+        yield switch.not_judged(
             node, f"whether a routed port trusts DSCP by itself on {syntax} is not confirmed"
         )
 
@@ -122,20 +132,25 @@ def nothing_else_in_its_queue(subject: Subject) -> Iterator[Verdict]:
     map puts eight DSCP values and one 802.1p value into each queue; the fabric's domain must lead
     all but the RoCE DSCP elsewhere.
     """
-    intent = subject.lossless
-    for node, name, domain in _domains(subject.network):
+    yield from subject.by_switch(_strays, subject.lossless)
+
+
+def _strays(switch: Switch, intent: LosslessIntent) -> Iterator[Said]:
+    for domain in switch.domains:
+        name = domain.name
+        queues = BY_DEFAULT | {d: PHB_QUEUE[row.phb] for d, row in domain.by_dscp.items()}
         others = [
             dscp
-            for dscp in DSCPS
-            if dscp not in (intent.roce_dscp, intent.cnp_dscp)  # CNP: QOS003
-            and queue_of_dscp(domain, dscp) == intent.queue
+            for dscp, queue in queues.items()
+            if queue == intent.queue
+            and dscp not in (intent.roce_dscp, intent.cnp_dscp)  # CNP: QOS003
         ]
         values = [v for v in QUEUES if queue_of_dot1p(domain, v) == intent.queue]
         for what, found in (("DSCP", others), ("802.1p", values)):
             if found:
                 strays = f"{what} {', '.join(ranges(found))}"
-                yield subject.finding(
-                    node,
+                yield switch.finding(
+                    switch.node,
                     f"domain {name} also puts {strays} into lossless queue {intent.queue}",
                     f"map {strays} to another queue in the diffserv domain",
                     path=f"domains[{name}].{'dscp' if what == 'DSCP' else 'dot1p'}",
@@ -156,20 +171,23 @@ def cnp_never_paused(subject: Subject) -> Iterator[Verdict]:
     congestion it reports, or by a pause, it comes too late and the pause spreads. Map the CNP
     DSCP to queue 6.
     """
-    intent = subject.lossless
-    for node, name, domain in _domains(subject.network):
-        queue = queue_of_dscp(domain, intent.cnp_dscp)
+    yield from subject.by_switch(_cnp_queue, subject.lossless)
+
+
+def _cnp_queue(switch: Switch, intent: LosslessIntent) -> Iterator[Said]:
+    for domain in switch.domains:
+        name, queue = domain.name, queue_of_dscp(domain, intent.cnp_dscp)
         if queue == intent.queue:
             message = f"domain {name} puts CNP (DSCP {intent.cnp_dscp}) into lossless queue {queue}"
-        elif queue in paused_queues(node):
+        elif queue in paused_queues(switch.node):
             message = (
                 f"domain {name} puts CNP (DSCP {intent.cnp_dscp}) into queue {queue}, "
                 "which PFC pauses"
             )
         else:
             continue
-        yield subject.finding(
-            node,
+        yield switch.finding(
+            switch.node,
             message,
             "map the CNP DSCP to queue 6 (cs6), and pause the lossless queue only",
             path=f"domains[{name}].dscp[{intent.cnp_dscp}]",
@@ -191,20 +209,32 @@ def scheduling(subject: Subject) -> Iterator[Verdict]:
     A strict lossless queue that is full leaves nothing to the weighted ones, the storage and
     management traffic in them included: serve it by weight where any queue is.
     """
-    intent = subject.lossless
-    for port in subject.network.roce_ports:
-        weights = {row.queue: row.weight for row in port.interface.drr}
-        domain = port.node.device.domain_of(port.interface)
-        cnp = queue_of_dscp(domain, intent.cnp_dscp) if domain else None
+    yield from subject.by_switch(_weights, subject.lossless)
+
+
+def _weights(switch: Switch, intent: LosslessIntent) -> Iterator[Said]:
+    cnps: dict[tuple[str | None, int | None], int | None] = {}
+    for port in switch.roce_ports:
+        interface = port.interface
+        if not interface.drr:
+            continue
+        weights, kind = (
+            [row.queue for row in interface.drr],
+            (interface.domain, interface.eth_trunk),
+        )
+        if kind not in cnps:
+            domain = switch.node.device.domain_of(interface)
+            cnps[kind] = queue_of_dscp(domain, intent.cnp_dscp) if domain else None
+        cnp = cnps[kind]
         if cnp in weights:
-            yield subject.finding(
+            yield switch.finding(
                 port.end,
                 f"queue {cnp}, which CNP uses, is served by weight; it must have strict priority",
                 f"take queue {cnp} off `qos drr` (lossless.scheduling)",
                 path=f"drr[{cnp}]",
             )
-        if weights and intent.queue not in weights:
-            yield subject.finding(
+        if intent.queue not in weights:
+            yield switch.finding(
                 port.end,
                 f"lossless queue {intent.queue} has strict priority over the weighted queues "
                 f"{', '.join(ranges(weights))}, and can starve them",
@@ -223,13 +253,3 @@ def queue_of_dot1p(domain: DiffservDomain, value: int) -> int:
     """Queue of an 802.1p value in a domain; by default its own number."""
     entry = next((row for row in domain.dot1p if row.value == value), None)
     return PHB_QUEUE[entry.phb] if entry else value
-
-
-def _domains(network: Network) -> Iterator[tuple[Node, str, DiffservDomain]]:
-    """Each domain that RoCE ports of a switch use, once."""
-    seen: set[tuple[str, str]] = set()
-    for port in network.roce_ports:
-        domain = port.node.device.domain_of(port.interface)
-        if domain is not None and (port.node.name, domain.name) not in seen:
-            seen.add((port.node.name, domain.name))
-            yield port.node, domain.name, domain

@@ -7,26 +7,30 @@ models what a Device can say: connected routes and eBGP over routed ports; the r
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Set
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
 from itertools import chain
+from typing import TypeVar, overload
 
 from rocefort.models.network import Network, Sources
+from rocefort.models.reachability import Reachability
 from rocefort.models.routing import Answer, BgpSession, Route, RoutingState
 from rocefort.models.traffic import Flow
-from rocefort.validators.bgp_engine import PrefixClass, Routing, Selection, solve_bgp
-from rocefort.validators.bgp_sessions import Session, sessions
+from rocefort.validators.bgp_engine import PrefixClass, Routing, same_input, solve_bgp
+from rocefort.validators.bgp_sessions import Peerings, Session, peerings
 from rocefort.validators.filters import questions
-from rocefort.validators.forwarding import Forwarder, Hops, Stop, Trips, trips
+from rocefort.validators.forwarding import Forwarder, Stop, Trips, trips
+from rocefort.validators.learned import Learned, Moves, Selection, Widths
 from rocefort.validators.outside import with_outside
-from rocefort.validators.server_classes import reachability_of
+from rocefort.validators.server_classes import alike, reachability_of
 from rocefort.validators.underlay import Underlay, build
 
 ENGINE = "embedded"
 _NOBODY: frozenset[str] = frozenset()
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,14 @@ class Solution:
     """All that the engine knows; `state` is what other engines can answer too."""
 
     underlay: Underlay
-    sessions: tuple[Session, ...]
+    peerings: Peerings
     routing: Routing
     near: Solution | None = field(default=None, repr=False, compare=False)  # of another version
+
+    @property
+    def sessions(self) -> tuple[Session, ...]:
+        """Every configured peer, sorted by device and address."""
+        return self.peerings.all
 
     @property
     def classes(self) -> tuple[PrefixClass, ...]:
@@ -67,34 +76,24 @@ class Solution:
     @cached_property
     def trips(self) -> Trips:
         """Journeys of packets between servers."""
-        fib: dict[IPv4Network, Mapping[str, Hops]] = {}
-        for group in self.classes:
-            hops = {name: found.next_hops for name, found in group.selections.items()}
-            fib.update(dict.fromkeys(group.prefixes, hops))
-        neighbours = {(s.device, s.peer): s.far[0] for s in self.sessions if s.far}
-        forwarder = Forwarder(self.underlay, fib, neighbours)
-        if self.lender:
-            forwarder.take_over(self.lender.trips.forwarder, self._alike)
-        return trips(self.underlay, forwarder)
+        near = self._by_now("trips", Trips)
+        forwarder = Forwarder(self.underlay, self.learned, self._neighbours)
+        if near and near.forwarder.same_tables(forwarder):
+            forwarder = near.forwarder.within(self.underlay)
+        return trips(self.underlay, forwarder, near)
 
     @cached_property
-    def _alike(self) -> Set[IPv4Network]:
-        """Prefixes to which all switches here go as they do in the lender's version."""
-        if self.lender is None:
-            return set()
-        here, there = self.underlay, self.lender.underlay
-        routed = {prefix for prefix, _ in self.by_prefix}
-        more = there.network.by_name.keys() - here.network.by_name.keys()
-        other = {prefix for prefix, _ in self.lender.by_prefix} - routed
-        return {
-            prefix
-            for prefix in (routed | here.local.keys()) - other
-            if here.local.get(prefix, _NOBODY) == there.local.get(prefix, _NOBODY) - more
-            and all(
-                here.own_way(device, prefix) == there.own_way(device, prefix)
-                for device in here.local.get(prefix, ())
-            )
-        }
+    def _neighbours(self) -> Mapping[tuple[str, IPv4Address], str]:
+        if self.near and self.near.sessions is self.sessions:
+            return self.near._neighbours  # noqa: SLF001 - of its own kind
+        return {(s.device, s.peer): s.far[0] for s in self.sessions if s.far}
+
+    @cached_property
+    def learned(self) -> Mapping[IPv4Network, Learned]:
+        """Next hops by prefix and device, of those too that use a route of their own."""
+        if self.near and self.near.routing is self.routing:
+            return self.near.learned
+        return {prefix: group.learned for group in self.classes for prefix in group.prefixes}
 
     @cached_property
     def flows(self) -> dict[tuple[str, str, Flow], Stop | None]:
@@ -110,11 +109,9 @@ class Solution:
         """The answers, each collection sorted."""
         return RoutingState.model_construct(
             engine=ENGINE,
-            sessions=tuple(
-                BgpSession(device=s.device, peer=s.peer, status=s.status) for s in self.sessions
-            ),
-            routes=self._all_routes(),
-            reachability=reachability_of(self.trips),
+            sessions=self._told_sessions(),
+            routes=Routes(self),
+            reachability=self.reachability,
             answers=tuple(
                 Answer(source=source, destination=destination, flow=flow, delivered=stop is None)
                 for (source, destination, flow), stop in self.flows.items()
@@ -122,10 +119,34 @@ class Solution:
         )
 
     @cached_property
+    def reachability(self) -> Reachability:
+        """Which servers reach which with RDMA by every path."""
+        was, reached = self._by_now("trips", Trips), self._by_now("reachability", Reachability)
+        if was and reached and alike(was, self.trips):
+            return reached
+        return reachability_of(self.trips)
+
+    def _told_sessions(self) -> tuple[BgpSession, ...]:
+        """The sessions as answers; those that are the same in the other version are made once."""
+        known: dict[int, BgpSession] = {}
+        if self.near and (state := self._by_now("state", RoutingState)):
+            if self.near.sessions is self.sessions:
+                return state.sessions
+            known = dict(zip(map(id, self.near.sessions), state.sessions, strict=True))
+        return tuple(
+            known.get(id(s))
+            or BgpSession.model_construct(device=s.device, peer=s.peer, status=s.status)
+            for s in self.sessions
+        )
+
+    @cached_property
     def lender(self) -> Solution | None:
         """The other version where all routes here are routes there, between the same switches."""
-        if self.near is None or any(group.lender is None for group in self.classes):
-            return None
+        if self.near is None or self._same_routes:
+            return self.near
+        for group in self.classes:
+            if group.lender is None or not {*group.prefixes} <= {*group.lender.prefixes}:
+                return None
         own = self.near.underlay.network.by_name.keys() - self.underlay.network.by_name.keys()
         here, there = self.underlay.local, self.near.underlay.local
         same = all(
@@ -134,16 +155,6 @@ class Solution:
             for prefix in group.prefixes
         )
         return self.near if same else None
-
-    def _all_routes(self) -> tuple[Route, ...]:
-        lender = self.lender
-        if (
-            lender
-            and self.rows.keys() == lender.rows.keys()
-            and all(rows is lender.rows[name] for name, rows in self.rows.items())
-        ):
-            return lender.state.routes
-        return tuple(chain.from_iterable(self.rows[device] for device in sorted(self.rows)))
 
     @cached_property
     def rows(self) -> Mapping[str, list[Route]]:
@@ -159,18 +170,38 @@ class Solution:
             rows = {name: [r for r in own if id(r[1]) not in gone] for name, own in rows.items()}
         return {name: own for name, own in rows.items() if own}
 
-    @cached_property
-    def widths(self) -> Mapping[IPv4Network, Mapping[str, int]]:
-        """ECMP width of each route, by prefix and device."""
-        found: dict[IPv4Network, Mapping[str, int]] = {}
-        for group in self.classes:
-            of_class = {name: len(s.next_hops) for name, s in group.selections.items() if s[1]}
-            for prefix in group.prefixes:
-                own = self.underlay.local.get(prefix, _NOBODY)
-                found[prefix] = {
-                    name: width for name, width in of_class.items() if name not in own
-                } if own & of_class.keys() else of_class  # fmt: skip
+    def _by_now(self, name: str, _: type[T]) -> T | None:
+        """What the other version has worked out by now; it is not made to work for this one."""
+        found: T | None = vars(self.near).get(name) if self.near else None
         return found
+
+    @property
+    def _same_routes(self) -> bool:
+        """Whether all routes are those of the other version, and who has its own in their place."""
+        near = self.near
+        same = near is not None and near.routing is self.routing
+        return same and near is not None and near.underlay.local is self.underlay.local
+
+    @cached_property
+    def widths(self) -> Mapping[IPv4Network, Widths]:
+        """ECMP width of each route, by prefix and device."""
+        if self._same_routes and self.near:
+            return self.near.widths
+        local = self.underlay.local
+        return {
+            prefix: Widths(learned, local.get(prefix, _NOBODY))
+            for prefix, learned in self.learned.items()
+        }
+
+    @cached_property
+    def width_counts(self) -> Mapping[int, int]:
+        """How many routes have each ECMP width, by width."""
+        if self.near and self.near.widths is self.widths:
+            return self.near.width_counts
+        found = Counter[int]()
+        for widths in self.widths.values():
+            found.update(widths.counts)
+        return dict(sorted(found.items()))
 
     def _own_rows(self) -> Mapping[str, list[Route]]:
         rows: defaultdict[str, list[Route]] = defaultdict(list)
@@ -188,8 +219,70 @@ class Solution:
         return frozenset(selection.ties) if selection else frozenset()
 
 
+class Routes(Sequence[Route]):
+    """All routes of a solution, sorted by device and prefix: counted without making them."""
+
+    def __init__(self, solution: Solution) -> None:
+        self._solution = solution
+
+    @cached_property
+    def _all(self) -> tuple[Route, ...]:
+        rows, lender = self._solution.rows, self._solution.lender
+        if (
+            lender
+            and rows.keys() == lender.rows.keys()
+            and all(own is lender.rows[name] for name, own in rows.items())
+        ):
+            return tuple(lender.state.routes)
+        return tuple(chain.from_iterable(rows[device] for device in sorted(rows)))
+
+    def __len__(self) -> int:
+        return sum(self._solution.width_counts.values())
+
+    def __iter__(self) -> Iterator[Route]:
+        return iter(self._all)
+
+    @overload
+    def __getitem__(self, index: int) -> Route: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Route, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Route | tuple[Route, ...]:
+        return self._all[index]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Routes):
+            return self is other or self._all == other._all
+        return self._all == other if isinstance(other, tuple) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 def _prefix_order(prefix: IPv4Network) -> tuple[int, int]:
     return int(prefix.network_address), prefix.prefixlen
+
+
+def moved_routes(
+    before: Solution, after: Solution, standing: Set[str]
+) -> Iterator[tuple[Route, Route]]:
+    """Routes with other next hops, of devices of both versions; none in place of one that is not.
+
+    Only devices whose group of BGP speakers goes another way, or that do not go as their group,
+    are looked at one by one.
+    """
+    moves = Moves(before.routing.speakers, after.routing.speakers, standing)
+    here, there = before.underlay.local, after.underlay.local
+    for prefix in dict.fromkeys((*before.learned, *after.learned)):
+        learned = before.learned.get(prefix), after.learned.get(prefix)
+        own = here.get(prefix, _NOBODY), there.get(prefix, _NOBODY)
+        for name in standing & {*moves.between(*learned), *own[0], *own[1]}:
+            old, new = (
+                () if one is None or name in has else one.of(name)
+                for one, has in zip(learned, own, strict=True)
+            )
+            if old != new:
+                yield Route(name, prefix, old), Route(name, prefix, new)
 
 
 def analyse(
@@ -201,10 +294,14 @@ def analyse(
     an unknown switch when `state` or `trips` is asked for.
     """
     known = sources or Sources()
-    underlay = build(with_outside(network), known)
-    found = sessions(underlay, known)
-    solved = solve_bgp(underlay, found, known, near.routing if near else None)
-    return Solution(underlay, found, solved, near)
+    underlay = build(with_outside(network), known, near.underlay if near else None)
+    if near is None:
+        found = peerings(underlay, known)
+        return Solution(underlay, found, solve_bgp(underlay, found, known))
+    found = peerings(underlay, known, (near.underlay.network, near.peerings))
+    if found.all is near.sessions and same_input(near.underlay, underlay):
+        return Solution(underlay, found, near.routing, near)
+    return Solution(underlay, found, solve_bgp(underlay, found, known, near.routing), near)
 
 
 def solve(network: Network, sources: Sources | None = None) -> RoutingState:

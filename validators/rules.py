@@ -9,6 +9,8 @@ from enum import StrEnum
 
 from rocefort.models.finding import Finding, NotJudged, Severity, Where
 from rocefort.models.network import End, Link, LosslessIntent, Network, Node, Server, Sources
+from rocefort.validators.by_switch import Facts, Said, Switch, path_at
+from rocefort.validators.overview import Overview
 
 FAMILIES = {  # in the order of reports
     "TOP": "topology and cabling",
@@ -87,17 +89,16 @@ class Rule:
         """The area that it belongs to, by the first three letters of its id."""
         return self.id[:3]
 
-    def run(self, network: Network, sources: Sources) -> Iterator[Verdict]:
+    def run(self, overview: Overview) -> Iterator[Verdict]:
         """Judge a network: first what is not known, then what is."""
-        yield from self.judged(Subject(network, sources, self))
+        yield from self.judged(Subject(overview, self))
 
     def judged(self, subject: Subject) -> Iterator[Verdict]:
         """What is not known of a subject, then what its function says of the rest."""
-        network = subject.network
-        missing = {need: _lacking(network, need) for need in (*self.needs, *self.wants)}
+        missing = {need: subject.overview.lacking(need) for need in (*self.needs, *self.wants)}
         for need, places in missing.items():
             for place in places:
-                yield subject.not_judged(place, _unknown(network, need, place))
+                yield subject.not_judged(place, _unknown(subject.network, need, place))
         if not any(None in missing[need] for need in self.needs):
             yield from self.judge(subject)
 
@@ -110,22 +111,22 @@ def _unknown(network: Network, need: Need, place: Place) -> str:
     return UNKNOWN[need]
 
 
-def _lacking(network: Network, need: Need) -> tuple[Place, ...]:
-    """Where a piece of knowledge is missing: a switch, a port, or None, the whole network."""
-    if need in (Need.ROLE, Need.HARDWARE, Need.FAMILY):
-        return tuple(node for node in network.nodes if getattr(node, need.value) is None)
-    if getattr(network, need.value) is None:
-        return (None,)
-    return network.loose_ends if need is Need.LINKS else ()
-
-
 @dataclass(frozen=True, slots=True)
 class Subject:
     """A network under one rule, with the helpers that word its verdicts."""
 
-    network: Network
-    sources: Sources
+    overview: Overview
     rule: Rule
+
+    @property
+    def network(self) -> Network:
+        """What is judged."""
+        return self.overview.network
+
+    @property
+    def sources(self) -> Sources:
+        """Where its values come from."""
+        return self.overview.sources
 
     @property
     def links(self) -> tuple[Link, ...]:
@@ -143,6 +144,33 @@ class Subject:
         if self.network.lossless is None:
             raise TypeError(f"rule {self.rule.id} uses the lossless intent without needing it")
         return self.network.lossless
+
+    def by_switch(
+        self, judge: Callable[[Switch, *Facts], Iterator[Said]], *facts: *Facts
+    ) -> Iterator[Verdict]:
+        """What a function says of each switch, when all that it is given is the Switch and facts.
+
+        A review asks it once of a switch that both sides have, if the facts are equal: they are
+        values that can be hashed. TypeError for a function that carries something else in with it.
+        """
+        if _carries_something(judge):
+            raise TypeError(f"rule {self.rule.id}: a judge of switches is a function of a module")
+        overview = self.overview
+        for switch, told in overview.judgements.said(judge, overview.switches, *facts):
+            for said in told:
+                yield self._placed(switch.node.name, said)
+
+    def _placed(self, device: str, said: Said) -> Verdict:
+        where = self.overview.where(device, said.path, said.interface)
+        if said.hint is None:
+            return NotJudged(rule=self.rule.id, where=where, reason=said.message)
+        return Finding(
+            rule=self.rule.id,
+            severity=said.severity or self.rule.severity,
+            where=where,
+            message=said.message,
+            hint=said.hint,
+        )
 
     def finding(
         self,
@@ -171,10 +199,15 @@ class Subject:
         device, interface = "", None
         if isinstance(place, End):
             device, interface = place.device, place.interface
-            path = f"interfaces[{interface}]" + (f".{path}" if path else "")
+            path = path_at(place, path)
         elif place is not None:
             device = place.name
-        return self.sources.where(device, path, interface)
+        return self.overview.where(device, path, interface)
+
+
+def _carries_something(judge: object) -> bool:
+    """Whether a function has more to look at than its arguments: it is a closure, or a method."""
+    return not inspect.isfunction(judge) or judge.__closure__ is not None
 
 
 REGISTRY: dict[str, Rule] = {}

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Set
 from rocefort.models.access import PREDEFINED_GROUPS, SHORTEST_USER_NAME, LocalUser
 from rocefort.models.finding import Severity
 from rocefort.models.wording import counted, listing
+from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.rules import Subject, Verdict, rule
 
 CR = "V300R023C00 command reference"
@@ -24,34 +25,38 @@ def remote_login(subject: Subject) -> Iterator[Verdict]:
     Telnet sends passwords as text, and a line without AAA knows no users, so nobody can tell who
     changed what. Set `protocol inbound ssh` and `authentication-mode aaa` on every vty line.
     """
-    for node in subject.network.nodes:
-        if not node.device.vty:
-            yield subject.not_judged(
-                node, "the text has no vty lines; what the release makes them is not confirmed"
+    yield from subject.by_switch(_logins)
+
+
+def _logins(switch: Switch) -> Iterator[Said]:
+    node = switch.node
+    if not node.device.vty:
+        yield switch.not_judged(
+            node, "the text has no vty lines; what the release makes them is not confirmed"
+        )
+    for vty in node.device.vty:
+        lines, path = f"vty {vty.first} to {vty.last}", f"vty[{vty.first}]"
+        if vty.protocol is None:
+            yield switch.not_judged(
+                node,
+                f"{lines}: no `protocol inbound`, and the release's default is not confirmed",
+                path=path,
             )
-        for vty in node.device.vty:
-            lines, path = f"vty {vty.first} to {vty.last}", f"vty[{vty.first}]"
-            if vty.protocol is None:
-                yield subject.not_judged(
-                    node,
-                    f"{lines}: no `protocol inbound`, and the release's default is not confirmed",
-                    path=path,
-                )
-            elif vty.protocol != "ssh":
-                yield subject.finding(
-                    node,
-                    f"{lines}: protocol inbound is {vty.protocol}; it must be ssh alone",
-                    "set `protocol inbound ssh`",
-                    path=path,
-                )
-            if vty.authentication != "aaa":
-                yield subject.finding(
-                    node,
-                    f"{lines}: authentication mode is {vty.authentication or 'not set'}; "
-                    "it must be aaa",
-                    "set `authentication-mode aaa`",
-                    path=path,
-                )
+        elif vty.protocol != "ssh":
+            yield switch.finding(
+                node,
+                f"{lines}: protocol inbound is {vty.protocol}; it must be ssh alone",
+                "set `protocol inbound ssh`",
+                path=path,
+            )
+        if vty.authentication != "aaa":
+            yield switch.finding(
+                node,
+                f"{lines}: authentication mode is {vty.authentication or 'not set'}; "
+                "it must be aaa",
+                "set `authentication-mode aaa`",
+                path=path,
+            )
 
 
 @rule(
@@ -66,35 +71,38 @@ def ssh_server(subject: Subject) -> Iterator[Verdict]:
     Without it nobody reaches the switch but by its console. Without a source interface no
     interface accepts a session; name the management port, so that servers cannot log in.
     """
-    for node in subject.network.nodes:
-        ssh = node.device.ssh
-        if not ssh.stelnet:
-            yield subject.finding(
-                node, "the SSH server is off", "add `stelnet server enable`", path="ssh"
-            )
-        more = [line for line in node.unmodelled if line.text.startswith("ssh server-source ")]
-        for line in more:
-            yield subject.finding(
-                node,
-                f"`{line.text}` lets sessions in on more than one interface",
-                "name the management port alone, in one `ssh server-source -i`",
-                path=f"unmodelled[{line.line}]",
-            )
-        if ssh.source_interface is None and not more:
-            yield subject.finding(
-                node,
-                "the SSH server has no source interface, so no interface accepts a session",
-                "add `ssh server-source -i MEth0/0/0`",
-                path="ssh",
-            )
-        elif ssh.source_interface and ssh.source_interface not in node.device.by_interface:
-            yield subject.finding(
-                node,
-                f"the SSH server's source interface {ssh.source_interface} is not in the "
-                "configuration",
-                "name an interface that the switch has, usually MEth0/0/0",
-                path="ssh",
-            )
+    yield from subject.by_switch(_ssh)
+
+
+def _ssh(switch: Switch) -> Iterator[Said]:
+    node = switch.node
+    ssh = node.device.ssh
+    if not ssh.stelnet:
+        yield switch.finding(
+            node, "the SSH server is off", "add `stelnet server enable`", path="ssh"
+        )
+    more = [line for line in node.unmodelled if line.text.startswith("ssh server-source ")]
+    for line in more:
+        yield switch.finding(
+            node,
+            f"`{line.text}` lets sessions in on more than one interface",
+            "name the management port alone, in one `ssh server-source -i`",
+            path=f"unmodelled[{line.line}]",
+        )
+    if ssh.source_interface is None and not more:
+        yield switch.finding(
+            node,
+            "the SSH server has no source interface, so no interface accepts a session",
+            "add `ssh server-source -i MEth0/0/0`",
+            path="ssh",
+        )
+    elif ssh.source_interface and ssh.source_interface not in node.device.by_interface:
+        yield switch.finding(
+            node,
+            f"the SSH server's source interface {ssh.source_interface} is not in the configuration",
+            "name an interface that the switch has, usually MEth0/0/0",
+            path="ssh",
+        )
 
 
 @rule(
@@ -109,21 +117,25 @@ def local_users(subject: Subject) -> Iterator[Verdict]:
     switch looks at the level alone. Telnet, FTP and HTTP send the password as text. Give each user
     the lowest level that does, or a group of its own, and `ssh` alone.
     """
-    for node in subject.network.nodes:
-        groups = {*PREDEFINED_GROUPS, *(group.name for group in node.device.user_groups)}
-        for user in node.device.users:
-            path = f"users[{user.name}]"
-            for what, how in _rank(user, groups):
-                yield subject.finding(node, f"user {user.name} {what}", how, path=path)
-            plain = [service for service in user.service_types if service in PLAIN_SERVICES]
-            if plain:
-                yield subject.finding(
-                    node,
-                    f"user {user.name} may use {listing(plain)}, which sends the password as text",
-                    f"use `local-user {user.name} service-type ssh`",
-                    path=path,
-                    severity=Severity.ERROR,
-                )
+    yield from subject.by_switch(_users)
+
+
+def _users(switch: Switch) -> Iterator[Said]:
+    node = switch.node
+    groups = {*PREDEFINED_GROUPS, *(group.name for group in node.device.user_groups)}
+    for user in node.device.users:
+        path = f"users[{user.name}]"
+        for what, how in _rank(user, groups):
+            yield switch.finding(node, f"user {user.name} {what}", how, path=path)
+        plain = [service for service in user.service_types if service in PLAIN_SERVICES]
+        if plain:
+            yield switch.finding(
+                node,
+                f"user {user.name} may use {listing(plain)}, which sends the password as text",
+                f"use `local-user {user.name} service-type ssh`",
+                path=path,
+                severity=Severity.ERROR,
+            )
 
 
 def _rank(user: LocalUser, groups: Set[str]) -> Iterator[tuple[str, str]]:
@@ -160,26 +172,30 @@ def snmp_version(subject: Subject) -> Iterator[Verdict]:
     Versions 1 and 2c send the community, which is their only password, as text. Set
     `snmp-agent sys-info version v3`, take communities away, and give readers a user of version 3.
     """
-    for node in subject.network.nodes:
-        old = [version for version in node.device.snmp.versions if version != "v3"]
-        if old:
-            yield subject.finding(
+    yield from subject.by_switch(_snmp)
+
+
+def _snmp(switch: Switch) -> Iterator[Said]:
+    node = switch.node
+    old = [version for version in node.device.snmp.versions if version != "v3"]
+    if old:
+        yield switch.finding(
+            node,
+            f"SNMP speaks {listing(old)}, whose only password is sent as text",
+            "set `snmp-agent sys-info version v3` alone",
+            path="snmp.versions",
+        )
+    elif node.device.snmp.enabled and not node.device.snmp.versions:
+        yield switch.not_judged(
+            node,
+            "no `snmp-agent sys-info version`, and the release's default is not confirmed",
+            path="snmp",
+        )
+    for line in node.unmodelled:
+        if line.text.startswith("snmp-agent community"):
+            yield switch.finding(
                 node,
-                f"SNMP speaks {listing(old)}, whose only password is sent as text",
-                "set `snmp-agent sys-info version v3` alone",
-                path="snmp.versions",
+                "an SNMP community is a password that is sent as text",
+                "remove it; give the reader a user of version 3",
+                path=f"unmodelled[{line.line}]",
             )
-        elif node.device.snmp.enabled and not node.device.snmp.versions:
-            yield subject.not_judged(
-                node,
-                "no `snmp-agent sys-info version`, and the release's default is not confirmed",
-                path="snmp",
-            )
-        for line in node.unmodelled:
-            if line.text.startswith("snmp-agent community"):
-                yield subject.finding(
-                    node,
-                    "an SNMP community is a password that is sent as text",
-                    "remove it; give the reader a user of version 3",
-                    path=f"unmodelled[{line.line}]",
-                )

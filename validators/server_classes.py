@@ -15,10 +15,11 @@ from functools import cached_property
 from ipaddress import IPv4Network
 from typing import TypeVar
 
+from rocefort.models.interface import Interface
 from rocefort.models.reachability import Reachability, ServerClass, reachability
 from rocefort.models.traffic import Flow
 from rocefort.validators.filters import Filter
-from rocefort.validators.forwarding import IN, OUT, Attachment, Trips
+from rocefort.validators.forwarding import IN, OUT, Attachment, Starts, Trips
 from rocefort.validators.prefix_table import PrefixTable
 
 K = TypeVar("K")
@@ -42,6 +43,27 @@ def reachability_of(trips: Trips) -> Reachability:
     return reachability(classes.values(), {name: found for name, found in lost.items() if found})
 
 
+def alike(before: Trips, after: Trips) -> bool:
+    """Whether servers reach each other alike in two versions: all that decides it is the same."""
+    was, now, known = before.attachments, after.attachments, _Classes(before)
+    return (
+        after.forwarder.same_tables(before.forwarder)
+        and was.keys() == now.keys()
+        and before.filters == after.filters
+        and all(one is was[name] or known.same_place(was[name], one) for name, one in now.items())
+        and all(_gateways(before, leaf) == _gateways(after, leaf) for leaf in _moved(was, now))
+    )
+
+
+def _moved(was: Mapping[str, Attachment], now: Mapping[str, Attachment]) -> set[str]:
+    """Leaves of servers whose place was worked out again."""
+    return {one.port[0] for name, one in now.items() if one is not was[name]}
+
+
+def _gateways(trips: Trips, leaf: str) -> tuple[Interface, ...]:
+    return trips.forwarder.underlay.network.by_name[leaf].device.vlanifs
+
+
 @dataclass(frozen=True)
 class _Classes:
     """Servers by class; the first by name speaks for the others."""
@@ -51,19 +73,29 @@ class _Classes:
     @cached_property
     def members(self) -> Sequence[Sequence[Attachment]]:
         """Servers of each class in order of names."""
-        attached = self.trips.attachments.values()
-        forwarder, owners = self.trips.forwarder, self.trips.forwarder.underlay.owners
-        subnets = PrefixTable(one.subnet for one in attached)
         found: defaultdict[object, list[Attachment]] = defaultdict(list)
-        for one in attached:
-            told_apart = (
-                forwarder.matching(one.address),
-                subnets.holding(one.address),
-                self._ruled.holding(one.address),
-                owners.get(one.address),
-            )
-            found[(*_own(one), *told_apart)].append(one)
+        for one in self.trips.attachments.values():
+            found[(*_own(one), *self._told_apart(one))].append(one)
         return tuple(found.values())
+
+    def _told_apart(self, one: Attachment) -> tuple[object, ...]:
+        """What tells an address from others of its subnet."""
+        address, forwarder = one.address, self.trips.forwarder
+        return (
+            forwarder.matching(address),
+            self._attached.holding(address),
+            self._ruled.holding(address),
+            forwarder.underlay.owners.get(address),
+        )
+
+    def same_place(self, one: Attachment, other: Attachment) -> bool:
+        """Whether two servers would be of one class."""
+        return [*_own(one), *self._told_apart(one)] == [*_own(other), *self._told_apart(other)]
+
+    @cached_property
+    def _attached(self) -> PrefixTable:
+        """Subnets of all servers."""
+        return PrefixTable(dict.fromkeys(one.subnet for one in self.trips.attachments.values()))
 
     @cached_property
     def firsts(self) -> Sequence[Attachment]:
@@ -88,7 +120,7 @@ class _Classes:
 
     def _no_way(self, target: Attachment) -> set[str]:
         """All on leaves from which not every branch gets there."""
-        found = self.trips.forwarder.by_ends(self._by_leaf, target.address)
+        found = self.trips.forwarder.by_ends(self._starts, target.address)
         lost = (leaf for ends, leaves in found if target.missed(ends) for leaf in leaves)
         return {name for leaf in lost for name in self._by_leaf[leaf]}
 
@@ -167,6 +199,10 @@ class _Classes:
     @cached_property
     def _by_subnet(self) -> Mapping[IPv4Network, Sequence[Attachment]]:
         return _grouped((one.subnet, one) for one in self.firsts)
+
+    @cached_property
+    def _starts(self) -> Starts:
+        return Starts(tuple(self._by_leaf))
 
     @cached_property
     def _by_leaf(self) -> Mapping[str, Sequence[str]]:

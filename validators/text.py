@@ -9,6 +9,7 @@ from rocefort.models.bond import MANUAL
 from rocefort.models.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.network import TextLine
+from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
 LONGEST_SHOWN = 120  # characters of a line in a message
@@ -65,18 +66,24 @@ def unconfirmed_commands(subject: Subject) -> Iterator[Verdict]:
     The text is written by the nearest form that is documented. Try such a line on one switch
     before a rollout; when it is confirmed, take it off the family's list in the hardware data.
     """
-    for node in subject.network.nodes:
-        for entry in node.family.unconfirmed if node.family else ():
-            used = _use_of(entry.command)
-            form = f"`{entry.command}` is not confirmed on {node.syntax}"
-            if used is None:
-                yield subject.not_judged(
-                    node, f"{form}; whether the switch uses it cannot be told from its model"
-                )
-            elif used(node.device):
-                yield subject.finding(
-                    node, f"{form}: {entry.note}", "try it on one switch before a rollout"
-                )
+    yield from subject.by_switch(_unconfirmed)
+
+
+def _unconfirmed(switch: Switch) -> Iterator[Said]:
+    node = switch.node
+    for entry in node.family.unconfirmed if node.family else ():
+        used = _use_of(entry.command)
+        if used is not None and not used(node.device):
+            continue
+        form = f"`{entry.command}` is not confirmed on {node.syntax}"
+        if used is None:
+            yield switch.not_judged(
+                node, f"{form}; whether the switch uses it cannot be told from its model"
+            )
+        else:
+            yield switch.finding(
+                node, f"{form}: {entry.note}", "try it on one switch before a rollout"
+            )
 
 
 @rule(
@@ -90,15 +97,19 @@ def unknown_lines(subject: Subject) -> Iterator[Verdict]:
     What a line says that is not understood is judged by no rule. It stays on the switch: a plan
     neither changes nor removes it.
     """
-    for node in subject.network.nodes:
-        for line in node.unmodelled:
-            if not line.command:
-                yield subject.finding(
-                    node,
-                    f"{_shown(line)} is not understood",
-                    "no rule judges it; look at it yourself",
-                    path=f"unmodelled[{line.line}]",
-                )
+    yield from subject.by_switch(_unknown_lines)
+
+
+def _unknown_lines(switch: Switch) -> Iterator[Said]:
+    node = switch.node
+    for line in node.unmodelled:
+        if not line.command:
+            yield switch.finding(
+                node,
+                f"{_shown(line)} is not understood",
+                "no rule judges it; look at it yourself",
+                path=f"unmodelled[{line.line}]",
+            )
 
 
 def _shown(line: TextLine) -> str:
@@ -122,15 +133,19 @@ def known_lines(subject: Subject) -> Iterator[Verdict]:
     it sets nothing. Passwords and keys are among these on purpose. The line stays on the switch: a
     plan neither changes nor removes it.
     """
-    for node in subject.network.nodes:
-        for line in node.unmodelled:
-            if line.command:
-                yield subject.finding(
-                    node,
-                    f"`{line.command}` is known, but nothing judges what it sets",
-                    "",
-                    path=f"unmodelled[{line.line}]",
-                )
+    yield from subject.by_switch(_known_lines)
+
+
+def _known_lines(switch: Switch) -> Iterator[Said]:
+    node = switch.node
+    for line in node.unmodelled:
+        if line.command:
+            yield switch.finding(
+                node,
+                f"`{line.command}` is known, but nothing judges what it sets",
+                "",
+                path=f"unmodelled[{line.line}]",
+            )
 
 
 @rule(
@@ -144,11 +159,15 @@ def whole_text(subject: Subject) -> Iterator[Verdict]:
     Text without its end may be cut off, by a full disk or a session that ended too early. What is
     missing is judged as if it were not configured. Save the whole text again.
     """
-    for node in subject.network.nodes:
-        if node.cut_off_at is not None:
-            yield subject.finding(
-                node,
-                "the text ends without `return`; it may be cut off here",
-                "save the whole output of `display current-configuration` again",
-                path="cut_off",
-            )
+    yield from subject.by_switch(_cut_off)
+
+
+def _cut_off(switch: Switch) -> Iterator[Said]:
+    node = switch.node
+    if node.cut_off_at is not None:
+        yield switch.finding(
+            node,
+            "the text ends without `return`; it may be cut off here",
+            "save the whole output of `display current-configuration` again",
+            path="cut_off",
+        )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from rocefort.models.breakout import whole_port
+from rocefort.models.exits import Exit
 from rocefort.models.finding import Severity
 from rocefort.models.hardware import expand_ports
 from rocefort.models.interface import (
@@ -17,7 +18,7 @@ from rocefort.models.interface import (
 )
 from rocefort.models.network import End, Network, Node, Role, Server
 from rocefort.models.wording import counted, listing
-from rocefort.validators.ports import ends_of, is_fabric_link
+from rocefort.validators.overview import Cable
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
 # IBTA RoCEv2 (annex A17): a 4096-byte payload with IPv4 20, UDP 8, BTH 12, RETH 16, immediate 4
@@ -25,6 +26,8 @@ from rocefort.validators.rules import Need, Subject, Verdict, rule
 ROCE_PACKET_BYTES = 4096 + 20 + 8 + 12 + 16 + 4 + 4
 
 HEPS = "HEPS: Network 2025, 5(4), 53"
+
+Subnet = tuple[int, int, Interface]  # mask and prefix by their numbers, and who is in it
 
 
 @rule(
@@ -50,29 +53,20 @@ def full_mesh(subject: Subject) -> Iterator[Verdict]:
             f"{counted(len(spines), 'spine')} here, but every leaf should see {expected}",
             "add the missing spine to the fabric, or correct the number of spines",
         )
-    uplinks = _uplinks(network)
+    uplinks: dict[tuple[str, str], list[End]] = defaultdict(list)
+    for end, spine_end in subject.overview.uplinks:
+        uplinks[end.device, spine_end.device].append(end)
     usual = Counter(len(uplinks[leaf.name, s]) for leaf in leaves for s in spines)
     width = max((n for n, _ in usual.most_common(1) if n), default=1)
     for leaf in leaves:
         for spine in spines:
-            wanted = leaf.links_per_pair or width
-            yield from _missing(subject, leaf, spine, len(uplinks[leaf.name, spine]), wanted)
+            count, wanted = len(uplinks[leaf.name, spine]), leaf.links_per_pair or width
+            if count != wanted:
+                yield _missing(subject, leaf, spine, count, wanted)
         yield from _unequal_speed(subject, leaf, uplinks, spines)
 
 
-def _uplinks(network: Network) -> dict[tuple[str, str], list[End]]:
-    """The leaf's ends of its links, by leaf and spine."""
-    found: dict[tuple[str, str], list[End]] = defaultdict(list)
-    for link in network.links or ():
-        for end, other in ends_of(link):
-            if is_fabric_link(network, link) and network.by_name[end.device].role is Role.LEAF:
-                found[end.device, other.device].append(end)
-    return found
-
-
-def _missing(subject: Subject, leaf: Node, spine: str, count: int, width: int) -> Iterator[Verdict]:
-    if count == width:
-        return
+def _missing(subject: Subject, leaf: Node, spine: str, count: int, width: int) -> Verdict:
     links, there = counted(width, "link"), counted(count, "link") if count else "no link"
     if leaf.links_per_pair:
         why = f"; this leaf is meant to have {links} to every spine"
@@ -81,14 +75,15 @@ def _missing(subject: Subject, leaf: Node, spine: str, count: int, width: int) -
     else:
         why = f"; every leaf needs {links} to every spine"
     message = f"{there} to {spine}{why}"
-    yield subject.finding(leaf, message, f"cable {leaf.name} to {spine} as the other leaves are")
+    return subject.finding(leaf, message, f"cable {leaf.name} to {spine} as the other leaves are")
 
 
 def _unequal_speed(
     subject: Subject, leaf: Node, uplinks: dict[tuple[str, str], list[End]], spines: list[str]
 ) -> Iterator[Verdict]:
-    ends = [end for spine in spines for end in uplinks[leaf.name, spine]]
-    speeds = sorted({speed for e in ends if (speed := subject.network.speed_gbps(e)) is not None})
+    ports = [end.interface for spine in spines for end in uplinks[leaf.name, spine]]
+    found = {subject.overview.speed_gbps(leaf, port) for port in ports}
+    speeds = sorted(speed for speed in found if speed is not None)
     if len(speeds) > 1:
         yield subject.finding(
             leaf,
@@ -133,7 +128,12 @@ def port_used_once(subject: Subject) -> Iterator[Verdict]:
     Two links or servers on one port, or a port that the switch model does not have, cannot be
     built. Give each link and server its own port of the model's port list.
     """
-    for end, uses in _uses(subject).items():
+    overview = subject.overview
+    whole = {n.name: overview.judgements.made(_whole_ports, n) for n in subject.network.nodes}
+    for (device, port), users in _users(subject).items():
+        if port in whole.get(device, ()) and len(users) == 1:
+            continue  # as nearly all
+        end, uses = End(device=device, interface=port), [_use(user) for user in users]
         if len(uses) > 1:
             yield subject.finding(
                 end,
@@ -143,17 +143,33 @@ def port_used_once(subject: Subject) -> Iterator[Verdict]:
         yield from _absent(subject, end, uses[0])
 
 
-def _uses(subject: Subject) -> dict[End, list[str]]:
-    uses: dict[End, list[str]] = defaultdict(list)
+def _users(subject: Subject) -> dict[tuple[str, str], list[End | Server | Exit]]:
+    """What is cabled to each port, by device and interface; of a link its other end."""
+    users: dict[tuple[str, str], list[End | Server | Exit]] = defaultdict(list)
     for link in subject.links:
-        for end, other in ends_of(link):
-            uses[end].append(f"the link to {other}")
+        a, b = link.a, link.b
+        users[a.device, a.interface].append(b)
+        users[b.device, b.interface].append(a)
     for server in subject.servers:
         for end in server.ports:
-            uses[end].append(f"server {server.name}")
+            users[end.device, end.interface].append(server)
     for exit_ in subject.network.exits or ():
-        uses[End(device=exit_.leaf, interface=exit_.port)].append(f"exit {exit_.name}")
-    return uses
+        users[exit_.leaf, exit_.port].append(exit_)
+    return users
+
+
+def _use(user: End | Server | Exit) -> str:
+    if isinstance(user, End):
+        return f"the link to {user}"
+    return f"{'server' if isinstance(user, Server) else 'exit'} {user.name}"
+
+
+def _whole_ports(node: Node) -> frozenset[str]:
+    """Ports that the model and the configuration of a switch have; none where it splits some."""
+    if node.device.splits:
+        return frozenset()
+    ports = frozenset(name for name in node.device.by_interface if ":" not in name)
+    return ports & _names(node.hardware.ports) if node.hardware else ports
 
 
 @cache
@@ -203,10 +219,15 @@ def mtu_along_the_path(subject: Subject) -> Iterator[Verdict]:
     """
     network = subject.network
     needed, why = _needed_mtu(network)
-    for link in subject.links:
-        yield from _link_mtu(subject, link.a, link.b, needed, why)
+    for cable in subject.overview.cables:
+        here, there = cable.interfaces
+        if here is None or there is None:
+            continue  # TOP003 reports it
+        if here.mtu != there.mtu or (here.mtu or ETHERNET_MTU) < needed:
+            yield from _link_mtu(subject, cable, needed, why)
     for server in subject.servers:
-        yield from _server_mtu(subject, server)
+        if not ROCE_PACKET_BYTES <= server.mtu <= JUMBO_FRAME_BYTES - FRAME_OVERHEAD_BYTES:
+            yield from _server_mtu(subject, server)
     yield from _gateway_mtu(subject)
 
 
@@ -215,10 +236,9 @@ def effective_mtu(interface: Interface) -> int | None:
     return (interface.mtu or ETHERNET_MTU) if interface.layer3 else None
 
 
-def _link_mtu(subject: Subject, a: End, b: End, needed: int, why: str) -> Iterator[Verdict]:
-    here, there = subject.network.interface(a), subject.network.interface(b)
-    mtu_a = effective_mtu(here) if here else None
-    mtu_b = effective_mtu(there) if there else None
+def _link_mtu(subject: Subject, cable: Cable, needed: int, why: str) -> Iterator[Verdict]:
+    a, b = cable.link.a, cable.link.b
+    mtu_a, mtu_b = (effective_mtu(i) if i else None for i in cable.interfaces)
     if mtu_a is None or mtu_b is None:
         return
     if mtu_a != mtu_b:
@@ -269,36 +289,48 @@ def _server_mtu(subject: Subject, server: Server) -> Iterator[Verdict]:
 def _gateway_mtu(subject: Subject) -> Iterator[Verdict]:
     """Each gateway against the largest of its servers."""
     network = subject.network
-    largest: dict[End, tuple[Server, Interface]] = {}
+    largest: dict[tuple[str, str], tuple[Server, Interface]] = {}
+    made = subject.overview.judgements.made
+    subnets = {node.name: made(_subnets, node) for node in network.nodes}
     for server in subject.servers:
-        node, port = network.by_name.get(server.port.device), network.interface(server.port)
+        node = network.by_name.get(server.port.device)
+        port = node.device.by_interface.get(server.port.interface) if node else None
         if node is None or port is None:
             continue  # TOP003 reports it
-        gateway = _gateway(server, node, port)
+        gateway = _gateway(int(server.address), port, subnets[node.name])
         if gateway is None:
             yield subject.not_judged(
                 server.port,
                 "no gateway of the leaf has the server's subnet, so no MTU to compare with",
             )
             continue
-        end = End(device=node.name, interface=gateway.name)
-        if end not in largest or largest[end][0].mtu < server.mtu:
-            largest[end] = server, gateway
-    for end, (server, gateway) in largest.items():
+        known = largest.get((node.name, gateway.name))
+        if known is None or known[0].mtu < server.mtu:
+            largest[node.name, gateway.name] = server, gateway
+    for (device, name), (server, gateway) in largest.items():
         limit = effective_mtu(gateway) or ETHERNET_MTU
         if server.mtu > limit:
             yield subject.finding(
-                end,
+                End(device=device, interface=name),
                 f"MTU {limit} on the gateway of server {server.name}, which sends up to "
                 f"{server.mtu}",
-                f"set mtu {server.mtu} on {end.interface}, or lower the server's MTU",
+                f"set mtu {server.mtu} on {name}, or lower the server's MTU",
                 path="mtu",
             )
 
 
-def _gateway(server: Server, node: Node, interface: Interface) -> Interface | None:
-    """The layer-3 interface of the leaf that shares the server's subnet."""
-    candidates = (interface, *node.device.vlanifs)
-    return next(
-        (i for i in candidates if any(server.address.ip in a.network for a in i.addresses)), None
-    )
+def _gateway(address: int, port: Interface, subnets: list[Subnet]) -> Interface | None:
+    """The layer-3 interface of a leaf that shares a server's subnet: its port, or a Vlanif."""
+    own = _of_interface(port) if port.addresses else ()
+    return next((i for mask, prefix, i in (*own, *subnets) if address & mask == prefix), None)
+
+
+def _subnets(node: Node) -> list[Subnet]:
+    """Subnets of the gateways of a switch, by the numbers of their masks and addresses."""
+    return [subnet for interface in node.device.vlanifs for subnet in _of_interface(interface)]
+
+
+def _of_interface(interface: Interface) -> Iterator[Subnet]:
+    for address in interface.addresses:
+        network = address.network
+        yield int(network.netmask), int(network.network_address), interface

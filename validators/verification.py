@@ -12,10 +12,9 @@ finding says only what was answered.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from datetime import date
 from ipaddress import IPv4Address, IPv4Network
-from itertools import repeat
 
 from rocefort.errors import Refused
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
@@ -27,6 +26,7 @@ from rocefort.validators.bgp_engine import denying
 from rocefort.validators.bgp_sessions import Session
 from rocefort.validators.exit_verification import EXIT_TITLES, verify_exits
 from rocefort.validators.forwarding import Stop
+from rocefort.validators.learned import Widths as OfPrefix
 from rocefort.validators.policy_verification import (
     POLICY_TITLES,
     Pair,
@@ -108,12 +108,11 @@ def _error(rule: str, place: Place, sources: Sources, message: str, hint: str) -
 def _sessions(
     state: RoutingState, solution: Solution | None, sources: Sources
 ) -> Iterator[Finding]:
-    causes = {(s.device, s.peer): s for s in solution.sessions} if solution else {}
-    owners = _owners(solution)
+    broken = [s for s in state.sessions if s.status is not SessionStatus.ESTABLISHED]
+    causes = {(s.device, s.peer): s for s in (solution.sessions if solution and broken else ())}
+    owners = _owners(solution) if broken else {}
     told: set[tuple[str, ...]] = set()
-    for session in state.sessions:
-        if session.status is SessionStatus.ESTABLISHED:
-            continue
+    for session in broken:
         cause = causes.get((session.device, session.peer))
         shared = cause if cause and cause.status is session.status else None
         place = Place(session.device, f"bgp.peers[{session.peer}]")
@@ -165,7 +164,7 @@ def _widths(
     if spines is None:
         return
     own = solution is not None and solution.state is state
-    width = solution.widths if solution and own else _by_prefix(state.routes)
+    width: Widths = solution.widths if solution and own else _by_prefix(state.routes)
     leaves = network.role(Role.LEAF)
     served = _served(network, leaves)
     silent = {} if solution is None else _silent(solution, served, width, spines, sources)
@@ -196,16 +195,30 @@ def _missing(
     for leaf in leaves:
         for prefix in served[leaf.name] | _subnets(leaf):
             own[prefix].add(leaf.name)
-    most, everyone = max(expected.values(), default=0), expected.keys()
+    most, everyone = max(expected.values(), default=0), frozenset(expected)
     for other, prefixes in served.items():
         for prefix in sorted(prefixes):
             found = width.get(prefix, {})
-            if min({*map(found.get, everyone - own[prefix], repeat(0))}, default=most) >= most:
+            if not (_fewer(found, most, everyone) - own[prefix]):
                 continue  # as it is but for a fault
             for name, wanted in expected.items():
                 has = found.get(name, 0)
                 if has < wanted and name not in own[prefix]:
                     yield (prefix, other), name, has
+
+
+def _fewer(found: Mapping[str, int], width: int, among: frozenset[str]) -> Set[str]:
+    """Devices of some that have fewer paths to a prefix."""
+    if isinstance(found, OfPrefix):
+        return found.fewer(width, among)
+    return {name for name in among if found.get(name, 0) < width}
+
+
+def _reaching(found: Mapping[str, int], width: int) -> int:
+    """How many devices have so many paths to a prefix."""
+    if isinstance(found, OfPrefix):
+        return found.at_least(width)
+    return sum(map(width.__le__, found.values()))
 
 
 Widths = Mapping[IPv4Network, Mapping[str, int]]  # ECMP width by device
@@ -236,12 +249,11 @@ def _silent(
     sources: Sources,
 ) -> dict[tuple[IPv4Network, str], _Cause]:
     """Prefixes that their own leaf keeps to itself, and by which of its lines."""
-    reached = {prefix: sum(map(spines.__le__, widths.values())) for prefix, widths in width.items()}
     return {
         (prefix, name): cause
         for name, prefixes in served.items()
         for prefix in prefixes
-        if reached.get(prefix, 0) < len(served) - 1
+        if _reaching(width.get(prefix, {}), spines) < len(served) - 1
         and (cause := _why_silent(solution, name, prefix, sources))
     }
 

@@ -24,8 +24,8 @@ def trust(
     """Collect host keys, show their fingerprints, and put the new ones on record."""
     from rocefort.fleet.connections import load_connections
     from rocefort.reports.host_keys import keys_text, recorded_text
-    from rocefort.steps.trusting import collect_keys, fail_silent, key_rows, refuse_changed
-    from rocefort.steps.trusting import trust as put_on_record
+    from rocefort.steps.rollout.trusting import collect_keys, fail_silent, key_rows, refuse_changed
+    from rocefort.steps.rollout.trusting import trust as put_on_record
 
     collected = collect_keys(fabric, load_connections(connections), known_hosts)
     typer.echo(keys_text(key_rows(collected.keys)), nl=bool(collected.keys))

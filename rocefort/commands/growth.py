@@ -45,8 +45,8 @@ def expand(
 ) -> None:
     """Add spines and leaves in place, and prove that nothing moved."""
     from rocefort.reports.growth import growth_text
-    from rocefort.steps.growing import expand as grow
-    from rocefort.steps.growing import wanted_of, write
+    from rocefort.steps.fabric.growing import expand as grow
+    from rocefort.steps.fabric.growing import wanted_of, write
 
     wanted = wanted_of(add_spines, add_leaves, servers, hardware or (), racks or ())
     expansion = grow(fabric, wanted)
@@ -66,8 +66,8 @@ def stages(
 ) -> None:
     """Verify every state through which a growth goes; writes nothing."""
     from rocefort.reports.growth import staged_text
-    from rocefort.steps.growing import expand as grow
-    from rocefort.steps.growing import stages_of, wanted_of
+    from rocefort.steps.fabric.growing import expand as grow
+    from rocefort.steps.fabric.growing import stages_of, wanted_of
 
     wanted = wanted_of(add_spines, add_leaves, servers, hardware or (), racks or ())
     found = stages_of(grow(fabric, wanted))
@@ -84,7 +84,7 @@ def capacity(
 ) -> None:
     """Hold a demand against a fabric, whole and after failures."""
     from rocefort.reports.capacity import capacity_text
-    from rocefort.steps.capacity import judge_capacity
+    from rocefort.steps.fabric.capacity import judge_capacity
 
     found = judge_capacity(fabric, demand, failures)
     text = form is options.TraceFormat.TEXT

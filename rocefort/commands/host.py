@@ -28,7 +28,7 @@ def render(
     out: Annotated[Path | None, typer.Option(help="Write a directory a server there.")] = None,
 ) -> None:
     """Write the script and the systemd units of every server."""
-    from rocefort.steps.hosts import plans_of, rendered_text, write_hosts
+    from rocefort.steps.rdma.hosts import plans_of, rendered_text, write_hosts
 
     _, plans = plans_of(fabric, server or ())
     if out is None:
@@ -47,8 +47,8 @@ def check(
 ) -> None:
     """Say which server disagrees with its leaf port; changes nothing."""
     from rocefort.fleet.connections import load_connections
-    from rocefort.steps.hosts import check_servers
-    from rocefort.steps.reporting import written
+    from rocefort.steps.fabric.reporting import written
+    from rocefort.steps.rdma.hosts import check_servers
 
     found = check_servers(fabric, load_connections(connections), server or ())
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")

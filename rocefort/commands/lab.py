@@ -37,6 +37,13 @@ class Trial(StrEnum):
     SESSION_ONLY = "session-only"  # it goes on, and only its timer can end it then
 
 
+class Candidates(StrEnum):
+    """Whose uncommitted lines are in a candidate; the reference has one for each session."""
+
+    OWN = "own"
+    SHARED = "shared"
+
+
 @cli.command("cli")
 def lab_cli(
     fabric: options.Fabric,
@@ -55,6 +62,9 @@ def lab_cli(
     persist: Annotated[
         bool, typer.Option("--persist/--no-persist", help="Whether `commit persist` is there.")
     ] = True,
+    candidate: Annotated[
+        Candidates, typer.Option(help="A candidate for each session, or one for all.")
+    ] = Candidates.OWN,
     fault: Annotated[
         list[str] | None,
         typer.Option(help="SWITCH:NAME@WHAT; `rocefort lab faults` lists the names."),
@@ -67,13 +77,14 @@ def lab_cli(
     ] = None,
 ) -> None:
     """Run every switch as an emulated CLI over SSH. On loopback, until Ctrl-C."""
-    from rocefort.steps.emulating import run_lab
-    from rocefort.steps.lab_options import LabOptions, read_listen
+    from rocefort.steps.lab.emulating import run_lab
+    from rocefort.steps.lab.options import LabOptions, read_listen
 
     chosen = LabOptions(
         listen=read_listen(listen, others=open_to_others),
         trial=trial.value,
         persist=persist,
+        candidate=candidate.value,
         faults=tuple(fault or ()),
         power_loss=power_loss,
         keep=True,
@@ -85,7 +96,7 @@ def lab_cli(
 @cli.command("faults")
 def lab_faults() -> None:
     """List what can go wrong in a lab, by name."""
-    from rocefort.steps.lab_options import fault_help
+    from rocefort.steps.lab.options import fault_help
 
     fault_help(typer.echo)
 
@@ -116,7 +127,7 @@ def lab_up(
     """
     from rocefort.lab.twin.twin import Choice
     from rocefort.reports.lab import status_text
-    from rocefort.steps.twin import bring_up, one_lab
+    from rocefort.steps.lab.twin import bring_up, one_lab
 
     chosen = Choice(bfd=bfd, other_frr=other_frr, accel=accel.value)
     twin = bring_up(fabric, name, chosen, typer.echo, guests)
@@ -126,7 +137,7 @@ def lab_up(
 @cli.command("down")
 def lab_down(name: str) -> None:
     """Remove a twin by its name, whole or left behind."""
-    from rocefort.steps.twin import end_lab
+    from rocefort.steps.lab.twin import end_lab
 
     end_lab(name)
     typer.echo(f"lab {name} is down")
@@ -136,7 +147,7 @@ def lab_down(name: str) -> None:
 def lab_list() -> None:
     """List the twins on this machine."""
     from rocefort.reports.lab import labs_text
-    from rocefort.steps.twin import all_labs
+    from rocefort.steps.lab.twin import all_labs
 
     typer.echo(labs_text(all_labs()), nl=False)
 
@@ -145,7 +156,7 @@ def lab_list() -> None:
 def lab_status(name: Annotated[str | None, typer.Argument(help="Of the lab.")] = None) -> None:
     """Tell what runs in a twin, and what does not."""
     from rocefort.reports.lab import status_text
-    from rocefort.steps.twin import one_lab
+    from rocefort.steps.lab.twin import one_lab
 
     found = one_lab(name)
     typer.echo(status_text(found), nl=False)
@@ -160,7 +171,7 @@ def lab_exec(node: str, command: list[str], name: LabName = None) -> None:
 
     For example: lab exec leaf01 vtysh -c 'show bgp summary'.
     """
-    from rocefort.steps.twin import find_lab
+    from rocefort.steps.lab.twin import find_lab
 
     raise typer.Exit(find_lab(name).execute(node, command))
 
@@ -179,7 +190,7 @@ def lab_trace(
     """
     from rocefort.lab.twin.tracing import trace
     from rocefort.reports.lab import lab_trace_text
-    from rocefort.steps.twin import find_lab
+    from rocefort.steps.lab.twin import find_lab
 
     found = trace(find_lab(name), source, destination, port)
     text = form is options.TraceFormat.TEXT
@@ -191,7 +202,7 @@ def lab_trace(
 def lab_snapshot(name: LabName = None) -> None:
     """Print routes and sessions of every switch, as JSON."""
     from rocefort.lab.twin.telling import snapshot_of
-    from rocefort.steps.twin import find_lab
+    from rocefort.steps.lab.twin import find_lab
 
     typer.echo(snapshot_of(find_lab(name)).model_dump_json(indent=2))
 
@@ -209,7 +220,7 @@ def lab_break(
     A cable, a switch, an MTU, bgpd, a command line: `lab break NAME` lists all.
     """
     from rocefort.lab.twin.breaking import faults_help
-    from rocefort.steps.twin import break_one
+    from rocefort.steps.lab.twin import break_one
 
     if not fault:
         typer.echo("\n".join(faults_help()))
@@ -223,7 +234,7 @@ def lab_mend(
     what: Annotated[str, typer.Argument(help="Everything: faults mend together.")] = "all",
 ) -> None:
     """Mend all that `lab break` and `lab chaos` have broken."""
-    from rocefort.steps.twin import mend, require_all
+    from rocefort.steps.lab.twin import mend, require_all
 
     require_all(what)
     mended = mend(name)

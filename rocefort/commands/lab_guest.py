@@ -23,7 +23,7 @@ def guest_build() -> None:
 
     About 90 MB are downloaded; nothing is installed here. The newest two images are kept.
     """
-    from rocefort.steps.twin_guests import build_image
+    from rocefort.steps.lab.guests import build_image
 
     image = build_image(typer.echo)
     typer.echo(f"guest with kernel {image.kernel}, {len(image.packages)} packages")

@@ -32,10 +32,10 @@ def lab_opinions(
     """Compare next hops: kernels, the embedded engine, Batfish."""
     from rocefort.models.lab_trials import OpinionRow
     from rocefort.reports.lab_trials import opinions_text, rows_json
-    from rocefort.steps.lab_opinions import Batfish
-    from rocefort.steps.lab_opinions import lab_opinions as compare
-    from rocefort.steps.stopping import stop_on_signals
-    from rocefort.steps.twin import find_lab
+    from rocefort.steps.lab.lab_opinions import Batfish
+    from rocefort.steps.lab.lab_opinions import lab_opinions as compare
+    from rocefort.steps.lab.twin import find_lab
+    from rocefort.steps.rollout.stopping import stop_on_signals
     from rocefort.validators.batfish_access import service_at
 
     answers = Batfish.of(recordings, service_at(batfish) if batfish else None)
@@ -69,10 +69,10 @@ def lab_chaos(
     After each step its kernels are judged; it ends mended.
     """
     from rocefort.reports.lab_trials import chaos_sum
-    from rocefort.steps.chaos import run_chaos
-    from rocefort.steps.chaos_telling import Telling
-    from rocefort.steps.stopping import stop_on_signals
-    from rocefort.steps.twin import find_lab
+    from rocefort.steps.lab.chaos import run_chaos
+    from rocefort.steps.lab.chaos_telling import Telling
+    from rocefort.steps.lab.twin import find_lab
+    from rocefort.steps.rollout.stopping import stop_on_signals
 
     text = form is options.TraceFormat.TEXT
     with stop_on_signals() as stop:
@@ -107,9 +107,9 @@ def lab_failover(
     Links, a spine and bgpd are broken one after another under load.
     """
     from rocefort.reports.lab_trials import failover_text
-    from rocefort.steps.failover import Wish, measure_failover
-    from rocefort.steps.stopping import stop_on_signals
-    from rocefort.steps.twin import find_lab
+    from rocefort.steps.lab.failover import Wish, measure_failover
+    from rocefort.steps.lab.twin import find_lab
+    from rocefort.steps.rollout.stopping import stop_on_signals
 
     with stop_on_signals() as stop:
         wish = Wish(flows, rate, limit)
@@ -131,8 +131,8 @@ def lab_spread(
     They are RoCEv2-like flows of two servers, each from its own source port.
     """
     from rocefort.reports.lab_trials import spread_text
-    from rocefort.steps.spread import measure_spread
-    from rocefort.steps.twin import find_lab
+    from rocefort.steps.lab.spread import measure_spread
+    from rocefort.steps.lab.twin import find_lab
 
     found = measure_spread(find_lab(name), source, target, flows)
     text = form is options.TraceFormat.TEXT
@@ -150,8 +150,8 @@ def lab_grow(
     New switches run their day 0; what is there is not touched.
     """
     from rocefort.models.wording import counted
-    from rocefort.steps.lab_growing import grow_running
-    from rocefort.steps.twin import find_lab
+    from rocefort.steps.lab.growing import grow_running
+    from rocefort.steps.lab.twin import find_lab
 
     found = grow_running(find_lab(name), fabric)
     named = ", ".join((*found.switches, *found.servers)) or "no node"
@@ -174,12 +174,12 @@ def lab_load(
     from functools import partial
 
     from rocefort.reports.lab_trials import load_text
-    from rocefort.steps.failover import Wish
-    from rocefort.steps.loading import run_command, under_load
-    from rocefort.steps.twin import find_lab
+    from rocefort.steps.lab.failover import Wish
+    from rocefort.steps.lab.loading import run_command, under_load
+    from rocefort.steps.lab.twin import find_lab
 
     wish = Wish(flows, rate)
-    found, code = under_load(find_lab(name), wish, partial(run_command, command))
+    found, code = under_load(find_lab(name), wish, partial(run_command, command, name))
     text = form is options.TraceFormat.TEXT
     typer.echo(load_text(found) if text else found.model_dump_json(indent=2), nl=not text)
     raise typer.Exit(code)

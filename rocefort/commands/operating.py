@@ -51,12 +51,12 @@ def apply(
     allow_sick: AllowSick = False,
 ) -> None:
     """Carry out a sealed plan, wave by wave, or roll back."""
-    from rocefort.steps.holding import refuse_second_controller
+    from rocefort.steps.rollout.holding import refuse_second_controller
 
     refuse_second_controller(sealed, connections)
     from rocefort.rollout.approvals import Asked
-    from rocefort.steps.changing import Manner
-    from rocefort.steps.operating import begin, order_of, watched
+    from rocefort.steps.rollout.changing import Manner
+    from rocefort.steps.rollout.operating import begin, order_of, watched
 
     order = order_of(sealed, connections, journal, allowed_signers)
     asked = Asked(approve_each_wave, require_approval, approval_hours, allowed_signers, allow_sick)
@@ -75,11 +75,11 @@ def resume(
     break_glass: BreakGlass = "",
 ) -> None:
     """Go on with a rollout that was paused, or whose controller died."""
-    from rocefort.steps.holding import refuse_second_controller
+    from rocefort.steps.rollout.holding import refuse_second_controller
 
     refuse_second_controller(sealed, connections)
-    from rocefort.steps.changing import Manner
-    from rocefort.steps.operating import go_on, order_of, watched
+    from rocefort.steps.rollout.changing import Manner
+    from rocefort.steps.rollout.operating import go_on, order_of, watched
 
     order = order_of(sealed, connections, journal)
     with watched(progress.value, order, typer.echo) as listener:
@@ -96,7 +96,7 @@ def status(
     """Tell where a rollout stands, by its journal; takes no lock, writes nothing."""
     from rocefort.reports.rollout_status import status_json, status_text
     from rocefort.rollout.plan import read_plan
-    from rocefort.steps.operating import named_journal, of_rehearsal, where_stands
+    from rocefort.steps.rollout.operating import named_journal, of_rehearsal, where_stands
 
     standing = where_stands(read_plan(sealed), named_journal(sealed, journal))
     standing = replace(standing, rehearsal=of_rehearsal(sealed))
@@ -108,7 +108,7 @@ def status(
 @cli.command()
 def pause(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
     """Ask a rollout to begin no further wave."""
-    from rocefort.steps.operating import ask_pause
+    from rocefort.steps.rollout.operating import ask_pause
 
     typer.echo(ask_pause(sealed, journal))
 
@@ -116,7 +116,7 @@ def pause(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
 @cli.command()
 def abort(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
     """Ask a rollout to roll the wave under way back, and to end."""
-    from rocefort.steps.operating import ask_abort
+    from rocefort.steps.rollout.operating import ask_abort
 
     typer.echo(ask_abort(sealed, journal))
 
@@ -133,7 +133,7 @@ def approve(
     ] = False,
 ) -> None:
     """Approve one wave of a rollout that waits for it."""
-    from rocefort.steps.operating import give_approval, of_rehearsal
+    from rocefort.steps.rollout.operating import give_approval, of_rehearsal
 
     rehearsal = of_rehearsal(sealed, required=must_be_rehearsed)
     given = give_approval(sealed, journal, wave, by, key)
@@ -164,8 +164,8 @@ def rollback(
     from rocefort.errors import BadInput
     from rocefort.reports.changes import changes_text
     from rocefort.rollout.approvals import Asked
-    from rocefort.steps.changing import Manner
-    from rocefort.steps.operating import begin, make_back, order_of, watched
+    from rocefort.steps.rollout.changing import Manner
+    from rocefort.steps.rollout.operating import begin, make_back, order_of, watched
 
     if apply_it and connections is None:
         raise BadInput("--apply needs the switches", how="name them: --connections FILE")
@@ -188,12 +188,18 @@ def history(
         Path | None, typer.Argument(metavar="[PLAN]", help="A plan; otherwise --journal.")
     ] = None,
     journal: options.Journal = None,
+    restore_head: Annotated[
+        str, typer.Option(metavar="LINK", help="Its lost head, by the newest link that was kept.")
+    ] = "",
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """List the runs of a plan or of a journal: who did what and when; checks its chain."""
     from rocefort.reports.rollout_status import history_json, history_text
-    from rocefort.steps.operating import told_of
+    from rocefort.steps.rollout.operating import restored_head, told_of
 
+    if restore_head:
+        said = restored_head(sealed, journal, restore_head)
+        typer.echo(said, err=form is options.TraceFormat.JSON)
     told = told_of(sealed, journal)
     text = history_json if form is options.TraceFormat.JSON else history_text
     typer.echo(text(told), nl=False)
@@ -203,7 +209,7 @@ def history(
 def _tell(applied: Applied, journal: Path, progress: options.Progress) -> None:
     """How it ended, the seal of its journal, and the exit code."""
     from rocefort.reports.rollout_lines import applied_text, audit_text, ended_json
-    from rocefort.steps.operating import seal_of
+    from rocefort.steps.rollout.operating import seal_of
 
     seal = seal_of(journal)
     if progress is options.Progress.JSON:

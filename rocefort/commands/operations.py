@@ -35,8 +35,8 @@ def health(
 ) -> None:
     """Judge what the switches say of their state; changes nothing."""
     from rocefort.fleet.connections import load_connections
-    from rocefort.steps.health import Asked, health_of
-    from rocefort.steps.reporting import written
+    from rocefort.steps.fabric.reporting import written
+    from rocefort.steps.rollout.health import Asked, health_of
     from rocefort.validators import live_rules
     from rocefort.validators.live import Limits
 

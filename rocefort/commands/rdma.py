@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +14,7 @@ from rocefort.commands.endings import end
 
 if TYPE_CHECKING:
     from rocefort.models.rdma_result import RdmaResult
-    from rocefort.steps.rdma import Asked
+    from rocefort.steps.rdma.running import Asked
 
 cli = typer.Typer(
     no_args_is_help=True,
@@ -86,7 +87,7 @@ def plan(
 
     from rocefort.fleet.connections import load_connections
     from rocefort.reports.rdma_plan import plan_text
-    from rocefort.steps.rdma import make_plan
+    from rocefort.steps.rdma.running import make_plan
 
     asked = _asked(suite, servers, duration, iterations, qps, covering, target, directory)
     asked = replace(asked, drained=tuple(drained or ()))
@@ -119,29 +120,22 @@ def run(
     from dataclasses import replace
 
     from rocefort.fleet.connections import load_connections
-    from rocefort.reports.rdma_plan import wrapped
-    from rocefort.steps.judging import write_files
-    from rocefort.steps.rdma import NotKept, Talk, run_tests
-    from rocefort.steps.stopping import stop_on_signals
+    from rocefort.steps.rdma.running import NotKept, Talk, run_tests
+    from rocefort.steps.rollout.stopping import stop_on_signals
 
     asked = _asked(suite, servers, duration, iterations, qps, covering, target, directory)
     asked = replace(asked, drained=tuple(drained or ()), switches=switches)
     access = load_connections(connections)
-
-    def say(sentence: str) -> None:
-        for line in wrapped(sentence):
-            typer.echo(line, err=form is not options.TraceFormat.TEXT)
-
     lost: NotKept | None = None
     try:
         with stop_on_signals() as stopped:
-            found = run_tests(fabric, access, asked, kept, Talk(say, stopped))
+            found = run_tests(fabric, access, asked, kept, Talk(_sayer(form), stopped))
     except NotKept as error:
         found, lost = error.result, error
     # What was measured is shown before anything else can fail.
     _show(found, form)
     if out is not None:
-        write_files({out.name: found.model_dump_json(indent=2) + "\n"}, out.parent, private=True)
+        _write(found, out)
     if lost is not None:
         raise lost
     _end(found)
@@ -156,7 +150,7 @@ def show(
 ) -> None:
     """Print a run, or write its page: heat map, percentiles, sweep, history."""
     from rocefort.rdma.history import opened
-    from rocefort.steps.rdma_showing import write_page
+    from rocefort.steps.rdma.showing import write_page
 
     with opened(kept) as past:
         found = past.load(run_id)
@@ -181,7 +175,7 @@ def compare(
     """Print a run beside published figures, or beside another run."""
     from rocefort.rdma.history import opened
     from rocefort.reports.rdma import compared_text
-    from rocefort.steps.rdma_comparing import compare_with
+    from rocefort.steps.rdma.comparing import compare_with
 
     with opened(kept) as past:
         found = compare_with(past, run_id, with_, judged=exit_code)
@@ -198,7 +192,7 @@ def history(
     """List the runs that are kept, or all values of one pair."""
     from rocefort.rdma.history import opened
     from rocefort.reports.rdma import history_text, pair_text
-    from rocefort.steps.rdma_showing import pair_history
+    from rocefort.steps.rdma.showing import pair_history
 
     with opened(kept) as past:
         if pair:
@@ -217,8 +211,8 @@ def export(
 ) -> None:
     """Write a run as JSON or CSV."""
     from rocefort.rdma.history import opened
-    from rocefort.steps.judging import write_files
-    from rocefort.steps.rdma_showing import exported
+    from rocefort.steps.fabric.judging import write_files
+    from rocefort.steps.rdma.showing import exported
 
     with opened(kept) as past:
         text = exported(past, past.load(run_id), form.value, raw=raw)
@@ -236,7 +230,7 @@ def stop(
     """End everything that any RDMA run has started on any server."""
     from rocefort.fleet.connections import load_connections
     from rocefort.reports.rdma import stopped_text
-    from rocefort.steps.rdma import stop_everything
+    from rocefort.steps.rdma.running import stop_everything
 
     found = stop_everything(fabric, load_connections(connections), _names(servers))
     typer.echo(stopped_text(found), nl=False)
@@ -260,7 +254,7 @@ def _asked(
 ) -> Asked:
     from rocefort.models.rdma_plan import Suite
     from rocefort.rdma.site import PlanOptions
-    from rocefort.steps.rdma import Asked
+    from rocefort.steps.rdma.running import Asked
 
     chosen = PlanOptions(
         covering=covering,
@@ -271,6 +265,23 @@ def _asked(
         storage_directory=directory,
     )
     return Asked(Suite(suite.value), _names(servers), chosen)
+
+
+def _sayer(form: options.TraceFormat) -> Callable[[str], None]:
+    """Says what a run does meanwhile: beside its data, where data is asked for."""
+    from rocefort.reports.rdma_plan import wrapped
+
+    def say(sentence: str) -> None:
+        for line in wrapped(sentence):
+            typer.echo(line, err=form is not options.TraceFormat.TEXT)
+
+    return say
+
+
+def _write(found: RdmaResult, out: Path) -> None:
+    from rocefort.steps.fabric.judging import write_files
+
+    write_files({out.name: found.model_dump_json(indent=2) + "\n"}, out.parent, private=True)
 
 
 def _show(found: RdmaResult, form: options.TraceFormat) -> None:

@@ -40,7 +40,7 @@ def rehearse(
     from rocefort.reports.rollout_lines import WaveLines
     from rocefort.rollout.plan import read_plan
     from rocefort.rollout.rehearsed import attached
-    from rocefort.steps.plan_rehearsal import Wishes, rehearse_plan
+    from rocefort.steps.rollout.rehearsing import Wishes, rehearse_plan
 
     text = form is options.TraceFormat.TEXT
 

@@ -33,12 +33,13 @@ def plan(
     from rocefort.reports.plan import plan_text, procedure_text
     from rocefort.rollout.maintenance import NeedsMaintenance
     from rocefort.rollout.plan import write_plan
-    from rocefort.steps.planning import Wishes, make_plan, running_of, signed
+    from rocefort.steps.rollout.planning import Wishes, make_plan, running_of, signed
 
     access = load_connections(connections)
     wishes = Wishes(rotate or (), base, adopt or ())
     try:
-        sealed = make_plan(fabric, access, running_of(fabric, access, running), wishes)
+        texts = running_of(fabric, access, running, lambda note: typer.echo(note, err=True))
+        sealed = make_plan(fabric, access, texts, wishes)
     except NeedsMaintenance as error:
         for each in error.procedures:
             typer.echo(procedure_text(each.device, each.why, each.steps))
@@ -59,7 +60,7 @@ def plan_console(
     from rocefort.reports.plan import console_text
     from rocefort.rollout.label import persist_id
     from rocefort.rollout.plan import read_plan
-    from rocefort.steps.planning import devices_of
+    from rocefort.steps.rollout.planning import devices_of
 
     approved = read_plan(sealed)
     for name in devices_of(approved, device or ()):
@@ -76,7 +77,7 @@ def day0(
 ) -> None:
     """Print what to type on the console of a new switch."""
     from rocefort.reports.instructions import instructions_text
-    from rocefort.steps.day0 import day0_steps, installation
+    from rocefort.steps.fabric.day0 import day0_steps, installation
 
     switch = installation(fabric, device, connections)
     steps = day0_steps(switch, password or [], with_secrets=with_secrets)
@@ -91,7 +92,7 @@ def replace(
 ) -> None:
     """Print the steps that replace a failed switch."""
     from rocefort.reports.instructions import instructions_text
-    from rocefort.steps.day0 import installation, replace_steps
+    from rocefort.steps.fabric.day0 import installation, replace_steps
 
     switch = installation(fabric, device, connections)
     steps = replace_steps(switch, connections)

@@ -58,8 +58,14 @@ def loopback(fabric: Fabric, switch: Switch) -> IPv4Address:
     return pool.network_address + switch.id
 
 
-def management(fabric: Fabric, switch: Switch, segment: SegmentIntent) -> IPv4Interface:
+def out_of_band(fabric: Fabric) -> SegmentIntent:
+    """The management segment: the one without a VLAN."""
+    return next(segment for segment in fabric.segments if segment.vlan is None)
+
+
+def management(fabric: Fabric, switch: Switch) -> IPv4Interface:
     """Spines take the first addresses of the out-of-band network, leaves follow the capacity."""
+    segment = out_of_band(fabric)
     number = switch.id + (fabric.capacity.spines if isinstance(switch, Leaf) else 0)
     address = switch.pins.management or segment.prefix.network_address + number
     return _interface(int(address), segment.prefix.prefixlen)
@@ -103,6 +109,14 @@ def gateway(segment: SegmentIntent, leaf: Leaf) -> IPv4Interface:
     return _interface(base + 1, length)
 
 
+def gateways(fabric: Fabric, switch: Switch) -> tuple[tuple[SegmentIntent, IPv4Interface], ...]:
+    """Segments that a leaf serves, each with its gateway; none on a spine."""
+    if not isinstance(switch, Leaf):
+        return ()
+    served = (segment for segment in fabric.segments if segment.name in switch.segments)
+    return tuple((segment, gateway(segment, switch)) for segment in served)
+
+
 def server_address(
     server: ServerIntent, gateway_address: IPv4Interface, hardware: Hardware
 ) -> IPv4Interface:
@@ -121,4 +135,4 @@ def trunk_id(server: ServerIntent, bond: ServerBond, hardware: Hardware) -> int:
 
 def _place(server: ServerIntent, hardware: Hardware) -> int:
     """Place of a server's first port in the order of the hardware, whatever that of its list."""
-    return min(hardware.place(port) for port in server.ports)
+    return min(map(hardware.place, server.ports))

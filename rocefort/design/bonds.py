@@ -15,6 +15,7 @@ from rocefort.errors import Problem
 from rocefort.models.bond import HIGHEST_ID, trunk_name
 from rocefort.models.fabric_bond import TWO_LEAVES, ServerBond
 from rocefort.models.fabric_nodes import Leaf, ServerIntent
+from rocefort.models.hardware import Hardware
 from rocefort.models.wording import listing
 
 
@@ -24,11 +25,11 @@ def port_paths(server: ServerIntent) -> Iterator[tuple[YamlPath, str]]:
         yield ("bond", "ports", place) if server.bond else ("port",), port
 
 
-def carrier(context: Context, leaf: Leaf, server: ServerIntent) -> str:
-    """The interface of the leaf that carries the server's VLAN: its port or its Eth-Trunk."""
+def carrier(hardware: Hardware, server: ServerIntent) -> str:
+    """The interface of a leaf that carries the server's VLAN: its port or its Eth-Trunk."""
     if server.bond is None:
         return server.ports[0]
-    return trunk_name(allocate.trunk_id(server, server.bond, context.hardware(leaf)))
+    return trunk_name(allocate.trunk_id(server, server.bond, hardware))
 
 
 def bond_problems(context: Context) -> Iterator[Problem]:

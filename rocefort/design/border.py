@@ -11,8 +11,10 @@ from ipaddress import IPv4Network
 
 from rocefort.design import lossless, optics
 from rocefort.design.context import Context
+from rocefort.design.scope import Scope
 from rocefort.models.bgp import BgpPeer, PolicyNode, PrefixEntry, PrefixList, RoutePolicy
 from rocefort.models.exits import Exit, PrefixRange
+from rocefort.models.fabric import Fabric
 from rocefort.models.fabric_border import MOST_ACCEPTED, ExitIntent
 from rocefort.models.fabric_nodes import Leaf, SegmentIntent, Switch
 from rocefort.models.interface import NO_DOMAIN, Interface
@@ -20,6 +22,9 @@ from rocefort.models.static import DEFAULT_ROUTE, StaticRoute
 
 # Behind the indexes of pools and VLANs, in a leaf's and in a spine's list.
 DEFAULT_INDEX, FIRST_ACCEPTED = 5000, 10000
+NOTHING = PrefixEntry(
+    index=DEFAULT_INDEX, action="deny", prefix=DEFAULT_ROUTE, greater_equal=0, less_equal=32
+)
 
 
 def exits_of(switch: Switch) -> tuple[ExitIntent, ...]:
@@ -27,13 +32,13 @@ def exits_of(switch: Switch) -> tuple[ExitIntent, ...]:
     return switch.exits if isinstance(switch, Leaf) else ()
 
 
-def announced_segments(context: Context, exit_: ExitIntent) -> tuple[SegmentIntent, ...]:
+def announced_segments(fabric: Fabric, exit_: ExitIntent) -> tuple[SegmentIntent, ...]:
     """Segments whose whole prefix an exit announces."""
     if exit_.asn is None:
         return ()
     return tuple(
         segment
-        for segment in context.fabric.segments
+        for segment in fabric.segments
         if segment.vlan and (exit_.announces is None or segment.name in exit_.announces)
     )
 
@@ -59,45 +64,47 @@ def exits(context: Context) -> Iterator[Exit]:
                     PrefixRange(prefix=row.prefix, longest=row.longest or row.prefix.prefixlen)
                     for row in exit_.accepts
                 ),
-                announces=tuple(s.prefix for s in announced_segments(context, exit_)),
+                announces=tuple(s.prefix for s in announced_segments(context.fabric, exit_)),
                 lossless=exit_.lossless,
                 cable_m=exit_.cable_m,
                 medium=exit_.cable.medium if exit_.cable else None,
             )
 
 
-def ports(context: Context, leaf: Leaf) -> Iterator[Interface]:
+def ports(scope: Scope) -> Iterator[Interface]:
     """Ports to the outside; one that is not lossless ends PFC and the fabric's priorities.
 
     Otherwise packets from outside could enter the lossless queue by their DSCP, and a pause from
     outside could stop the fabric.
     """
-    for index, exit_ in enumerate(leaf.exits):
-        path = (*_place(context, leaf), index)
-        context.note(leaf.name, f"interfaces[{exit_.port}]", *path)
-        cable = (exit_.cable, (*path, "cable"))
+    for index, exit_ in enumerate(exits_of(scope.switch)):
+        path = (*scope.path, "exits", index)
+        scope.note(f"interfaces[{exit_.port}]", *path)
+        optics.note_cable(scope, exit_.port, exit_.cable, (*path, "cable"))
         kept: dict[str, object] = {"domain": NO_DOMAIN}
         if exit_.lossless:
-            kept = {"domain": context.lossless.domain, **lossless.port(context, leaf, exit_.port)}
+            lossless.note_port(scope, exit_.port)
+            kept = {"domain": scope.common.lossless.domain}
+            kept.update(lossless.port(scope.own, exit_.port))
         yield Interface.model_validate(
             {
                 "name": exit_.port,
                 "description": exit_.description or f"exit {exit_.name}",
                 "routed": True,
                 "addresses": (exit_.address,),
-                "mtu": exit_.mtu or context.fabric.mtu,
-                **optics.port_fields(context, leaf, exit_.port, *cable),
+                "mtu": exit_.mtu or scope.fabric.mtu,
+                **optics.port_fields(scope.own, exit_.port, exit_.cable),
                 **kept,
             }
         )
 
 
-def peers(context: Context, switch: Switch) -> Iterator[BgpPeer]:
+def peers(scope: Scope) -> Iterator[BgpPeer]:
     """BGP peers outside, each with a policy in both directions."""
-    for index, exit_ in enumerate(exits_of(switch)):
-        if exit_.asn is None or not isinstance(switch, Leaf):
+    for index, exit_ in enumerate(exits_of(scope.switch)):
+        if exit_.asn is None:
             continue
-        context.note(switch.name, f"bgp.peers[{exit_.peer}]", *_place(context, switch), index)
+        scope.note(f"bgp.peers[{exit_.peer}]", *scope.path, "exits", index)
         yield BgpPeer(
             address=exit_.peer,
             asn=exit_.asn,
@@ -111,45 +118,41 @@ def peers(context: Context, switch: Switch) -> Iterator[BgpPeer]:
         )
 
 
-def _originated(context: Context, switch: Switch) -> dict[IPv4Network, None]:
+def _originated(scope: Scope) -> dict[IPv4Network, None]:
     """Whole segments that a border leaf announces; those it has on a gateway need no route."""
-    connected = {gateway.network for _, gateway in context.gateways(switch)}
-    wanted = (s for exit_ in exits_of(switch) for s in announced_segments(context, exit_))
+    exits_here = exits_of(scope.switch)
+    wanted = (s for exit_ in exits_here for s in announced_segments(scope.fabric, exit_))
+    connected = {gateway.network for _, gateway in scope.gateways} if exits_here else ()
     return {s.prefix: None for s in wanted if s.prefix not in connected}
 
 
-def networks(context: Context, switch: Switch) -> tuple[IPv4Network, ...]:
+def networks(scope: Scope) -> tuple[IPv4Network, ...]:
     """What a border leaf originates beside its own: whole segments, and a static default."""
-    static = any(exit_.default == "static" for exit_ in exits_of(switch))
-    return (*_originated(context, switch), *((DEFAULT_ROUTE,) if static else ()))
+    static = any(exit_.default == "static" for exit_ in exits_of(scope.switch))
+    return (*_originated(scope), *((DEFAULT_ROUTE,) if static else ()))
 
 
-def static_routes(context: Context, switch: Switch) -> Iterator[StaticRoute]:
+def static_routes(scope: Scope) -> Iterator[StaticRoute]:
     """Routes that make what is announced: a segment's unused addresses end here."""
-    if not exits_of(switch):
+    if not exits_of(scope.switch):
         return
-    context.note(switch.name, "static_routes", *_place(context, switch))
-    for prefix in _originated(context, switch):
+    scope.note("static_routes", *scope.path, "exits")
+    for prefix in _originated(scope):
         yield StaticRoute(prefix=prefix, description="announced outside")
-    for exit_ in exits_of(switch):
+    for exit_ in exits_of(scope.switch):
         if exit_.default == "static":
             yield StaticRoute(
                 prefix=DEFAULT_ROUTE, next_hop=exit_.peer, description=f"exit {exit_.name}"
             )
 
 
-def _place(context: Context, switch: Switch) -> tuple[str | int, ...]:
-    return (*context.paths[switch.name], "exits")
-
-
-def passed_on(context: Context, switch: Switch) -> Iterator[PrefixEntry]:
+def passed_on(scope: Scope) -> Iterator[PrefixEntry]:
     """What comes in from outside, in the list of what a switch announces inside.
 
     A border leaf passes on what its own exits let in; a spine what any exit does.
     """
-    mine = exits_of(switch)
-    if not isinstance(switch, Leaf):
-        mine = tuple(exit_ for leaf in context.fabric.leaves for exit_ in leaf.exits)
+    is_leaf = isinstance(scope.switch, Leaf)
+    mine = exits_of(scope.switch) if is_leaf else scope.common.exits
     if any(exit_.default != "none" for exit_ in mine):
         yield PrefixEntry(index=DEFAULT_INDEX, prefix=DEFAULT_ROUTE)
     for exit_ in mine:
@@ -167,12 +170,9 @@ def _accepted(exit_: ExitIntent, base: int) -> Iterator[PrefixEntry]:
         )
 
 
-def prefix_lists(context: Context, switch: Switch) -> Iterator[PrefixList]:
+def prefix_lists(scope: Scope) -> Iterator[PrefixList]:
     """What may come in and go out at each exit with BGP; an empty list denies everything."""
-    nothing = PrefixEntry(
-        index=DEFAULT_INDEX, action="deny", prefix=DEFAULT_ROUTE, greater_equal=0, less_equal=32
-    )
-    for exit_ in exits_of(switch):
+    for exit_ in exits_of(scope.switch):
         if exit_.asn is None:
             continue
         inside = [*_accepted(exit_, FIRST_ACCEPTED)]
@@ -180,10 +180,10 @@ def prefix_lists(context: Context, switch: Switch) -> Iterator[PrefixList]:
             inside.insert(0, PrefixEntry(index=DEFAULT_INDEX, prefix=DEFAULT_ROUTE))
         outside = [
             PrefixEntry(index=segment.vlan or 0, prefix=segment.prefix)
-            for segment in announced_segments(context, exit_)
+            for segment in announced_segments(scope.fabric, exit_)
         ]
-        yield PrefixList(name=policy_name(exit_, "IN"), entries=tuple(inside or [nothing]))
-        yield PrefixList(name=policy_name(exit_, "OUT"), entries=tuple(outside or [nothing]))
+        yield PrefixList(name=policy_name(exit_, "IN"), entries=tuple(inside or [NOTHING]))
+        yield PrefixList(name=policy_name(exit_, "OUT"), entries=tuple(outside or [NOTHING]))
 
 
 def route_policies(switch: Switch) -> Iterator[RoutePolicy]:

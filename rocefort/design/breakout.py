@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocefort.design.context import Context
+from rocefort.design.scope import Scope
 from rocefort.documents.read import YamlPath
 from rocefort.errors import Problem
 from rocefort.models.breakout import PortSplit, parts_of, whole_port
@@ -92,9 +93,9 @@ def _near(hardware: Hardware, switch: Switch, port: str) -> str:
     return f"its ports: {', '.join(hardware.ports)}"
 
 
-def splits(context: Context, path: YamlPath, switch: Switch) -> tuple[PortSplit, ...]:
+def splits(scope: Scope) -> tuple[PortSplit, ...]:
     """The splits of a switch."""
-    for ports in switch.breakout:
+    for ports in scope.switch.breakout:
         for name in expand_ports(ports):
-            context.note(switch.name, f"splits[{name}]", *path, "breakout", ports)
-    return tuple(PortSplit(port=port, type=way) for port, way in switch.splits.items())
+            scope.note(f"splits[{name}]", *scope.path, "breakout", ports)
+    return tuple(PortSplit(port=port, type=way) for port, way in scope.switch.splits.items())

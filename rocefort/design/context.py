@@ -1,4 +1,4 @@
-"""What all parts of the derivation share: the fabric, the hardware facts, and the side table."""
+"""A whole fabric with the hardware facts that it names, and the places of what it says."""
 
 from __future__ import annotations
 
@@ -7,52 +7,40 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Interface
-from typing import Any
 
 from rocefort.design import allocate
 from rocefort.design.load import Catalogue, Loaded
+from rocefort.design.notes import Note, Noted, Notes, Origin
 from rocefort.design.profiles import Chosen, Library, library_of, shipped_profiles
-from rocefort.design.segment_rules import segment_acls
 from rocefort.documents.read import YamlPath
 from rocefort.errors import Problem
-from rocefort.models.base import Frozen
-from rocefort.models.bgp import BgpPeer
 from rocefort.models.breakout import whole_port
-from rocefort.models.device import Device
 from rocefort.models.fabric import Fabric
 from rocefort.models.fabric_ecn import AiEcnProfile, StaticEcn
 from rocefort.models.fabric_lossless import Lossless
 from rocefort.models.fabric_nodes import SegmentIntent, ServerIntent, Switch
-from rocefort.models.hardware import Family, Hardware, SyntaxFamily
-from rocefort.models.interface import Interface
+from rocefort.models.hardware import Family, Hardware
 from rocefort.models.network import Position, Sources
 from rocefort.models.side_table import SideTable
-from rocefort.models.traffic import FilterAcl
 
 Placed = tuple[YamlPath, Switch]
 
 
-def _says(made: Frozen, fields: Mapping[str, object]) -> bool:
-    """Whether a model was made of these very fields, so that it need not be checked again."""
-    return made.model_fields_set == fields.keys() and fields.items() <= vars(made).items()
-
-
 @dataclass(frozen=True)
 class Context:
-    """A consistent fabric with its hardware; the tables are filled while Devices are derived."""
+    """A fabric with its hardware; the tables are filled while Devices are derived.
+
+    A path whose row is a name stands for the row's place: `("leaves", "leaf07", "id")`. So what
+    is noted of a switch holds wherever its row moves to.
+    """
 
     loaded: Loaded
     catalogue: Catalogue
     table: dict[str, Position] = field(default_factory=dict)
-    # What lossless ports of a family and a speed share: frozen, so a few objects serve them all.
-    port_fields: dict[tuple[SyntaxFamily, int | None], dict[str, object]] = field(
-        default_factory=dict
-    )
+    notes: dict[str, Notes] = field(default_factory=dict)  # by switch and server
     # Where what is below a lossless port comes from: one table, which all of them share.
-    port_places: dict[str, Position] = field(default_factory=dict)
-    ports: dict[str, Mapping[str, Position]] = field(default_factory=dict)  # who shares it
+    ports: dict[str, Mapping[str, Position]] = field(default_factory=dict)
     shipped: Library = field(default_factory=shipped_profiles)
-    known: Mapping[str, Device] = field(default_factory=dict)  # of another version, by name
 
     @property
     def fabric(self) -> Fabric:
@@ -67,22 +55,35 @@ class Context:
         """Remember that a field of a device came from a path of the lossless profile."""
         self.table[f"{device}/{field_path}"] = self.lossless_chosen.key_at(path)
 
-    def interface(self, switch: Switch, **fields: Any) -> Interface:  # noqa: ANN401 - a model's
-        """An Interface; the very one of the other version where that says the same."""
-        device = self.known.get(switch.name)
-        other = device.by_interface.get(fields["name"]) if device else None
-        return other if other and _says(other, fields) else Interface(**fields)
-
-    def peer(self, switch: Switch, **fields: Any) -> BgpPeer:  # noqa: ANN401 - a model's
-        """A BGP peer; the very one of the other version where that says the same."""
-        bgp = self.known[switch.name].bgp if switch.name in self.known else None
-        other = bgp.by_address.get(fields["address"]) if bgp else None
-        return other if other and _says(other, fields) else BgpPeer(**fields)
-
     @property
     def sources(self) -> Sources:
         """All that was noted."""
-        return Sources(SideTable(self.table, self.ports))
+        return Sources(SideTable(Noted(self.table, self.notes, self._noted_at), self.ports))
+
+    def _noted_at(self, note: Note) -> Position:
+        origin, path = note
+        if origin is Origin.FABRIC:
+            return self.loaded.document.key_at(self._placed(path))
+        chosen = self.lossless_chosen if origin is Origin.LOSSLESS else self.ecn_chosen
+        return chosen.key_at(path)
+
+    def _placed(self, path: YamlPath) -> YamlPath:
+        """A path with the place of a row that it names."""
+        if len(path) > 1 and path[:2] in self._rows:
+            return (path[0], self._rows[path[:2]], *path[2:])
+        return path
+
+    @cached_property
+    def _rows(self) -> Mapping[YamlPath, int]:
+        """Places of rows by their names, which are unique in what `check_intent` has passed."""
+        fabric = self.fabric
+        named = {
+            "spines": (switch.name for switch in fabric.spines),
+            "leaves": (leaf.name for leaf in fabric.leaves),
+            "servers": (server.name for server in fabric.servers),
+            "links": (f"{pin.spine} {pin.leaf} {pin.number}" for pin in fabric.links),
+        }
+        return {(group, name): place for group in named for place, name in enumerate(named[group])}
 
     @cached_property
     def own_profiles(self) -> Library:
@@ -137,11 +138,11 @@ class Context:
 
     def at(self, path: YamlPath) -> Position:
         """Where the value at a YAML path stands."""
-        return self.loaded.document.at(path)
+        return self.loaded.document.at(self._placed(path))
 
     def problem(self, path: YamlPath, what: str, how: str = "") -> Problem:
         """One problem at a YAML path."""
-        return self.loaded.problem(path, what, how)
+        return self.loaded.problem(self._placed(path), what, how)
 
     def switches(self) -> Iterator[Placed]:
         """All switches with their YAML paths."""
@@ -182,23 +183,13 @@ class Context:
         numbers = {allocate.asn(self.fabric, spine) for spine in self.fabric.spines}
         return self.fabric.routing.spine_asns == "each" or len(numbers) > 1
 
-    @cached_property
-    def has_exits(self) -> bool:
-        """Whether any leaf leads out of the fabric."""
-        return any(leaf.exits for leaf in self.fabric.leaves)
-
-    @cached_property
-    def segment_acls(self) -> Mapping[str, FilterAcl]:
-        """What the policy says of each segment's packets, by segment: the same on every leaf."""
-        return segment_acls(self.fabric.security.policy, self.fabric.segments)
-
     def out_of_band(self) -> SegmentIntent:
         """The management segment: the one without a VLAN."""
-        return next(s for s in self.fabric.segments if s.vlan is None)
+        return allocate.out_of_band(self.fabric)
 
     def management(self, switch: Switch) -> IPv4Interface:
         """Management address of a switch."""
-        return allocate.management(self.fabric, switch, self.out_of_band())
+        return allocate.management(self.fabric, switch)
 
     def gateways(self, switch: Switch) -> Sequence[tuple[SegmentIntent, IPv4Interface]]:
         """Segments that a leaf serves, each with its gateway; none on a spine."""
@@ -206,14 +197,7 @@ class Context:
 
     @cached_property
     def _gateways(self) -> Mapping[str, Sequence[tuple[SegmentIntent, IPv4Interface]]]:
-        return {
-            leaf.name: tuple(
-                (segment, allocate.gateway(segment, leaf))
-                for segment in self.fabric.segments
-                if segment.name in leaf.segments
-            )
-            for leaf in self.fabric.leaves
-        }
+        return {leaf.name: allocate.gateways(self.fabric, leaf) for leaf in self.fabric.leaves}
 
     def gateway_of(self, server: ServerIntent) -> IPv4Interface:
         """Gateway of a server's segment on its leaf."""
@@ -227,8 +211,3 @@ class Context:
             allocate.server_address(s, self.gateway_of(s), self.hardware(leaves[s.leaf]))
             for s in self.fabric.servers
         )
-
-    @cached_property
-    def paths(self) -> Mapping[str, YamlPath]:
-        """YAML path of each switch, by name."""
-        return {switch.name: path for path, switch in self.switches()}

@@ -35,6 +35,7 @@ def check_fit(context: Context, joints: Sequence[Joint]) -> None:
 def _ports(context: Context, joints: Iterable[Joint]) -> Iterator[Problem]:
     """Each port takes one cable. (Two servers on one port are told before.)"""
     servers = context.fabric.servers
+    used: dict[tuple[str, str], Joint | str]
     used = {(s.leaf, port): f"server {s.name}" for s in servers for port in s.ports}
     for leaf in context.fabric.leaves:
         used |= {(leaf.name, exit_.port): f"exit {exit_.name}" for exit_ in leaf.exits}
@@ -47,7 +48,7 @@ def _ports(context: Context, joints: Iterable[Joint]) -> Iterator[Problem]:
                     f"{' '.join(key)} is used twice, by {used[key]} and {joint}",
                     "give each link, server and exit a port of its own",
                 )
-            used.setdefault(key, str(joint))
+            used.setdefault(key, joint)
 
 
 def _field(joint: Joint, name: str) -> YamlPath:
@@ -131,5 +132,5 @@ def _servers(context: Context) -> Iterator[Problem]:
 
 def _usable(address: IPv4Interface, network: IPv4Network) -> bool:
     """Whether a host may have the address: in the network, and not its first or last."""
-    ends = network.network_address, network.broadcast_address
-    return address.ip in network and address.ip not in ends
+    first = int(network.network_address)
+    return first < int(address) < first + network.num_addresses - 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv4Network
 
@@ -10,10 +11,14 @@ from rocefort.design import allocate
 from rocefort.design.capacity import links_of
 from rocefort.design.context import Context
 from rocefort.documents.read import YamlPath
+from rocefort.models.fabric import Fabric
 from rocefort.models.fabric_cables import CableKind
 from rocefort.models.fabric_nodes import Leaf, LinkPin, Switch
 from rocefort.models.network import End, Link
 from rocefort.models.secret import Authentication
+
+FABRIC_CABLE: YamlPath = ("cables", "fabric")
+UNPINNED = LinkPin(spine="any", leaf="any")  # what nobody gives by hand
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +38,15 @@ class Joint:
     leaf: JointEnd
     subnet: IPv4Network
     cable_m: float
-    path: YamlPath  # the pin, or the leaf
+    path: YamlPath  # the pin, or the leaf, by name
     number: int = 1  # among the links of its leaf and spine
     kind: CableKind | None = None
-    kind_path: YamlPath = ("cables", "fabric")
+    kind_path: YamlPath = FABRIC_CABLE
     authentication: Authentication | None = None  # of its session alone
 
     def ends(self, switch: Switch) -> tuple[JointEnd, JointEnd]:
         """(own end, far end) as a switch of the link sees it."""
-        own_spine = switch is self.spine.switch
+        own_spine = switch.name == self.spine.switch.name
         return (self.spine, self.leaf) if own_spine else (self.leaf, self.spine)
 
     @property
@@ -56,39 +61,77 @@ class Joint:
         return f"link {self.number} of {ends}" if self.number > 1 else f"the link {ends}"
 
 
-def joints(context: Context) -> Iterator[Joint]:
-    """Every leaf with every spine, by each of their links in use."""
+@dataclass(frozen=True)
+class LeafLinksInputs:
+    """All that the links of a leaf follow from."""
+
+    bare: Fabric  # without its switches, servers and links
+    leaf: Leaf
+    ports: tuple[str, ...]  # of the leaf, that take links
+    spines: tuple[tuple[Switch, tuple[str, ...]], ...]  # each with its ports
+    pins: tuple[LinkPin, ...]  # of the leaf
+
+
+@dataclass(frozen=True)
+class LeafLinks:
+    """The links of a leaf, and what they were made of."""
+
+    inputs: LeafLinksInputs
+    joints: tuple[Joint, ...]
+    links: tuple[Link, ...]
+
+
+def links_of_leaves(
+    context: Context, bare: Fabric, known: Mapping[str, LeafLinks]
+) -> dict[str, LeafLinks]:
+    """Links of every leaf by its name; bare: the fabric without rows; known: of another version."""
     fabric = context.fabric
-    pins = {(pin.spine, pin.leaf, pin.number): (i, pin) for i, pin in enumerate(fabric.links)}
-    for place, leaf in enumerate(fabric.leaves):
-        for spine in fabric.spines:
-            for number in range(1, links_of(fabric, leaf) + 1):
-                found = pins.get((spine.name, leaf.name, number))
-                if found is None:
-                    unpinned = LinkPin(spine=spine.name, leaf=leaf.name, number=number)
-                    yield _joint(context, spine, leaf, unpinned, ("leaves", place))
-                else:
-                    yield _joint(context, spine, leaf, found[1], ("links", found[0]))
+    pins: dict[str, list[LinkPin]] = defaultdict(list)
+    for pin in fabric.links:
+        pins[pin.leaf].append(pin)
+    spines = tuple((spine, context.fabric_ports(spine)) for spine in fabric.spines)
+    found = {}
+    for leaf in fabric.leaves:
+        own = tuple(pins.get(leaf.name, ()))
+        inputs = LeafLinksInputs(bare, leaf, context.fabric_ports(leaf), spines, own)
+        other = known.get(leaf.name)
+        found[leaf.name] = other if other and other.inputs == inputs else _linked(inputs)
+    return found
 
 
-def _joint(context: Context, spine: Switch, leaf: Leaf, pin: LinkPin, path: YamlPath) -> Joint:
-    fabric, number = context.fabric, pin.number
-    subnet = pin.subnet or allocate.link_subnet(fabric, spine, leaf, number)
+def _linked(inputs: LeafLinksInputs) -> LeafLinks:
+    """Links to every spine, each as often as the leaf has them."""
+    pins = {(pin.spine, pin.number): pin for pin in inputs.pins}
+    count = links_of(inputs.bare, inputs.leaf)
+    made = tuple(
+        _joint(inputs, spine, ports, number, pins.get((spine.name, number)))
+        for spine, ports in inputs.spines
+        for number in range(1, count + 1)
+    )
+    return LeafLinks(inputs, made, tuple(joint.link for joint in made))
+
+
+def _joint(
+    inputs: LeafLinksInputs,
+    spine: Switch,
+    spine_ports: Sequence[str],
+    number: int,
+    pin: LinkPin | None,
+) -> Joint:
+    fabric, leaf, given = inputs.bare, inputs.leaf, pin or UNPINNED
+    subnet = given.subnet or allocate.link_subnet(fabric, spine, leaf, number)
     low, high = allocate.link_ends(subnet)
-    spine_port = pin.spine_port or allocate.fabric_port(
-        fabric, context.fabric_ports(spine), leaf, number
-    )
-    leaf_port = pin.leaf_port or allocate.fabric_port(
-        fabric, context.fabric_ports(leaf), spine, number
-    )
+    at_spine = given.spine_port or allocate.fabric_port(fabric, spine_ports, leaf, number)
+    at_leaf = given.leaf_port or allocate.fabric_port(fabric, inputs.ports, spine, number)
+    path = ("links", f"{spine.name} {leaf.name} {number}") if pin else ("leaves", leaf.name)
     return Joint(
-        spine=JointEnd(spine, spine_port, low),
-        leaf=JointEnd(leaf, leaf_port, high),
+        spine=JointEnd(spine, at_spine, low),
+        leaf=JointEnd(leaf, at_leaf, high),
         subnet=subnet,
-        cable_m=pin.cable_m or fabric.cables.fabric_m,
+        cable_m=given.cable_m or fabric.cables.fabric_m,
         path=path,
         number=number,
-        kind=pin.cable or fabric.cables.fabric,
-        kind_path=(*path, "cable") if pin.cable else ("cables", "fabric"),
-        authentication=pin.authentication,
+        kind=given.cable or fabric.cables.fabric,
+        kind_path=(*path, "cable") if given.cable else FABRIC_CABLE,
+        authentication=given.authentication,
     )

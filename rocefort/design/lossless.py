@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from rocefort.design import marking
 from rocefort.design.context import Context
+from rocefort.design.inputs import Fields, SwitchInputs
+from rocefort.design.scope import Scope
 from rocefort.models.fabric_ecn import StaticEcn
 from rocefort.models.fabric_lossless import Deadlock, DeadlockTimers, Lossless
-from rocefort.models.fabric_nodes import Switch
 from rocefort.models.hardware import Family
 from rocefort.models.interface import (
     FRAME_OVERHEAD_BYTES,
@@ -63,20 +64,22 @@ def domain(context: Context, device: str) -> DiffservDomain:
     return DiffservDomain(name=lossless.domain, dscp=tuple(rows), dot1p=(dot1p,))
 
 
-def port(context: Context, switch: Switch, name: str) -> dict[str, object]:
+def port(inputs: SwitchInputs, name: str) -> Fields:
     """Fields of an Interface that RoCE passes."""
-    lossless, family = context.lossless, context.family(switch)
-    if not context.port_places:
-        context.port_places.update(_port_places(context))
-    context.ports[f"{switch.name}/interfaces[{name}]"] = context.port_places
-    key = family.name, marking.speed_of(context, switch, name)
-    if key not in context.port_fields:
-        rows = marking.rows(context, key[1])
-        context.port_fields[key] = _port_fields(lossless, family) | {"markings": rows}
-    return context.port_fields[key]
+    common = inputs.common
+    key = inputs.family.headroom_kbytes is not None, marking.speed_of(inputs, name)
+    if key not in common.port_fields:
+        fields = _port_fields(common.lossless, headroom=key[0])
+        common.port_fields[key] = {**fields, "markings": marking.rows(common, key[1])}
+    return common.port_fields[key]
 
 
-def _port_places(context: Context) -> Iterator[tuple[str, Position]]:
+def note_port(scope: Scope, name: str) -> None:
+    """Remember that RoCE passes a port: where that comes from is the same for all such ports."""
+    scope.lossless_ports.append(f"{scope.switch.name}/interfaces[{name}]")
+
+
+def port_places(context: Context) -> Iterator[tuple[str, Position]]:
     """Where what is below a lossless port comes from, by its path there."""
     lossless, key_at = context.lossless, context.lossless_chosen.key_at
     yield ".thresholds", key_at(("xoff_kbytes",))
@@ -90,31 +93,31 @@ def _port_places(context: Context) -> Iterator[tuple[str, Position]]:
         yield ".markings", context.ecn_chosen.key_at(("thresholds",))
 
 
-def _port_fields(lossless: Lossless, family: Family) -> dict[str, object]:
+def _port_fields(lossless: Lossless, *, headroom: bool) -> dict[str, object]:
     threshold = PfcThreshold(
         queue=lossless.queue,
         xoff_kbytes=lossless.xoff_kbytes,
         xon_kbytes=lossless.xon_kbytes,
-        headroom_kbytes=lossless.headroom_kbytes if family.headroom_kbytes else None,
+        headroom_kbytes=lossless.headroom_kbytes if headroom else None,
     )
     drr = tuple(DrrQueue(queue=row.queue, weight=row.weight) for row in lossless.scheduling)
     return {"pfc": InterfacePfc(), "thresholds": (threshold,), "drr": drr}
 
 
-def pfc(context: Context, switch: Switch) -> Pfc:
+def pfc(scope: Scope) -> Pfc:
     """PFC of the whole switch, with the timers in the form that its family has."""
-    lossless, family = context.lossless, context.family(switch)
+    lossless, family = scope.common.lossless, scope.family
     given = lossless.deadlock.by_family.get(family.name)
     place = ("deadlock", *(("by_family", family.name.value) if given else ()))
     for part in ("detect_ms", "recovery_ms", "interval_ms", "profiles[default].timers"):
-        context.note_lossless(switch.name, f"pfc.{part}", *place)
+        scope.note_lossless(f"pfc.{part}", *place)
     timers = f"pfc.profiles[default].timers[{lossless.queue}]"
     for part in ("detect", "recovery"):
         own = _own_time(given, part)
         at = (*place, own) if own else ("deadlock", f"{part}_ms")
         for field in (f"pfc.{part}_ms", f"{timers}.{part}_time"):
-            context.note_lossless(switch.name, field, *at)
-    context.note_lossless(switch.name, "pfc.profiles[default]", "queue")
+            scope.note_lossless(field, *at)
+    scope.note_lossless("pfc.profiles[default]", "queue")
     profile = PfcProfile(queues=(lossless.queue,))
     common = Pfc(
         profiles=(profile,),

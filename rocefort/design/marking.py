@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from rocefort.design.context import Context
+from rocefort.design.inputs import Common, SwitchInputs
 from rocefort.design.links import Joint
+from rocefort.design.scope import Scope
 from rocefort.errors import Problem
 from rocefort.models.drop_profile import DropProfile, Limits, QueueMarking
 from rocefort.models.fabric_ecn import AiEcnProfile, EcnThresholds, StaticEcn, drop_profile_name
@@ -26,42 +28,39 @@ def ai_ecn(context: Context, device: str) -> AiEcn:
     return AiEcn(enabled=True, queues=(queue,))
 
 
-def speed_of(context: Context, switch: Switch, port: str) -> int | None:
+def speed_of(inputs: SwitchInputs, port: str) -> int | None:
     """Speed of a port that RoCE passes, Gb/s; None where no threshold depends on it."""
-    if not isinstance(context.ecn, StaticEcn):
-        return None
-    return context.speed_gbps(switch, port)
+    return inputs.speed_gbps(port) if isinstance(inputs.common.ecn, StaticEcn) else None
 
 
-def rows(context: Context, speed_gbps: int | None) -> tuple[QueueMarking, ...]:
+def rows(common: Common, speed_gbps: int | None) -> tuple[QueueMarking, ...]:
     """How ports of a speed mark the lossless queue by static thresholds."""
     if speed_gbps is None:
         return ()
-    profile = drop_profile_name(context.ecn_chosen.name, speed_gbps)
-    return (QueueMarking(queue=context.lossless.queue, profile=profile, ecn=True),)
+    profile = drop_profile_name(common.ecn_name, speed_gbps)
+    return (QueueMarking(queue=common.lossless.queue, profile=profile, ecn=True),)
 
 
-def drop_profiles(
-    context: Context, switch: Switch, interfaces: Iterable[Interface]
-) -> tuple[DropProfile, ...]:
+def drop_profiles(scope: Scope, interfaces: Iterable[Interface]) -> tuple[DropProfile, ...]:
     """The drop profiles that the ports of a switch name, one a speed."""
-    if not isinstance(context.ecn, StaticEcn):
+    common = scope.common
+    if not isinstance(common.ecn, StaticEcn):
         return ()
     used = {row.profile for interface in interfaces for row in interface.markings}
     found: list[DropProfile] = []
-    for gbps, thresholds in context.ecn.thresholds.items():
-        name = drop_profile_name(context.ecn_chosen.name, int(gbps))
+    for gbps, thresholds in common.ecn.thresholds.items():
+        name = drop_profile_name(common.ecn_name, int(gbps))
         if name in used:
-            context.note_ecn(switch.name, f"drop_profiles[{name}]", "thresholds", gbps)
+            scope.note_ecn(f"drop_profiles[{name}]", "thresholds", gbps)
             found.append(DropProfile(name=name, ecn=_limits(thresholds)))
     return tuple(found)
 
 
-def enabled(context: Context, switch: Switch) -> bool:
+def enabled(scope: Scope) -> bool:
     """Whether a switch needs `qos ecn enable`."""
-    needed = isinstance(context.ecn, StaticEcn) and context.family(switch).ecn_enable
+    needed = isinstance(scope.common.ecn, StaticEcn) and scope.family.ecn_enable
     if needed:
-        context.note_ecn(switch.name, "ecn_enabled", "kind")
+        scope.note_ecn("ecn_enabled", "kind")
     return needed
 
 

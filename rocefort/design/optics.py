@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from rocefort.design.context import Context
+from rocefort.design.inputs import Fields, SwitchInputs
 from rocefort.design.links import Joint
+from rocefort.design.scope import Scope
 from rocefort.documents.read import YamlPath
 from rocefort.errors import Problem
 from rocefort.models.breakout import whole_port
+from rocefort.models.fabric import Fabric
 from rocefort.models.fabric_cables import CableKind
 from rocefort.models.fabric_nodes import ServerIntent, Switch
 from rocefort.models.optics import COPPER, FASTEST_WITH_FEC_MODE, default_fec
@@ -18,15 +21,17 @@ from rocefort.models.optics import COPPER, FASTEST_WITH_FEC_MODE, default_fec
 BASE_R_GBPS = (25, 50)
 
 
-def port_fields(
-    context: Context, switch: Switch, port: str, kind: CableKind | None, path: YamlPath
-) -> dict[str, object]:
-    """Fields of the Interface at an end of a cable of this kind; path: where the kind stands."""
+def port_fields(inputs: SwitchInputs, port: str, kind: CableKind | None) -> Fields:
+    """Fields of the Interface at an end of a cable of this kind."""
     if kind is None:
         return {}
-    for name in ("fec", "autonegotiation"):
-        context.note(switch.name, f"interfaces[{port}].{name}", *path)
-    return _fields(kind.medium, kind.fec, kind.autonegotiation, speed(context, switch, port))
+    return _fields(kind.medium, kind.fec, kind.autonegotiation, inputs.speed_gbps(port))
+
+
+def note_cable(scope: Scope, port: str, kind: CableKind | None, path: YamlPath) -> None:
+    """Remember that what a port is told of its cable stands at a path."""
+    for name in ("fec", "autonegotiation") if kind else ():
+        scope.note(f"interfaces[{port}].{name}", *path)
 
 
 @cache
@@ -51,13 +56,11 @@ def speed(context: Context, switch: Switch, port: str) -> int | None:
     return context.speed_gbps(switch, port)
 
 
-def server_kind(
-    context: Context, index: int, server: ServerIntent
-) -> tuple[CableKind | None, YamlPath]:
+def server_kind(fabric: Fabric, server: ServerIntent) -> tuple[CableKind | None, YamlPath]:
     """The kind of a server's cable, and where it is given."""
     if server.cable is not None:
-        return server.cable, ("servers", index, "cable")
-    return context.fabric.cables.server, ("cables", "server")
+        return server.cable, ("servers", server.name, "cable")
+    return fabric.cables.server, ("cables", "server")
 
 
 def cable_problems(context: Context, joints: Iterable[Joint]) -> Iterator[Problem]:
@@ -79,15 +82,15 @@ def _ends(
             for end in (joint.spine, joint.leaf):
                 yield joint.kind_path, joint.kind, end.switch, end.port
     leaves = {leaf.name: leaf for leaf in context.fabric.leaves}
-    for index, server in enumerate(context.fabric.servers):
-        kind, path = server_kind(context, index, server)
+    for server in context.fabric.servers:
+        kind, path = server_kind(context.fabric, server)
         if kind is not None:
             for port in server.ports:
                 yield path, kind, leaves[server.leaf], port
     for leaf in leaves.values():
         for index, exit_ in enumerate(leaf.exits):
             if exit_.cable is not None:
-                path = (*context.paths[leaf.name], "exits", index, "cable")
+                path = ("leaves", leaf.name, "exits", index, "cable")
                 yield path, exit_.cable, leaf, exit_.port
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network
 
 from rocefort.design import allocate, border
-from rocefort.design.context import Context
+from rocefort.design.inputs import MadeEnd, SwitchInputs
 from rocefort.design.links import Joint
-from rocefort.documents.read import YamlPath
+from rocefort.design.scope import Scope
 from rocefort.models.bgp import (
     Bgp,
     BgpGroup,
@@ -27,21 +27,21 @@ EXPORT = "EXPORT"
 OWN, SPINES, LEAVES = 1, 1, 4095
 
 
-def bgp(context: Context, path: YamlPath, switch: Switch, joints: Sequence[Joint]) -> Bgp:
+def bgp(scope: Scope, ends: Iterable[MadeEnd]) -> Bgp:
     """The BGP process: one group towards the other role, one peer a link."""
-    routing, leaf = context.fabric.routing, isinstance(switch, Leaf)
-    group = "SPINE" if leaf else "LEAF"
-    context.note(switch.name, "bgp", *path, "id")
-    context.note(switch.name, "bgp.maximum_paths", "routing", "maximum_paths")
-    _note_group(context, switch.name, f"bgp.groups[{group}]")
+    routing, switch, common = scope.fabric.routing, scope.switch, scope.common
+    leaf, group = isinstance(switch, Leaf), _group(switch)
+    scope.note("bgp", *scope.path, "id")
+    scope.note("bgp.maximum_paths", "routing", "maximum_paths")
+    _note_group(scope, f"bgp.groups[{group}]")
     if routing.authentication:
-        context.note(switch.name, f"bgp.groups[{group}].password", "routing", "authentication")
+        scope.note(f"bgp.groups[{group}].password", "routing", "authentication")
     # Over border leaves the AS paths to the outside differ: spines share them, and leaves after.
-    if relaxed := (leaf and context.spines_differ) or context.has_exits:
-        context.note(switch.name, "bgp.as_path_relax", "routing")
-    loopback = allocate.loopback(context.fabric, switch)
+    if relaxed := (leaf and common.spines_differ) or bool(common.exits):
+        scope.note("bgp.as_path_relax", "routing")
+    loopback = allocate.loopback(scope.fabric, switch)
     return Bgp(
-        asn=allocate.asn(context.fabric, switch),
+        asn=allocate.asn(scope.fabric, switch),
         router_id=loopback,
         groups=(
             BgpGroup(
@@ -56,56 +56,68 @@ def bgp(context: Context, path: YamlPath, switch: Switch, joints: Sequence[Joint
             ),
         ),
         peers=(
-            *(_peer(context, switch, joint, group) for joint in joints),
-            *border.peers(context, switch),
+            *_fabric_peers(scope, ends),
+            *border.peers(scope),
         ),
         networks=(
             IPv4Network(loopback),
-            *(g.network for _, g in context.gateways(switch)),
-            *border.networks(context, switch),
+            *(g.network for _, g in scope.gateways),
+            *border.networks(scope),
         ),
         maximum_paths=routing.maximum_paths,
         as_path_relax=relaxed,
     )
 
 
-def _note_group(context: Context, name: str, group: str) -> None:
+def _group(switch: Switch) -> str:
+    """Name of the group of the other role."""
+    return "SPINE" if isinstance(switch, Leaf) else "LEAF"
+
+
+def _note_group(scope: Scope, group: str) -> None:
     """Timers of a group of peers, each from its own line."""
-    context.note(name, group, "routing")
+    scope.note(group, "routing")
     for timer in ("keepalive_s", "hold_s", "bfd"):
-        context.note(name, f"{group}.{timer}", "routing", timer)
-    context.note(name, f"{group}.bfd_enabled", "routing", "bfd")
+        scope.note(f"{group}.{timer}", "routing", timer)
+    scope.note(f"{group}.bfd_enabled", "routing", "bfd")
     for part in ("min_tx_ms", "min_rx_ms", "multiplier"):
-        context.note(name, f"{group}.bfd.{part}", "routing", "bfd", part)
+        scope.note(f"{group}.bfd.{part}", "routing", "bfd", part)
 
 
-def _peer(context: Context, switch: Switch, joint: Joint, group: str) -> BgpPeer:
-    _, far = joint.ends(switch)
-    address, text = allocate.host(int(far.address))
-    context.note(switch.name, f"bgp.peers[{text}]", *joint.path)
-    own = joint.authentication
-    return context.peer(
-        switch,
+def _fabric_peers(scope: Scope, ends: Iterable[MadeEnd]) -> Iterator[BgpPeer]:
+    for end in ends:
+        _, far = end.joint.ends(scope.switch)
+        _, text = allocate.host(int(far.address))
+        scope.note(f"bgp.peers[{text}]", *end.joint.path)
+        yield end.peer
+
+
+def fabric_peer(inputs: SwitchInputs, joint: Joint) -> BgpPeer:
+    """The peer at the other end of a link."""
+    _, far = joint.ends(inputs.switch)
+    address, _ = allocate.host(int(far.address))
+    own, group, peers = joint.authentication, _group(inputs.switch), inputs.common.peers
+    if group not in peers:
+        peers[group] = BgpPeer(address=address, group=group, active=True)
+    return peers[group].like(
         address=address,
-        asn=allocate.asn(context.fabric, far.switch),
-        group=group,
+        asn=allocate.asn(inputs.common.bare, far.switch),
         description=far.switch.name,
         password=own.stated if own else None,
-        active=True,
     )
 
 
-def announced(context: Context, switch: Switch) -> PrefixList:
+def announced(scope: Scope) -> PrefixList:
     """What may leave a switch: a leaf's own prefixes; on a spine whole pools."""
-    context.note(switch.name, "prefix_lists", "pools")
-    if isinstance(switch, Leaf):
-        own = IPv4Network(allocate.loopback(context.fabric, switch))
+    scope.note("prefix_lists", "pools")
+    if isinstance(scope.switch, Leaf):
+        own = IPv4Network(allocate.loopback(scope.fabric, scope.switch))
         rows = [PrefixEntry(index=OWN, prefix=own)]
-        for segment, gateway in context.gateways(switch):
+        for segment, gateway in scope.gateways:
             rows.append(PrefixEntry(index=segment.vlan or 0, prefix=gateway.network))
-        rows += border.passed_on(context, switch)
+        rows += border.passed_on(scope)
         return PrefixList(name=LOCAL, entries=tuple(rows))
-    pools = context.fabric.pools
+    pools = scope.fabric.pools
     entries = [
         PrefixEntry(index=index, prefix=pool, greater_equal=32, less_equal=32)
         for index, pool in ((SPINES, pools.spine_loopbacks), (LEAVES, pools.leaf_loopbacks))
@@ -117,10 +129,10 @@ def announced(context: Context, switch: Switch) -> PrefixList:
             greater_equal=segment.leaf_prefix_length,
             less_equal=segment.leaf_prefix_length,
         )
-        for segment in context.fabric.segments
+        for segment in scope.fabric.segments
         if segment.vlan
     ]
-    return PrefixList(name=FABRIC, entries=(*entries, *border.passed_on(context, switch)))
+    return PrefixList(name=FABRIC, entries=(*entries, *border.passed_on(scope)))
 
 
 def export_policy(switch: Switch) -> RoutePolicy:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from rocefort.design.context import Context
+from rocefort.design.scope import Scope
 from rocefort.design.segment_rules import ENTRY_STEP, filter_name
 from rocefort.documents.nearest import nearest
 from rocefort.errors import Problem
-from rocefort.models.fabric_nodes import Switch
 from rocefort.models.traffic import (
     Behavior,
     Binding,
@@ -22,13 +22,13 @@ PERMIT = "PERMIT"  # the one behavior: what an ACL denies is dropped whatever th
 PRECEDENCE = 5  # a switch's own first value, V300R023C00 `classifier behavior`
 
 
-def filters(context: Context, switch: Switch) -> Filters:
+def filters(scope: Scope) -> Filters:
     """Filters of a switch: one ACL and policy for each of its segments that has any."""
-    acls = context.segment_acls
-    own = {filter_name(s): acls[s.name] for s, _ in context.gateways(switch) if s.name in acls}
+    acls = scope.common.segment_acls
+    own = {filter_name(s): acls[s.name] for s, _ in scope.gateways if s.name in acls}
     if not own:
         return Filters()
-    _note(context, switch.name, own)
+    _note(scope, own)
     return Filters(
         acls=tuple(own.values()),
         classifiers=tuple(Classifier(name=name, acls=(name,)) for name in own),
@@ -42,16 +42,16 @@ def _policy(name: str) -> TrafficPolicy:
     return TrafficPolicy(name=name, bindings=(binding,))
 
 
-def _note(context: Context, device: str, acls: Mapping[str, FilterAcl]) -> None:
-    policy = context.fabric.security.policy
+def _note(scope: Scope, acls: Mapping[str, FilterAcl]) -> None:
+    policy = scope.fabric.security.policy
     places = {entry.id: index for index, entry in enumerate(policy.entries)} if policy else {}
-    context.note(device, "filters", "security", "policy")
+    scope.note("filters", "security", "policy")
     for name, acl in acls.items():
         for rule in acl.rules:
             entry = places.get(rule.index // ENTRY_STEP)
             path = ("default",) if entry is None else ("entries", entry)
             at = f"filters.acls[{name}].rules[{rule.index}]"
-            context.note(device, at, "security", "policy", *path)
+            scope.note(at, "security", "policy", *path)
 
 
 def policy_problems(context: Context) -> Iterator[Problem]:

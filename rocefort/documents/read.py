@@ -7,8 +7,9 @@ before anyone can refuse them (an alias bomb of 300 bytes has millions of leaves
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import yaml
@@ -17,10 +18,12 @@ from rocefort.errors import BadInput, Problem
 from rocefort.models.network import Position
 
 YamlPath = tuple[str | int, ...]
+Mark = tuple[int, int]  # line and column, 1-based
 LARGEST_BYTES = 16 * 1024 * 1024  # a 5,000-switch fabric takes about 3 MB
 DEEPEST = 32  # a fabric nests 6 deep
 CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)  # as git marks both ends of one
 LONGEST_KEY = 60  # characters of a key that an error repeats
+SMALL = 64 * 1024  # characters: a file of hardware or profiles, of which what is read is kept
 
 # YAML 1.2 core schema; 1.1's `no`, `012`, `1:30` stay text.
 _WORDS: dict[str, object] = dict.fromkeys(("", "~", "null", "Null", "NULL"))
@@ -33,22 +36,27 @@ _FLOAT = re.compile(r"[-+]?(\.\d{1,40}|\d{1,40}(\.\d{0,40})?)([eE][-+]?\d{1,4})?
 
 @dataclass(frozen=True)
 class Document:
-    """Data of one YAML file; `values` and `keys` give positions by YAML path."""
+    """Data of one YAML file, never changed in place; `values` and `keys` are places by YAML path.
+
+    Files of one text share what is read of it: hardware and profiles are mostly the same on both
+    sides of a review.
+    """
 
     file: str
     data: object
-    values: Mapping[YamlPath, Position]
-    keys: Mapping[YamlPath, Position]
+    values: Mapping[YamlPath, Mark]
+    keys: Mapping[YamlPath, Mark]
 
     def at(self, path: YamlPath) -> Position:
         """Position of the value at a path, or of the nearest value that encloses it."""
         while path and path not in self.values:
             path = path[:-1]
-        return self.values.get(path) or Position(self.file, 1)
+        return Position(self.file, *self.values.get(path, (1, 1)))
 
     def key_at(self, path: YamlPath) -> Position:
         """Position of the key (or list item) at a path, where a reader looks for it."""
-        return self.keys.get(path) or self.at(path)
+        mark = self.keys.get(path)
+        return Position(self.file, *mark) if mark else self.at(path)
 
 
 def path_text(path: YamlPath) -> str:
@@ -72,9 +80,10 @@ def read_document(path: Path, first: str = "fabric: NAME") -> Document:
 
 def document_of(text: str, path: str, first: str = "fabric: NAME") -> Document:
     """Read text as the YAML file that `path` names in errors; raises as `read_document` does."""
-    builder = _Builder(path)
     try:
-        data = builder.build(text)
+        data, values, keys = _small_content(text) if len(text) <= SMALL else _content(text)
+    except _RefusedError as error:
+        raise BadInput(problems=[refusal.problem(path) for refusal in error.refusals]) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         if conflict := CONFLICT.search(text):
@@ -85,12 +94,10 @@ def document_of(text: str, path: str, first: str = "fabric: NAME") -> Document:
         raise BadInput(f"not YAML: {error.problem}", where=where, how="mend the syntax") from None
     except yaml.reader.ReaderError as error:
         raise _bad_character(path, text, chr(error.character)) from None
-    if builder.problems:
-        raise BadInput(problems=builder.problems)
     if not isinstance(data, dict):
         what = "the file is empty" if data is None else "the file is not a mapping"
         raise BadInput(what, where=f"{path}:1:1", how=f"begin with `{first}`")
-    return Document(path, data, builder.values, builder.keys)
+    return Document(path, data, values, keys)
 
 
 def _bad_character(path: str, text: str, character: str) -> BadInput:
@@ -124,32 +131,80 @@ def read_text(path: Path) -> str:
         raise BadInput(f"cannot be read: {error.strerror}", where=str(path)) from None
 
 
+_Content = tuple[object, Mapping[YamlPath, Mark], Mapping[YamlPath, Mark]]  # data, values, keys
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    """What a file must not have, before it is known which file it is."""
+
+    mark: Mark
+    path: YamlPath
+    what: str
+    how: str
+
+    def problem(self, file: str) -> Problem:
+        """The problem with its place in a file."""
+        place = str(Position(file, *self.mark))
+        where = f"{place}: {path_text(self.path)}" if self.path else place
+        return Problem(where, self.what, self.how)
+
+
+class _RefusedError(Exception):
+    """All refusals of a text."""
+
+    def __init__(self, refusals: Sequence[_Refusal]) -> None:
+        super().__init__()
+        self.refusals = refusals
+
+
+def _content(text: str) -> _Content:
+    """What stands in a text; raises _RefusedError, and PyYAML's own errors."""
+    loader = yaml.CSafeLoader(text)
+    try:
+        builder = _Builder(loader.get_event)
+        data = builder.build()
+    finally:
+        loader.dispose()
+    if builder.refusals:
+        raise _RefusedError(builder.refusals)
+    return data, builder.values, builder.keys
+
+
+@lru_cache(maxsize=128)
+def _small_content(text: str) -> _Content:
+    """As `_content`, remembered by the text."""
+    return _content(text)
+
+
 @dataclass
 class _Builder:
-    file: str
-    values: dict[YamlPath, Position] = field(default_factory=dict)
-    keys: dict[YamlPath, Position] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    event: Callable[[], yaml.Event | None]  # the next one; None: there is no more
+    values: dict[YamlPath, Mark] = field(default_factory=dict)
+    keys: dict[YamlPath, Mark] = field(default_factory=dict)
+    refusals: list[_Refusal] = field(default_factory=list)
 
-    def build(self, text: str) -> object:
-        events: Iterator[yaml.Event] = yaml.parse(text, Loader=yaml.CSafeLoader)
+    def build(self) -> object:
         data: object = None
         documents = 0
-        for event in events:
+        while (event := self.event()) is not None:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
                     self._refuse(event, (), "a second document", "keep one document a file")
             elif isinstance(event, yaml.NodeEvent):
-                node = self._node(event, events, ())
+                node = self._node(event, ())
                 data = node if documents == 1 else data
         return data
 
-    def _node(self, event: yaml.NodeEvent, events: Iterator[yaml.Event], path: YamlPath) -> object:
-        self.values.setdefault(path, self._position(event))
+    def _node(self, event: yaml.NodeEvent, path: YamlPath) -> object:
+        mark = _mark(event)
+        self.values.setdefault(path, mark)
         if len(path) > DEEPEST:
-            where = str(self._position(event))
-            raise BadInput(f"nested more than {DEEPEST} deep", where=where, how="keep it flat")
+            what = f"nested more than {DEEPEST} deep"
+            raise _RefusedError([_Refusal(mark, (), what, "keep it flat")])
+        if type(event) is yaml.ScalarEvent and not (event.anchor or event.tag):
+            return _scalar(event)  # as most are
         if isinstance(event, yaml.AliasEvent):
             self._refuse(event, path, f"alias *{event.anchor}", "write the value out")
             return None
@@ -159,68 +214,49 @@ class _Builder:
         if tag:
             self._refuse(event, path, f"tag {tag}", "remove the tag")
         if isinstance(event, yaml.MappingStartEvent):
-            return self._mapping(events, path)
+            return self._mapping(path)
         if isinstance(event, yaml.SequenceStartEvent):
-            return self._sequence(events, path)
+            return self._sequence(path)
         return _scalar(event) if isinstance(event, yaml.ScalarEvent) else None
 
-    def _sequence(self, events: Iterator[yaml.Event], path: YamlPath) -> list[object]:
+    def _sequence(self, path: YamlPath) -> list[object]:
         out: list[object] = []
-        for event in events:
-            if isinstance(event, yaml.SequenceEndEvent):
-                break
-            if isinstance(event, yaml.NodeEvent):
-                out.append(self._node(event, events, (*path, len(out))))
+        while not isinstance(event := self.event(), yaml.SequenceEndEvent):
+            out.append(self._node(_a_node(event), (*path, len(out))))
         return out
 
-    def _mapping(self, events: Iterator[yaml.Event], path: YamlPath) -> dict[str, object]:
+    def _mapping(self, path: YamlPath) -> dict[str, object]:
         out: dict[str, object] = {}
-        for event in events:
-            if isinstance(event, yaml.MappingEndEvent):
-                break
-            if isinstance(event, yaml.NodeEvent):
-                self._entry(event, events, path, out)
+        while not isinstance(event := self.event(), yaml.MappingEndEvent):
+            self._entry(_a_node(event), path, out)
         return out
 
-    def _entry(
-        self,
-        event: yaml.NodeEvent,
-        events: Iterator[yaml.Event],
-        path: YamlPath,
-        out: dict[str, object],
-    ) -> None:
-        if isinstance(event, yaml.ScalarEvent) and not (event.anchor or event.tag):
+    def _entry(self, event: yaml.NodeEvent, path: YamlPath, out: dict[str, object]) -> None:
+        if type(event) is yaml.ScalarEvent and not (event.anchor or event.tag):
             key = event.value
         else:
-            self._node(event, events, (*path, "?"))
+            self._node(event, (*path, "?"))
             self._refuse(event, path, "a key that is not plain text", "use a word as the key")
             key = "?"
         here = (*path, key)
         if key in out:
-            first = self.keys[here]
-            self._refuse(
-                event, here, f"key {key!r} is there twice", f"the first is on line {first.line}"
-            )
-        self.keys.setdefault(here, self._position(event))
-        value = self._node(_next_node(events), events, here)
+            line, _ = self.keys[here]
+            self._refuse(event, here, f"key {key!r} is there twice", f"the first is on line {line}")
+        self.keys.setdefault(here, _mark(event))
+        value = self._node(_a_node(self.event()), here)
         out.setdefault(key, value)
 
-    def _position(self, event: yaml.Event) -> Position:
-        mark = event.start_mark
-        if mark is None:
-            return Position(self.file, 1)
-        return Position(self.file, mark.line + 1, mark.column + 1)
-
     def _refuse(self, event: yaml.Event, path: YamlPath, what: str, how: str) -> None:
-        where = (
-            f"{self._position(event)}: {path_text(path)}" if path else f"{self._position(event)}"
-        )
-        self.problems.append(Problem(where, what, how))
+        self.refusals.append(_Refusal(_mark(event), path, what, how))
 
 
-def _next_node(events: Iterator[yaml.Event]) -> yaml.NodeEvent:
-    event = next(events)
-    if not isinstance(event, yaml.NodeEvent):  # the parser gives every key a value
+def _mark(event: yaml.Event) -> Mark:
+    mark = event.start_mark
+    return (mark.line + 1, mark.column + 1) if mark else (1, 1)
+
+
+def _a_node(event: yaml.Event | None) -> yaml.NodeEvent:
+    if not isinstance(event, yaml.NodeEvent):  # the parser ends what it begins
         raise TypeError(f"{event!r} where a value must be")
     return event
 
@@ -231,6 +267,8 @@ def _scalar(event: yaml.ScalarEvent) -> object:
         return text
     if text in _WORDS:
         return _WORDS[text]
+    if not (text[0].isdecimal() or text[0] in "+-."):  # as no number begins
+        return text
     if _INTEGER.fullmatch(text):
         return int(text, 0) if text[:2] in ("0x", "0o") else int(text, 10)
     if _FLOAT.fullmatch(text):

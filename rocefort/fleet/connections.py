@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Self, TypeVar
 
 import yaml
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
 from rocefort.documents.read import read_document
 from rocefort.documents.validate import validate
+from rocefort.errors import Problem
 from rocefort.fleet.credentials import KeyOrReference, Reference
 from rocefort.models.base import Frozen, Name
 
@@ -50,6 +52,13 @@ class ServerAccess(Access):
     qp_timeout: Annotated[int, Field(ge=1, le=31)] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where connections were read; what they say is the same wherever that is."""
+
+    name: str = field(default="connections", compare=False)
+
+
 class Connections(Frozen):
     """All accesses of one site; `known_hosts` holds every host key, none is learnt."""
 
@@ -60,6 +69,27 @@ class Connections(Frozen):
     servers_note: str = ""  # why no other server can measure; empty: each leaf must have one here
     devices: tuple[Access, ...]
     servers: tuple[ServerAccess, ...] = ()
+    _place: Place = PrivateAttr(Place())  # no field: nobody writes it into the file
+
+    @property
+    def place(self) -> str:
+        """The file that they were read from, as errors name it."""
+        return self._place.name
+
+    def read_from(self, path: Path) -> Self:
+        """The same, read from a file."""
+        found = self.model_copy()
+        found._place = Place(str(path))  # noqa: SLF001 - of this very class
+        return found
+
+    def lacks(self, name: str) -> Problem:
+        """That a switch has no entry, and what one looks like."""
+        return Problem(self.place, f"no entry for {name}", f"add under devices: {_entry(name)}")
+
+    def lacks_server(self, name: str) -> Problem:
+        """That a server has no entry, and what one looks like."""
+        entry = _entry(name, "rdma_device: DEVICE", "gid_index: NUMBER")
+        return Problem(self.place, f"no entry for {name}", f"add under servers: {entry}")
 
     @model_validator(mode="after")
     def _names_once(self) -> Self:
@@ -73,14 +103,19 @@ class Connections(Frozen):
 A = TypeVar("A", bound=Access)
 
 
+def _entry(name: str, *more: str) -> str:
+    """An entry as it stands in the file, with what is to be filled in."""
+    parts = (f"name: {name}", "host: ADDRESS", "user: USER", "credential: REFERENCE", *more)
+    return f"- {{{', '.join(parts)}}}"
+
+
 def load_connections(path: Path) -> Connections:
     """Read a connections file; raises BadInput with file, line and column of every problem.
 
     Relative paths in it (known_hosts, file: and key: credentials) start at its own directory.
     """
-    return _anchored(
-        validate(Connections, read_document(path, "known_hosts: FILE")), path.resolve().parent
-    )
+    read = validate(Connections, read_document(path, "known_hosts: FILE"))
+    return _anchored(read, path.resolve().parent).read_from(path)
 
 
 def save_connections(connections: Connections, path: Path) -> None:

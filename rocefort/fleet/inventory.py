@@ -179,12 +179,10 @@ def _check(network: Network, connections: Connections) -> None:
     switches = {node.name for node in network.nodes}
     servers = {server.name for server in network.servers or ()}
     given = {access.name for access in connections.devices}
-    problems = [
-        Problem("connections", f"no entry for {name}", "add it under devices")
-        for name in sorted(switches - given)
-    ]
-    problems += _strangers("device", given, switches, network.name)
-    problems += _strangers("server", {a.name for a in connections.servers}, servers, network.name)
+    problems = [connections.lacks(name) for name in sorted(switches - given)]
+    told = {access.name for access in connections.servers}
+    for kind, named, known in (("device", given, switches), ("server", told, servers)):
+        problems += _strangers(kind, named, known, network.name, connections.place)
     if not connections.known_hosts.is_file():
         how = "write the host keys of all devices there, compared with the devices' own"
         problems.append(Problem(str(connections.known_hosts), "no such known_hosts file", how))
@@ -192,12 +190,14 @@ def _check(network: Network, connections: Connections) -> None:
         raise BadInput(problems=problems)
 
 
-def _strangers(kind: str, given: set[str], known: set[str], network: str) -> list[Problem]:
+def _strangers(
+    kind: str, given: set[str], known: set[str], network: str, place: str
+) -> list[Problem]:
     found = []
     for name in sorted(given - known):
         near = get_close_matches(name, known, n=1)
         how = f"did you mean {near[0]!r}?" if near else "remove it"
-        found.append(Problem("connections", f"{network} has no {kind} {name}", how))
+        found.append(Problem(place, f"{network} has no {kind} {name}", how))
     return found
 
 

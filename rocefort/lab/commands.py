@@ -76,7 +76,7 @@ def _own(show: pending.Display) -> Act:
     return lambda session, typed: views.shown(session, typed, show(session, typed.params))
 
 
-def _general(show: Callable[[display_table.Shown, Mapping[str, str]], str]) -> Act:
+def _general(show: display_table.Show) -> Act:
     def act(session: Session, typed: Typed) -> Reply:
         state = display_table.Shown(session.switch, session.peers)
         return views.shown(session, typed, show(state, typed.params))

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from rocefort.dialects.vrp.edit import children_at
-from rocefort.dialects.vrp.interpret import Lines, View
+from rocefort.dialects.vrp.identity import identify
+from rocefort.dialects.vrp.interpret import Lines, View, view_kind
+from rocefort.dialects.vrp.row import SYSTEM
+from rocefort.dialects.vrp.splitting import split_types
 from rocefort.dialects.vrp.tree import ConfigLine, indented, tree_text
 from rocefort.lab.switch import Candidate, CommitPoint, EmulatedSwitch
+from rocefort.models.breakout import parts_of
+from rocefort.models.hardware import SyntaxFamily
+
+# Blocks whose views stand behind ` #` (V300R023C00 configuration guide, "Configuration Scripts").
+SEPARATED = ("aaa", "ai-service", "bgp", "telemetry")
 
 
 def configuration(switch: EmulatedSwitch, config: Lines) -> str:
@@ -17,47 +24,68 @@ def configuration(switch: EmulatedSwitch, config: Lines) -> str:
     return (
         f"!Software Version {switch.software}\n"
         f"!Last configuration was updated at {switch.changed_at:%Y-%m-%d %H:%M:%S}+00:00\n"
-        + tree_text(config)
+        + whole(switch, config)
     )
 
 
-def this_view(config: Lines, view: View) -> str:
+def whole(switch: EmulatedSwitch, config: Lines) -> str:
+    """A whole configuration as a switch saves it: ports without a line of their own are there.
+
+    V300R023C00 command reference, `display configuration candidate merge`.
+    """
+    return saved_form(switch, with_ports(switch, config))
+
+
+def with_ports(switch: EmulatedSwitch, config: Lines) -> Lines:
+    """The lines with one for each port of the hardware, where that is known."""
+    named, types = {line.text for line in config}, split_types(config)
+    bare = [
+        ConfigLine(text)
+        for port in switch.ports
+        for name in (parts_of(port, types[port]) if port in types else (port,))
+        if (text := f"interface {name}") not in named
+    ]
+    if not bare:
+        return config
+    marked = [line.text.startswith("interface ") for line in config]
+    first = marked.index(True) if True in marked else len(config)
+    ports = [*bare, *(line for line, is_port in zip(config, marked, strict=True) if is_port)]
+    ports.sort(key=lambda line: identify(SYSTEM, line.text, switch.family).order)
+    others = tuple(line for line, is_port in zip(config, marked, strict=True) if not is_port)
+    return (*others[:first], *ports, *others[first:])
+
+
+def saved_form(switch: EmulatedSwitch, config: Lines) -> str:
+    """A configuration as a switch saves it, with `#` between sections and ` #` inside of some."""
+    return tree_text(_separated(line, switch.family) for line in config)
+
+
+def _separated(line: ConfigLine, family: SyntaxFamily) -> ConfigLine:
+    if line.text.split()[0] not in SEPARATED or not line.children:
+        return line
+    kind = view_kind((line.text,), family)
+    marked: list[ConfigLine] = []
+    for child in line.children:
+        row = identify(kind, child.text, family).row
+        if child.children or (row is not None and row.opens):
+            marked.append(ConfigLine("#"))
+        marked.append(child)
+    return ConfigLine(line.text, line.number, tuple(marked))
+
+
+def this_view(switch: EmulatedSwitch, view: View) -> str:
     """`display this`: the view one stands in; the system view shows all."""
     if not view:
-        return tree_text(config)
-    here = ConfigLine(view[-1], 0, children_at(config, view))
+        return whole(switch, switch.running)
+    here = ConfigLine(view[-1], 0, children_at(switch.running, view))
+    if len(view) == 1:
+        here = _separated(here, switch.family)
     return "\n".join(["#", *indented(here, 0), "#", "return", ""])
 
 
-def filtered(text: str, how: str) -> str:
-    """Text behind `| include X`, `| exclude X`, `| begin X`, `| section include X`."""
-    words = how.split(None, 1)
-    if how.startswith("section include "):
-        pattern = re.compile(how.split(None, 2)[2].strip())
-        kept = [section for section in _sections(text) if any(map(pattern.search, section))]
-        return "\n".join("\n".join(section) for section in kept)
-    pattern = re.compile(words[1].strip())
-    rows = text.splitlines()
-    if words[0] == "include":
-        return "\n".join(row for row in rows if pattern.search(row))
-    if words[0] == "exclude":
-        return "\n".join(row for row in rows if not pattern.search(row))
-    first = next((i for i, row in enumerate(rows) if pattern.search(row)), len(rows))
-    return "\n".join(rows[first:])
-
-
-def _sections(text: str) -> list[list[str]]:
-    sections: list[list[str]] = []
-    for row in text.splitlines():
-        if row.startswith("#") or not sections:
-            sections.append([])
-        sections[-1].append(row)
-    return sections
-
-
-def section(config: Lines, wanted: str) -> str:
+def section(switch: EmulatedSwitch, wanted: str) -> str:
     """`display current-configuration interface X`, `.. configuration bgp`."""
-    return tree_text(only(config, wanted))
+    return saved_form(switch, only(with_ports(switch, switch.running), wanted))
 
 
 def only(config: Lines, wanted: str) -> Lines:
@@ -76,11 +104,11 @@ def pending(candidate: Candidate) -> str:
     place: View = ()
     for view, line in candidate.typed:
         entered = bool(rows) and bool(view) and rows[-1] == " " * (len(view) - 1) + view[-1]
-        if not rows or (view != place and not entered):
-            rows += ["#", *(" " * depth + text for depth, text in enumerate(view))]
+        if view != place and not entered:
+            rows += (" " * depth + text for depth, text in enumerate(view))
         place = view
         rows.append(" " * len(view) + line)
-    return "\n".join([*rows, "#", ""]) if rows else ""
+    return "\n".join([*rows, ""])
 
 
 def changes(before: Lines, after: Lines) -> str:

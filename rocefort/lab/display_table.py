@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from rocefort.dialects.vrp.tree import ConfigLine
 from rocefort.lab import display
 from rocefort.lab.show import IN_USER_VIEW, STATES
+from rocefort.lab.show.asked import NO_INTERFACE, interface_of
 from rocefort.lab.switch import EmulatedSwitch, PeerState
 
 Params = Mapping[str, str]
@@ -24,6 +26,9 @@ class Shown:
     peers: Callable[[], list[PeerState]]
 
 
+Show = Callable[[Shown, Params], str | None]
+
+
 def _current(shown: Shown, _params: Params) -> str:
     return display.configuration(shown.switch, shown.switch.running)
 
@@ -33,25 +38,46 @@ def _saved(shown: Shown, _params: Params) -> str:
 
 
 def _interface(shown: Shown, params: Params) -> str:
-    return display.section(shown.switch.running, f"interface {params['interface']}")
+    """One interface, also without a line of its own; where it is not there it says so."""
+    wanted = f"interface {params['interface']}"
+    lines = display.only(display.with_ports(shown.switch, shown.switch.running), wanted)
+    if not lines and interface_of(shown.switch, params["interface"]) is None:
+        return NO_INTERFACE
+    return display.saved_form(shown.switch, lines or (ConfigLine(wanted),))
 
 
 def _interfaces(shown: Shown, _params: Params) -> str:
-    return display.section(shown.switch.running, "interface")
+    return display.section(shown.switch, "interface")
 
 
-def _section(shown: Shown, params: Params) -> str:
-    return display.section(shown.switch.running, params["word"])
+def _typed(shown: Shown, params: Params) -> str | None:
+    """A type of configuration; one that has no line shows none, defaults are not known here."""
+    if params["word"].casefold() in NOT_SHOWN:
+        return None
+    return display.section(shown.switch, params["word"])
 
 
-# Format -> what it prints. Only a format's parameters reach the function, by their names.
-DISPLAYS: Mapping[str, Callable[[Shown, Params], str]] = {
+def _part(shown: Shown, params: Params) -> str | None:
+    """`all`, or what VRP5 takes for a type; a word that begins no line is a wrong parameter."""
+    word = params["word"]
+    if word.casefold() == "all":
+        return _current(shown, params)
+    begins = any(line.text.startswith(word) for line in shown.switch.running)
+    return _typed(shown, params) if begins else None
+
+
+# Of the formats of the reference: defaults, and what boards hold that are not there.
+NOT_SHOWN = ("include-default", "inactive")
+# Format -> what it prints, None where a parameter names nothing. Only a format's parameters reach
+# the function, by their names.
+DISPLAYS: Mapping[str, Show] = {
     **STATES,
     "display saved-configuration": _saved,
     "display current-configuration": _current,
     "display current-configuration [ configuration ] interface": _interfaces,
     "display current-configuration [ configuration ] interface <interface>": _interface,
-    "display current-configuration [ configuration ] <word>": _section,
+    "display current-configuration configuration <word>": _typed,
+    "display current-configuration <word>": _part,
 }
 # Only in the user view.
-USER: Mapping[str, Callable[[Shown, Params], str]] = {**IN_USER_VIEW}
+USER: Mapping[str, Show] = {**IN_USER_VIEW}

@@ -28,7 +28,7 @@ FAULTS: Mapping[str, str] = MappingProxyType(
         "hang-on-commit": "as hang@commit, also for the commit that leaving a view asks for",
         "drop-line": "the session ends at a line with LINE, before it is done",
         "drop-reply": "a line with LINE is done, the session ends without its reply",
-        "drop-after": "a line with LINE is done and answered, then the session ends",
+        "drop-after": "a line with LINE is done and answered, with the next prompt, then it ends",
         "drop-session-on-commit": "the commit is done, the session ends without an answer",
         "lie-ok": "a configuration line or commit with LINE is answered as done and is not",
         "expire-early": "a trial runs LINE seconds (1), whatever was ordered and printed",

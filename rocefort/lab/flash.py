@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rocefort.dialects.vrp.interpret import Lines
-from rocefort.dialects.vrp.tree import tree_text
+from rocefort.lab.display import whole
 from rocefort.lab.switch import EmulatedSwitch
 
 STARTUP_FILE = "vrpcfg.zip"  # default name of the saved configuration
@@ -41,7 +41,7 @@ def saved_text(switch: EmulatedSwitch) -> str:
 
 
 def _with_header(switch: EmulatedSwitch, config: Lines) -> str:
-    return f"!Software Version {switch.software}\n{tree_text(config)}"
+    return f"!Software Version {switch.software}\n{whole(switch, config)}"
 
 
 def back_up(switch: EmulatedSwitch, name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rocefort.dialects.vrp.command import list_numbers, words_of
 from rocefort.dialects.vrp.identity import identify
 from rocefort.dialects.vrp.interpret import Lines, View, view_kind
 from rocefort.models.hardware import SyntaxFamily
@@ -21,10 +22,20 @@ def changed(before: Lines, after: Lines, family: SyntaxFamily) -> dict[Key, str]
     return {key: new.get(key, "") for key in old | new if old.get(key) != new.get(key)}
 
 
+def _line(kind: str, view: View, text: str, family: SyntaxFamily) -> dict[Key, str]:
+    """A line by its key; one that lists numbers stands for each of them, for they add up."""
+    known = identify(kind, text, family)
+    if known.row is None or known.row.kind != "list":
+        return {(view, known.key): text}
+    head = " ".join(known.key)
+    numbers = sorted(list_numbers(words_of(known.value[0])))
+    return {(view, (*known.key, str(number))): f"{head} {number}" for number in numbers}
+
+
 def _commands(lines: Lines, view: View, family: SyntaxFamily) -> dict[Key, str]:
     kind = view_kind(view, family)
     found: dict[Key, str] = {}
     for line in lines:
-        found[view, identify(kind, line.text, family).key] = line.text
+        found |= _line(kind, view, line.text, family)
         found |= _commands(line.children, (*view, line.text), family)
     return found

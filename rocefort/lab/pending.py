@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from rocefort.dialects.vrp.interpret import Lines
-from rocefort.dialects.vrp.tree import tree_text
 from rocefort.lab import display
 from rocefort.lab.switch import CommitPoint, EmulatedSwitch
 
@@ -22,7 +21,7 @@ OUTDATED = (  # own wording; that a message comes is the reference's, as is what
 
 
 def _this(session: Session, _params: Params) -> str:
-    return display.this_view(session.switch.running, session.view)
+    return display.this_view(session.switch, session.view)
 
 
 def _candidate(session: Session, _params: Params) -> str:
@@ -30,7 +29,7 @@ def _candidate(session: Session, _params: Params) -> str:
 
 
 def _merge(session: Session, _params: Params) -> str:
-    return tree_text(session.switch.candidate(session.number).config)
+    return display.whole(session.switch, session.switch.candidate(session.number).config)
 
 
 def _changes(session: Session, _params: Params) -> str:
@@ -69,7 +68,7 @@ def point_of(switch: EmulatedSwitch, params: Params) -> CommitPoint | None:
 
 def _at(session: Session, params: Params) -> str | None:
     point = point_of(session.switch, params)
-    return tree_text(point.after) if point else None
+    return display.whole(session.switch, point.after) if point else None
 
 
 def _changes_at(session: Session, params: Params) -> str | None:
@@ -93,7 +92,7 @@ def _changes_each(session: Session, params: Params) -> str:
     for point in reversed(session.switch.points[-int(params.get("1-80", 80)) :]):
         title = f"Commit changes of commitId {point.number} {point.at:%Y-%m-%d %H:%M:%S}"
         body = display.changes(point.before, point.after).partition("\n")[2]
-        rows += [title, body or "  #\n"]
+        rows += [title, body.rstrip("\n") or "  #"]
     return "\n".join(rows)
 
 

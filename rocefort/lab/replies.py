@@ -16,6 +16,7 @@ class Reply:
     text: str = ""
     asks: bool = False  # the text ends in a question: no prompt follows
     closes: bool = False  # the session ends, after the text if there is one
+    prompts: bool = False  # it ends behind the next prompt, as far as the client can see answered
     hangs: bool = False
     pages: bool = False  # shown screen by screen
 

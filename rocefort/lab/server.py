@@ -142,6 +142,8 @@ class LabServer:
 
     def _set_up_one(self, switch: EmulatedSwitch) -> None:
         switch.behind, switch.flash = self.behind, self.state_dir / "flash" / switch.name
+        if isinstance(self.behind, Model):
+            switch.ports = self.behind.ports.get(switch.name, ())
         if self.store:
             self.store.keep(switch)
         if self.deeds:

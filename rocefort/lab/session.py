@@ -15,6 +15,7 @@ from rocefort.dialects.vrp.command import Tokens
 from rocefort.dialects.vrp.execute import UNRECOGNIZED
 from rocefort.dialects.vrp.interpret import Lines, View, VrpRefusal, prompt_name
 from rocefort.lab.commands import Command, Stage, commands
+from rocefort.lab.filters import BAR, filter_words
 from rocefort.lab.replies import Question, Reply, Typed
 from rocefort.lab.rows import config_commands, outer_commands
 from rocefort.lab.switch import CommitError, CommitOrder, EmulatedSwitch, PeerState
@@ -109,7 +110,9 @@ class Session:
         reply = self._carry_out(line)
         if switch.fault("drop-reply", typed):
             return Reply(closes=True)
-        return replace(reply, closes=True) if switch.fault("drop-after", typed) else reply
+        if switch.fault("drop-after", typed):
+            return replace(reply, closes=True, prompts=not reply.asks)
+        return reply
 
     def ask(
         self,
@@ -279,6 +282,8 @@ class Session:
         return Reply("\n".join(f"  {word}" for word in found), pages=True)
 
     def _known_words(self, tokens: Tokens, beginning: str) -> list[str]:
+        if BAR in tokens:
+            return filter_words(tokens, beginning)
         switch = self.switch
         known = list(commands(self.stage, persist=switch.persist == "present"))
         place: Place[Command | None] = Place(known)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address
@@ -24,7 +24,8 @@ from rocefort.dialects.vrp.interpret import (
     apply_line,
     replay,
 )
-from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
+from rocefort.dialects.vrp.tree import parse_tree
+from rocefort.lab.checking import missing_port, new_problems
 from rocefort.lab.faults import EARLY_S, FOREIGN, Fault
 from rocefort.lab.logins import LOCK_SECONDS, MOST_SESSIONS, Lock, Login, NoFreeTerminal, free_vty
 from rocefort.lab.merging import conflicts
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Candidate",
+    "CandidateMode",
     "CommitError",
     "CommitOrder",
     "CommitPoint",
@@ -44,7 +46,6 @@ __all__ = [
     "Peers",
     "Trial",
     "TrialMode",
-    "commit_problems",
     "configured_peers",
     "idle_peers",
     "utc_now",
@@ -55,8 +56,6 @@ TRIAL_SECONDS = 600  # default of `commit trial`
 MOST_POINTS = 80  # rollback points that are kept: `rollback configuration last <1-80>`
 SHARED = 0  # the owner of the one candidate where all sessions share it
 SYSTEM_USER = "SYSTEM"  # who rolls a trial back that nobody confirmed
-MAX_PFC_PROFILES = 2  # V300R023C00, `display dcb pfc-profile`
-MAX_AI_QUEUES = 2  # V300R023C00, AI ECN
 FOREIGN_TRIAL = "Error: Session {} has a trial in progress."  # ours
 
 
@@ -72,6 +71,7 @@ class PeerState:
 
 # session-only: it goes on without its session, and no other session may confirm or abort it.
 TrialMode = Literal["survives", "dies-with-session", "session-only"]
+CandidateMode = Literal["own", "shared"]  # one for each session, or one for all
 Peers = Callable[[Mapping[str, Lines]], Mapping[str, Sequence[PeerState]]]
 
 
@@ -151,13 +151,14 @@ class EmulatedSwitch:
     now: Callable[[], datetime] = utc_now
     trial_mode: TrialMode = "survives"  # what a plain trial does when its session ends
     persist: Literal["present", "absent"] = "present"
-    candidate_mode: Literal["own", "shared"] = "own"  # a candidate a session, or one for all
+    candidate_mode: CandidateMode = "own"
     on_conflict: Literal["merge", "refuse"] = "merge"  # a commit after somebody else's
     most_sessions: int = MOST_SESSIONS
     faults: tuple[Fault, ...] = ()
     behind: Behind | None = None  # the state that display commands show
     greeting: str = ""  # what a login is told instead of the emulator's own banner
     flash: Path | None = None  # folder of the files that users put there
+    ports: Collection[str] = ()  # names of the hardware's ports; none: not known, none is refused
     running: Lines = ()
     saved: Lines = ()
     points: tuple[CommitPoint, ...] = ()
@@ -255,7 +256,11 @@ class EmulatedSwitch:
 
     def enter(self, session: int, view: View, line: str) -> Applied:
         """Interpret one line against the candidate without keeping it. Raises VrpRefusal."""
-        return apply_line(self.candidate(session).config, view, line, self.family)
+        before = self.candidate(session).config
+        applied = apply_line(before, view, line, self.family)
+        if self.ports and (refusal := missing_port(line, before, applied, self.ports)):
+            raise refusal
+        return applied
 
     def keep(self, session: int, view: View, line: str, applied: Applied) -> None:
         """Keep an entered line in the candidate."""
@@ -371,8 +376,7 @@ class EmulatedSwitch:
         """What the commit makes running. Raises CommitError."""
         candidate = self.candidate(session)
         config = self._merged(candidate) if candidate.base != self.running else candidate.config
-        problems = commit_problems(config)
-        if problems:
+        if problems := new_problems(self.running, config, self.family):
             raise CommitError("\n".join(f"Error: {problem}" for problem in problems))
         return config
 
@@ -445,32 +449,6 @@ class EmulatedSwitch:
                 self.strikes[fault] += 1
                 return fault
         return None
-
-
-def commit_problems(config: Lines) -> tuple[str, ...]:
-    """What a switch finds only in the whole: limits, and an address on two interfaces."""
-    owners: dict[str, str] = {}
-    problems = []
-    profiles = {line.text.split()[2] for line in config if _opens_profile(line)}
-    if len(profiles | {"default"}) > MAX_PFC_PROFILES:  # which is there without a line
-        problems.append(f"The number of PFC profiles exceeds {MAX_PFC_PROFILES}.")
-    for path, line in (found for top in config for found in top.walk()):
-        if line.text.startswith("ip address ") and path:
-            address = line.text.split()[2]
-            other = owners.setdefault(address, path[0])
-            if other != path[0]:
-                problems.append(f"{address} of {path[0]} is already the address of {other}.")
-        if path and line.text == "ai-ecn":
-            queues = [child for child in line.children if child.text.startswith("assign queue")]
-            if len(queues) > MAX_AI_QUEUES:
-                problems.append(f"The number of AI ECN queues exceeds {MAX_AI_QUEUES}.")
-    return tuple(problems)
-
-
-def _opens_profile(line: ConfigLine) -> bool:
-    """Whether a line is `dcb pfc NAME`."""
-    words = line.text.split()
-    return words[:2] == ["dcb", "pfc"] and len(words) == 3
 
 
 def idle_peers(running: Mapping[str, Lines]) -> dict[str, list[PeerState]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 
 import asyncssh
@@ -14,6 +15,7 @@ from rocefort.lab.session import BANNER, LINE_LIMIT, Session
 NUL, CTRL_C, LF, CR, CTRL_Z, ESC, HELP = 0, 3, 10, 13, 26, 27, ord("?")
 RUBOUT = (8, 127)
 PLAIN = re.compile(rb"[ ->@-~\x80-\xff]+")  # what is only typed: all but control and `?`
+LAST_WORD_S = 1.0  # how long a client has to take what was said last
 POLL_S = 0.5  # how often a terminal with an idle timeout looks at the switch's clock
 
 
@@ -30,26 +32,26 @@ class Terminal:
         self.session = session
         self.received = bytearray()  # read from the client, not looked at yet
         self.typed = bytearray()  # the line so far
-        self.echo = bytearray()  # not written yet
+        self.unsent = bytearray()  # echo and replies, which go out before input is waited for
         self.after_return = False  # the last byte was CR: a LF belongs to it
         self.in_escape = False  # inside the characters of a cursor key
 
     def write(self, text: str) -> None:
-        """Send text; line ends become CR LF as on a terminal."""
-        self.flush()
-        self.process.stdout.write(text.replace("\n", "\r\n").encode("utf-8", "replace"))
+        """Write text; line ends become CR LF as on a terminal. It goes out before the next wait."""
+        self.unsent += text.replace("\n", "\r\n").encode("utf-8", "replace")
 
     def flush(self) -> None:
-        """Send the echo of what was typed."""
-        if self.echo:
-            self.process.stdout.write(bytes(self.echo))
-            self.echo.clear()
+        """Send echo, reply and prompt, as one packet: each costs both ends more than its bytes."""
+        if self.unsent:
+            self.process.stdout.write(bytes(self.unsent))
+            self.unsent.clear()
 
     async def run(self) -> None:
         """Talk until the session or the client ends."""
         if self.process.command is not None:
             reply = self.session.handle(self.process.command)
             self.write(reply.text + "\n")
+            self.flush()
             self.process.exit(0)
             return
         self.write("\n" + (self.session.switch.greeting or BANNER) + self.session.prompt)
@@ -60,6 +62,7 @@ class Terminal:
     async def answer(self, reply: Reply) -> bool:
         """Write a reply and, unless it asks something, the next prompt; false at the end."""
         if reply.hangs:
+            self.flush()
             while await self._receive():
                 self.received.clear()  # read on, answer nothing, until the client gives up
             return False
@@ -69,12 +72,23 @@ class Terminal:
             await self.page(reply.text)
         elif reply.text:
             self.write(reply.text + "\n")
-        if reply.closes:
-            self.hang_up()
-            return False
-        if not reply.asks:
+        if not reply.asks and (reply.prompts or not reply.closes):
             self.write(self.session.prompt)
-        return True
+        if reply.closes:
+            await self.end(said=bool(reply.text) or reply.prompts)
+        return not reply.closes
+
+    async def end(self, *, said: bool) -> None:
+        """End the session; what was said last reaches the client first.
+
+        Some clients forget what they have not shown when the connection ends at once.
+        """
+        self.flush()
+        if said:
+            self.process.exit(0)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.process.wait_closed(), LAST_WORD_S)
+        self.hang_up()
 
     def hang_up(self) -> None:
         """End the connection."""
@@ -101,8 +115,7 @@ class Terminal:
             if byte is None:
                 return None
             if byte in (CR, LF):
-                self.echo += b"\r\n"
-                self.flush()
+                self.unsent += b"\r\n"
                 return self.typed.decode("utf-8", "replace")
             if byte == CTRL_Z:
                 await self._escape()
@@ -117,13 +130,13 @@ class Terminal:
         if found:
             self.after_return = False
             self.typed += (taken := found[0][: LINE_LIMIT - len(self.typed)])
-            self.echo += taken
+            self.unsent += taken
             del self.received[: found.end()]
 
     def _edit(self, byte: int) -> None:
         """Take one character into the line."""
         if byte in RUBOUT:
-            self.echo += b"\x08 \x08" if self.typed else b""
+            self.unsent += b"\x08 \x08" if self.typed else b""
             del self.typed[-1:]
         elif byte == CTRL_C:
             self.typed.clear()
@@ -131,7 +144,7 @@ class Terminal:
             self.write("\n" + self.session.prompt)
         elif byte >= ord(" ") and len(self.typed) < LINE_LIMIT:
             self.typed.append(byte)
-            self.echo.append(byte)
+            self.unsent.append(byte)
 
     async def _escape(self) -> None:
         self.typed.clear()

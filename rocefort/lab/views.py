@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from rocefort.dialects.vrp.execute import TOO_MANY, WRONG
-from rocefort.lab import display
+from rocefort.dialects.vrp.execute import WRONG
 from rocefort.lab.committing import carry_out
+from rocefort.lab.filters import filtered, read_filters
 from rocefort.lab.replies import Reply, Typed
 from rocefort.lab.switch import CommitOrder
+from rocefort.lab.words import Refused
 
 if TYPE_CHECKING:
     from rocefort.lab.session import Session
@@ -24,7 +24,6 @@ LENGTH = "Info: The configuration takes effect on the current user terminal inte
 WIDTH = "Warning: This command will change the default screen width. Continue? [Y/N]:"
 KILL = "Warning: User interface VTY {vty} will be freed. Continue? [Y/N]:"  # ours
 NOT_USED = "Error: The user interface is not used."  # ours
-FILTERS = ("include", "exclude", "begin", "section include")
 
 
 def system_view(session: Session, _typed: Typed) -> Reply:
@@ -113,23 +112,9 @@ def shown(session: Session, typed: Typed, text: str | None) -> Reply:
     """A query's reply, filtered as its pipe says; None is what a parameter did not find."""
     if text is None:
         return session.refused(typed.line, len(typed.line.rstrip()), WRONG)
-    if "|" in typed.tokens:
-        bar = typed.tokens.index("|")
-        how = _filter(typed.tokens[bar + 1 :])
-        if how is None:
-            return session.refused(typed.line, typed.at(bar), TOO_MANY)
-        try:
-            text = display.filtered(text, how)
-        except re.error:
-            return session.refused(typed.line, typed.at(bar), WRONG)
-    return Reply(text.rstrip("\n"), pages=True)
-
-
-def _filter(words: tuple[str, ...]) -> str | None:
-    """A filter with its keywords in full; None for what is none."""
-    for known in map(str.split, FILTERS):
-        keywords = words[: len(known)]
-        shortened = len(keywords) == len(known) and all(map(str.startswith, known, keywords))
-        if shortened and len(words) > len(known):
-            return " ".join((*known, *words[len(known) :]))
-    return None
+    try:
+        filters = read_filters(typed.tokens)
+    except Refused as refused:
+        return session.refused(typed.line, typed.at(refused.index), refused.message)
+    pages = all("no-more" not in one.ways for one in filters)
+    return Reply(filtered(text, filters).rstrip("\n"), pages=pages)

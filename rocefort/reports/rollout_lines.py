@@ -39,6 +39,11 @@ class WaveLines:
     def __call__(self, event: Event, /) -> None:
         """Take one event; a failure is said at once, success when the wave's last device has it."""
         key = (event.wave, event.act)
+        if event.act == "approve":  # each is told: after one that does not hold comes another
+            failed = "FAILED " if event.phase is Phase.FAILED else ""
+            # in one line, so that the command in it can be copied
+            self._say(f"{event.wave:<14} {event.act:<8} {failed}{event.detail}")
+            return
         if event.phase is Phase.INTENT:
             self._open[key].add(event.device)
             return

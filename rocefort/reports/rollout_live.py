@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -75,6 +76,8 @@ class LiveProgress:
         of = counted(len(now.devices), "switch")
         yield Text(f"{self._title}: {ended} of {of} done", "bold")
         yield from _waves(now, shown)
+        for line in textwrap.wrap(now.asks, WIDTH - 2, break_on_hyphens=False):
+            yield Text(f"  {line}", "yellow")
         for note in (*now.notes[-2:], *now.failures[-2:]):
             yield _line(f"  {note}", "yellow")
 

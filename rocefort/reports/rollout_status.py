@@ -51,8 +51,8 @@ def _status_lines(standing: Standing) -> Iterator[str]:
 
 
 def _seal(told: Told) -> Iterator[str]:
-    """What seals the journal, where it has a row."""
-    if told.head:
+    """What seals the journal, where it has a row; one that is damaged is sealed by nothing."""
+    if told.head and not told.damage:
         yield from seal_lines(told.journal, told.rows, told.head)
 
 

@@ -15,7 +15,9 @@ Written from the code by `make golden`; the rules themselves are in `validators/
 the fabric accepts what one finds at a place until a day. What a rule needs and a text alone does
 not tell makes it *not judged* where it is missing, never passed. The rules LIV are those of
 `rocefort health`: they judge what the switches say of themselves. HST101 and on are those of
-`rocefort host check`: they judge what the servers say.
+`rocefort host check`: they judge what the servers say. CHG, and those of the other families from
+101 on, are of `rocefort verify`, `review` and `expand`: they judge what a routing engine answers,
+what failures cost, and what a change does.
 """
 
 

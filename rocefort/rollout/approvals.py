@@ -7,6 +7,7 @@ controller, which believes no row that somebody else wrote.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
@@ -21,6 +22,7 @@ from rocefort.rollout.signing import signer_of_text
 
 NAMESPACE = "rocefort-approval"  # of a signature: one for a plan approves nothing
 SKEW = timedelta(minutes=5)  # by which clocks of two machines may differ
+RAN_OUT = "nobody has approved it in that time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,18 @@ def rules_for(
         signers=str(asked.signers.resolve()) if asked.signers else "",
         allow_sick=asked.allow_sick,
     )
+
+
+def awaited(rules: Rules, wave: str, patience_s: float, command: str) -> str:
+    """What a wave waits for: how long, whose approval, and what that person types.
+
+    command: `rocefort approve PLAN`, with what else finds the run.
+    """
+    by = f"another person than {rules.author}" if rules.not_author else "anybody"
+    if rules.signers:
+        by += f" with a key of {rules.signers}"
+    words = f"{command} --wave {shlex.quote(wave)}" + (" --key FILE" if rules.signers else "")
+    return f"waits up to {patience_s:g} s for an approval by {by}: `{words}`"
 
 
 def packed(approval: Approval) -> str:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address
 
 from rocefort.models.difference import Difference
 from rocefort.models.fabric_nodes import ServerIntent
@@ -95,38 +95,33 @@ class _Radius:
         found: dict[End, list[IPv4Address]] = defaultdict(list)
         for name in self.touches:
             device = self.before.by_name[name].device
-            at = {
-                address.network: interface.name
-                for interface in device.interfaces
-                for address in interface.addresses
-            }
+            at: dict[int, dict[int, str]] = defaultdict(dict)  # by length and bits of the subnet
+            for interface in device.interfaces:
+                for address in interface.addresses:
+                    length = address.network.prefixlen
+                    at[length][int(address) >> (32 - length)] = interface.name
+            lengths = sorted((length for length in at if length > 7), reverse=True)
             for peer in device.bgp.peers if device.bgp else ():
-                port = next(
-                    (
-                        at[n]
-                        for length in range(32, 7, -1)
-                        if (n := _net(peer.address, length)) in at
-                    ),
-                    None,
-                )
-                if port is not None:
+                bits = int(peer.address)
+                ports = (at[length].get(bits >> (32 - length)) for length in lengths)
+                if (port := next(filter(None, ports), None)) is not None:
                     found[End(device=name, interface=port)].append(peer.address)
         return {end: tuple(peers) for end, peers in found.items()}
 
     def _sessions(self) -> Iterator[str]:
-        owners = {
-            address.ip: node.name
+        owners = {  # by number: Python's library is slow to hash an address
+            int(address): node.name
             for node in self.before.nodes
             for interface in node.device.interfaces
             if interface.addresses and interface.routed
             for address in interface.addresses
-        }
+        } if self._peers_at else {}  # fmt: skip
         named: dict[frozenset[object], str] = {}
         for end, peers in self._peers_at.items():
             if not self._port_in(end, self.touches[end.device].felt):
                 continue
             for peer in peers:
-                far = owners.get(peer, str(peer))
+                far = owners.get(int(peer), str(peer))
                 ends = sorted((end.device, far), key=natural)
                 port = self.before.interface(end)
                 subnet = port.addresses[0].network if port and port.addresses else peer
@@ -253,10 +248,6 @@ def _ends(link: Link) -> tuple[End, End]:
 def _service(server: Server) -> tuple[object, ...]:
     """What a server has of the fabric, whatever its name."""
     return server.port, server.segment, server.address, server.nic, server.roce
-
-
-def _net(address: IPv4Address, length: int) -> IPv4Network:
-    return IPv4Network((int(address) >> (32 - length) << (32 - length), length))
 
 
 def _across(servers: list[Server]) -> int:

@@ -13,6 +13,7 @@ from rocefort.errors import ServiceFailed
 Row = tuple[object, ...]  # the columns of an entry, without its hash
 COLUMNS = "id, at, plan, wave, device, act, phase, detail, code, data"
 FIRST = (0, "0" * 64)  # number and link before the first row
+HEADLESS = "its head file is lost, or empty"
 HEAD_BYTES = 84  # a number of 18 digits, a blank, 64 digits of the link, a line end
 
 
@@ -39,7 +40,7 @@ def damage(rows: Sequence[Row], head: tuple[int, str]) -> str:
         links.append(before)
     known, link = head
     if head == FIRST and number > 1:
-        return "its head file is lost, or empty"
+        return HEADLESS
     if known > number:
         return f"its last rows are missing: {known} were written, {number} are there"
     if links[known] != link or number - known > 1:

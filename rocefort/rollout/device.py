@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -22,7 +23,8 @@ from rocefort.models.change import Change
 from rocefort.models.hardware import Family
 from rocefort.models.rollout import Runs, Seen, Trouble, Whose
 from rocefort.models.trial_time import SETTLE_S
-from rocefort.rollout.label import Label
+from rocefort.rollout.label import Label, run_told
+from rocefort.rollout.pending_trials import Pending
 from rocefort.rollout.plan import running_digest
 from rocefort.rollout.ports import Before
 from rocefort.rollout.same_change import same_change
@@ -58,6 +60,24 @@ class Driver(Protocol):
     def abort_commit(self, persist_id: str = "") -> None: ...  # noqa: D102
     def discard_config(self) -> None: ...  # noqa: D102
     def save_config(self) -> None: ...  # noqa: D102
+
+
+def newest_description(driver: Driver) -> str:
+    """What stands at a switch's newest commit; CommandErrorException where a release has none."""
+    found = DESCRIPTION.search(driver.cli([NEWEST_COMMIT])[NEWEST_COMMIT])
+    return found[1] if found else ""
+
+
+def pending_trial(driver: Driver) -> Pending | None:
+    """The trial that runs on a switch, whoever began it."""
+    trial = driver.trial_status()
+    if trial.state == "INACTIVE":
+        return None
+    description = ""
+    with suppress(CommandErrorException):
+        description = newest_description(driver)
+    plan, run = run_told(trial.persist_id, description)
+    return Pending(trial.seconds_left, plan, run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +146,11 @@ class DeviceSteps:
         A commit that came by itself, as the end of a trial does, has no words.
         """
         try:
-            found = DESCRIPTION.search(driver.cli([NEWEST_COMMIT])[NEWEST_COMMIT])
+            told = newest_description(driver)
         except CommandErrorException:  # not of every release: then only this session knows
             words = self._words.get(change.device, "")
             return (self.label.run, words) if self._tried_in(driver, change) else None
-        return self.label.read(found[1]) if found else None
+        return self.label.read(told)
 
     def _tried_in(self, driver: Driver, change: Change) -> bool:
         return self._tried.get(change.device) is driver

@@ -46,6 +46,7 @@ from rocefort.rollout.ports import Outcome, RunGate, Switches, Texts, Verdict, W
 from rocefort.rollout.stand import Device
 
 Data = Mapping[str, Mapping[str, object]]  # by device, what a resumed rollout needs
+APPLY_AGAIN = "apply the plan again to go on"
 SLICE_S = 2.0  # how long a wait is deaf to a wish to stop
 
 
@@ -62,8 +63,9 @@ class Rollout:
     every act; once it says yes, the wave under way is rolled back. resume: go on with the run that
     the journal holds. run_id: of a new run; switches are told it, too. fabric: digest under which
     the fabric is kept for who goes on with it. end_checks: takes its sessions from a live check or
-    a gate that hangs, for good. patience_s: how long to wait for an approval. break_glass: why
-    waves go on without their approvals. now: by which approvals expire.
+    a gate that hangs, for good. patience_s: how long to wait for an approval. approve_with: the
+    command that gives one, without its wave. break_glass: why waves go on without their approvals.
+    again: what whoever interrupts it does to go on. now: by which approvals expire.
     """
 
     plan: Plan
@@ -79,7 +81,9 @@ class Rollout:
     fabric: str = ""
     sleep: Callable[[float], None] = no_sleep
     patience_s: float = 0.0
+    approve_with: str = "rocefort approve PLAN"
     break_glass: str = ""
+    again: str = APPLY_AGAIN
     now: Callable[[], datetime] = approvals.utc_now
     live: Watching | None = None
     end_checks: Callable[[], None] = nothing
@@ -88,6 +92,7 @@ class Rollout:
     _raised: BaseException | None = None  # a defect: shown once the wave is back
     _spoilt: bool = False  # the journal failed once
     _late: frozenset[int] = frozenset()  # requests that were asked of an earlier run
+    _awaited: str = ""  # the wave whose approval is waited for, once that was said
 
     def run(self) -> Applied:
         """Apply all waves; the first failure rolls its wave back and stops."""
@@ -146,8 +151,7 @@ class Rollout:
         for event in approvals.expired(self.history, self.now()):
             self._say(event)
         if self.stop() and not self.history.failure and (wave := self._wave):
-            how = "apply the plan again to go on"
-            self._say(self._stop(wave, f"wave {wave}: interrupted; {how}"))
+            self._say(self._stop(wave, f"wave {wave}: interrupted; {self.again}"))
 
     def _take(self, request: Request) -> None:
         told_by = f"by {request.by}"
@@ -314,8 +318,16 @@ class Rollout:
     def _patient(self, wave: str) -> bool:
         """Wait a little for the approval of a wave, which begins with a fresh look."""
         self._open()  # what is approved is a run
+        asked = Event(wave, "", told.APPROVE, Phase.INTENT)
         if self.patience_s <= 0:
+            if self._awaited == wave:
+                self._say(replace(asked, phase=Phase.FAILED, detail=approvals.RAN_OUT, code=4))
             return False
+        if self._awaited != wave:
+            rules = self.history.rules or Rules(0)
+            text = approvals.awaited(rules, wave, self.patience_s, self.approve_with)
+            self._say(replace(asked, detail=text))
+            self._awaited = wave
         self.patience_s -= SLICE_S
         self.sleep(SLICE_S)
         self._observe([self._wave_of(wave)])

@@ -9,6 +9,7 @@ controller takes each up as a row of the chain, in one transaction.
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -16,9 +17,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Protocol
 
-from rocefort.errors import Refused, ServiceFailed
+from rocefort.errors import BadInput, Refused, ServiceFailed
 from rocefort.models.rollout import Event, Phase, Request
-from rocefort.rollout.chain import COLUMNS, FIRST, Head, Row, damage, linked
+from rocefort.models.wording import counted
+from rocefort.rollout.chain import COLUMNS, FIRST, HEADLESS, Head, Row, damage, linked
 from rocefort.rollout.lock import locked
 
 FORMAT: Final = 2
@@ -33,6 +35,12 @@ create table request (id integer primary key, at text not null, plan text not nu
 """
 DAMAGED = (
     "nothing is done by a journal that cannot be trusted; `rocefort status` shows what it says; "
+    "look at the switches themselves, then plan anew from what they run, under another name"
+)
+# Its rows may be sound and its last ones missing: going on could then go the wrong way.
+WITHOUT_HEAD = (
+    "whether its last rows are missing cannot be told without it; by the newest link, if you kept "
+    "what the last run printed: `rocefort history --journal {} --restore-head LINK`; otherwise "
     "look at the switches themselves, then plan anew from what they run, under another name"
 )
 
@@ -203,15 +211,76 @@ def _prepared(connection: sqlite3.Connection, path: Path, head: Head) -> None:
             return
         if found != FORMAT:
             raise _of_another_format(path, found)
-        rows = connection.execute(f"select {COLUMNS}, hash from entry order by id").fetchall()  # noqa: S608
-        sound = [str(row[0]) for row in connection.execute("pragma integrity_check(1)")]
+        rows, sound = _rows(connection)
     except sqlite3.Error as error:
-        raise Refused(f"is damaged: {error}", where=str(path), how=DAMAGED) from None
-    wrong = damage(rows, head.read()) or ("" if sound == ["ok"] else sound[0])
-    if wrong:
-        raise Refused(f"is damaged: {wrong}", where=str(path), how=DAMAGED)
+        raise damaged(path, str(error)) from None
+    if wrong := damage(rows, head.read()) or sound:
+        raise damaged(path, wrong)
     if rows:
-        head.move(rows[-1][0], rows[-1][-1])
+        head.move(*_newest(rows))
+
+
+def _rows(connection: sqlite3.Connection) -> tuple[list[Row], str]:
+    """All rows with their links, and what SQLite finds wrong; empty: nothing."""
+    rows = connection.execute(f"select {COLUMNS}, hash from entry order by id").fetchall()  # noqa: S608
+    (found,) = connection.execute("pragma integrity_check(1)").fetchone()
+    return rows, "" if found == "ok" else str(found)
+
+
+def _newest(rows: Sequence[Row]) -> tuple[int, str]:
+    return int(str(rows[-1][0])), str(rows[-1][-1])
+
+
+def damaged(path: Path, wrong: str) -> Refused:
+    """What to do about a journal that cannot be trusted."""
+    how = WITHOUT_HEAD.format(shlex.quote(str(path))) if wrong == HEADLESS else DAMAGED
+    return Refused(f"is damaged: {wrong}", where=str(path), how=how)
+
+
+def restore_head(path: Path, link: str) -> int:
+    """Write the lost head of a journal anew; gives how many rows it has.
+
+    link: the newest one, as it was kept elsewhere: the rows alone cannot tell that none is missing.
+    Raises Refused for any other, where rows were changed, and where the head is there; BadInput.
+    """
+    if not path.is_file():
+        raise BadInput("no such journal", where=str(path), how="check its name")
+    with (
+        locked(path.with_name(path.name + ".lock")),
+        closing(connected(path, create=False)) as connection,
+        closing(Head(head_file(path))) as head,
+    ):
+        try:
+            (found,) = connection.execute("pragma user_version").fetchone()
+            if found != FORMAT:
+                raise _of_another_format(path, found)
+            rows, sound = _rows(connection)
+        except sqlite3.Error as error:
+            raise damaged(path, str(error)) from None
+        wrong = damage(rows, head.read()) or sound
+        if not wrong:
+            raise Refused("has its head", where=str(path), how="go on without --restore-head")
+        if wrong != HEADLESS or sound:
+            raise damaged(path, sound or wrong)
+        _check_link(path, rows, link)
+        head.move(*_newest(rows))
+        return len(rows)
+
+
+def _check_link(path: Path, rows: Sequence[Row], link: str) -> None:
+    """Raise Refused for a link that is not the newest."""
+    links = [str(row[-1]) for row in rows]
+    if link == links[-1]:
+        return
+    if link not in links:
+        what = "none of its rows has that link: its last rows are missing, or it is another's"
+        raise Refused(what, where=str(path), how="look at the switches themselves, then plan anew")
+    after = len(links) - links.index(link) - 1
+    raise Refused(
+        f"{counted(after, 'row')} came after that link, and perhaps more that are missing",
+        where=str(path),
+        how="give the newest that was printed",
+    )
 
 
 def _of_another_format(path: Path, found: int) -> Refused:

@@ -59,6 +59,17 @@ def persist_id(plan: str, run: str = RUN_STANDS_FOR) -> str:
     return f"{NAME}-{plan[:SHOWN]}-{run[:RUN_SHOWN]}"
 
 
+def run_told(persist: str, description: str) -> tuple[str, str]:
+    """Plan and run of a trial, as far as a switch is told them; empty: no run of Rocefort began it.
+
+    persist: its id, where the release has such; description: of the newest commit.
+    """
+    found = re.fullmatch(rf"{NAME}-(\w+)-(\w+)", persist)
+    if not persist:
+        found = re.fullmatch(rf"{NAME} (\w+)/(\w+)(?:, .*)?", description)
+    return (found[1], found[2]) if found else ("", "")
+
+
 def label_of(plan: str, events: Iterable[Event], *, resume: bool) -> Label:
     """The words of the run that a journal has under way, or of a new one.
 

@@ -14,7 +14,7 @@ from rocefort.models.approval import Approval
 from rocefort.models.change import Plan
 from rocefort.rollout.approvals import NAMESPACE, packed, refusal, utc_now
 from rocefort.rollout.history import History
-from rocefort.rollout.journal import DAMAGED, FORMAT, connected, transaction
+from rocefort.rollout.journal import FORMAT, connected, damaged, transaction
 from rocefort.rollout.signing import sign_text
 from rocefort.rollout.status import status
 
@@ -68,7 +68,7 @@ def running_history(journal: Path, plan: Plan, *, sound: bool = True) -> History
     """
     found = status(journal)
     if found.damage and sound:
-        raise Refused(f"is damaged: {found.damage}", where=str(journal), how=DAMAGED)
+        raise damaged(journal, found.damage)
     history = found.history(plan.digest)
     if not history.running:
         raise Refused(

@@ -18,8 +18,9 @@ from rocefort.models.change import Change
 from rocefort.models.network import Network
 from rocefort.models.rollout import Seen, Trouble
 from rocefort.models.trial_time import SETTLE_S
-from rocefort.rollout.device import DeviceSteps, Driver
+from rocefort.rollout.device import DeviceSteps, Driver, pending_trial
 from rocefort.rollout.label import Label
+from rocefort.rollout.pending_trials import Pending
 from rocefort.rollout.ports import Before, Outcome
 
 Step = Callable[[Driver, Change], object]
@@ -32,6 +33,14 @@ def collect_running(nornir: Nornir, devices: Sequence[str]) -> dict[str, str]:
     if failed:
         raise DeviceFailed("\n".join(map(str, failed)))
     return {device: str(text) for device, text in results.items()}
+
+
+def collect_trials(
+    nornir: Nornir, devices: Sequence[str]
+) -> dict[str, Pending | RocefortError | None]:
+    """The trial that runs on each device, or why it does not tell; None: there is none."""
+    results = _run(nornir, devices, lambda driver, _: pending_trial(driver))
+    return cast("dict[str, Pending | RocefortError | None]", results)
 
 
 class NapalmSwitches:

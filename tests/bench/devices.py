@@ -2,7 +2,8 @@
 
 `devices.py run SWITCHES` prints one JSON line. The emulated switches run in a process of their own
 (`devices.py serve SWITCHES FOLDER`), so that what each side costs is known; nothing waits there but
-for the other side. Both share the cores of this machine, with whatever else runs on it.
+for the other side. Both share the cores of this machine, with whatever else runs on it. Counted is
+from the first connection to the last logout, without the start of Python and its imports.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+_measures: Any = import_module("calibration")  # beside this file, which is no package
+slowness: Callable[[], float] = _measures.slowness
+peak_mb: Callable[[], float] = _measures.peak_mb
 WORKERS = 50  # sessions at a time
 CHANGE = "".join(f"interface LoopBack{n}\n description measured {n}\n" for n in range(20, 25))
 
@@ -36,8 +40,8 @@ def main() -> None:
 
 def serve(switches: int, folder: Path) -> None:
     """Run the switches of a fabric; print where they listen, and at the end what they cost."""
-    from rocefort.steps.lab_options import LabOptions  # noqa: PLC0415 - no cost of the client
-    from rocefort.steps.rehearsal import rehearse  # noqa: PLC0415 - same
+    from rocefort.steps.lab.emulated_site import rehearse  # noqa: PLC0415 - same
+    from rocefort.steps.lab.options import LabOptions  # noqa: PLC0415 - no cost of the client
 
     with rehearse(*_designed(switches, folder), folder, LabOptions(keep=True)) as lab:
         begun = _cpu_s()
@@ -47,7 +51,7 @@ def serve(switches: int, folder: Path) -> None:
         sys.stdin.read()
         changed = sum(len(switch.points) == 1 for switch in lab.switches.values())
         trials = sum(switch.trial is not None for switch in lab.switches.values())
-        costs = {"seconds": _cpu_s() - begun, "MB": _peak_mb(), "changed": changed}
+        costs = {"seconds": _cpu_s() - begun, "MB": peak_mb(), "changed": changed}
         print(json.dumps(costs | {"trials": trials}), flush=True)
 
 
@@ -102,25 +106,17 @@ def _client(where: dict[str, Any]) -> dict[str, float]:
             driver.commit_config(revert_in=600)
             driver.confirm_commit()
 
-    slowness = import_module("calibration").slowness  # beside this file, which is no package
-    slow: float = slowness()
+    slow = slowness()
     wall, cpu = time.perf_counter(), _cpu_s()
     with ThreadPoolExecutor(WORKERS) as pool:
         list(pool.map(change, where["ports"], where["ports"].values()))
-    costs = {"wall": time.perf_counter() - wall, "seconds": _cpu_s() - cpu, "MB": _peak_mb()}
+    costs = {"wall": time.perf_counter() - wall, "seconds": _cpu_s() - cpu, "MB": peak_mb()}
     return costs | {"slowness": (slow + slowness()) / 2}
 
 
 def _cpu_s() -> float:
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
-
-
-def _peak_mb() -> float:
-    """Peak resident memory of this process alone: ru_maxrss also counts the one that started it."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    kbytes = next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))
-    return int(kbytes) / 1024
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,8 @@ SPINES, SERVERS_PER_LEAF, MOST_LEAVES = 8, 8, 2048
 SPINE_MODEL = "BENCH-SPINE"
 LEAF_MODELS = (("CE6865-48S8CQ-EI", "V200R022C00"), ("CE6866-48S8CQ-P", "V300R023C00"))
 SEGMENT = "beamline"
+# Beside this file, which is no package.
+peak_mb: Callable[[], float] = import_module("calibration").peak_mb
 
 
 def catalogue() -> Catalogue:
@@ -110,13 +114,6 @@ def run(file: Path, *, parse_back: bool) -> dict[str, float]:
         mark("parse back")
     costs = {step: now - before for (_, before), (step, now) in pairwise([("", 0.0), *marks])}
     return {**costs, "total": sum(costs.values()), "peak MB": peak_mb(), "devices": len(texts)}
-
-
-def peak_mb() -> float:
-    """Peak resident memory of this process alone: ru_maxrss also counts the one that started it."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    kbytes = next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))
-    return int(kbytes) / 1024
 
 
 def main() -> None:

@@ -50,8 +50,8 @@ def show() -> None:
 
 def serve(folder: Path) -> None:
     """Run the switches of HEPS and its servers until the other side has done."""
-    from rocefort.steps.judging import subject_of  # noqa: PLC0415 - no cost of the client
-    from rocefort.steps.rehearsal import rehearse  # noqa: PLC0415 - same
+    from rocefort.steps.fabric.judging import subject_of  # noqa: PLC0415 - no cost of the client
+    from rocefort.steps.lab.emulated_site import rehearse  # noqa: PLC0415 - same
 
     subject = subject_of(FABRIC, None)
     with rehearse(subject.network, subject.texts, folder) as lab:
@@ -79,8 +79,8 @@ def _client(connections: Path, folder: Path) -> dict[str, float]:
     from rocefort.fleet.connections import load_connections  # noqa: PLC0415 - same
     from rocefort.models.rollout import Event, Phase  # noqa: PLC0415 - same
     from rocefort.rollout.history import HEALTH  # noqa: PLC0415 - same
-    from rocefort.steps.changing import apply_plan  # noqa: PLC0415 - same
-    from rocefort.steps.planning import make_plan, running_of  # noqa: PLC0415 - same
+    from rocefort.steps.rollout.changing import apply_plan  # noqa: PLC0415 - same
+    from rocefort.steps.rollout.planning import make_plan, running_of  # noqa: PLC0415 - same
 
     raised = folder / "fabric.yaml"
     raised.write_text(find_fabric(FABRIC).read_text(encoding="utf-8").replace(*CHANGE))

@@ -20,8 +20,8 @@ from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network import Network
 from rocefort.paths import INVENTORY
-from rocefort.steps.judging import subject_of_derived
-from rocefort.steps.opinions import after_failure, three_opinions
+from rocefort.steps.fabric.judging import subject_of_derived
+from rocefort.steps.lab.opinions import after_failure, three_opinions
 from rocefort.validators.failures import single_failures
 from rocefort.validators.routing import analyse
 

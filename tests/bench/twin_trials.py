@@ -21,13 +21,13 @@ from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Choice, Twin
 from rocefort.paths import INVENTORY
 from rocefort.reports.lab_trials import failover_text, load_text
-from rocefort.steps.changing import apply_plan
-from rocefort.steps.failover import Wish, measure_failover
-from rocefort.steps.growing import expand, wanted_of, write
-from rocefort.steps.lab_growing import grow_running
-from rocefort.steps.loading import under_load
-from rocefort.steps.planning import make_plan, running_of
-from rocefort.steps.twin import bring_up
+from rocefort.steps.fabric.growing import expand, wanted_of, write
+from rocefort.steps.lab.failover import Wish, measure_failover
+from rocefort.steps.lab.growing import grow_running
+from rocefort.steps.lab.loading import under_load
+from rocefort.steps.lab.twin import bring_up
+from rocefort.steps.rollout.changing import apply_plan
+from rocefort.steps.rollout.planning import make_plan, running_of
 
 HEPS = INVENTORY / "heps" / "fabric.yaml"
 TIMERS = ((10, 30, True), (10, 30, False), (3, 9, False), (1, 3, False))  # keepalive, hold, BFD

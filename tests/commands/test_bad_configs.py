@@ -13,8 +13,8 @@ from rocefort import tasks
 from rocefort.design.derive import Derived
 from rocefort.dialects.vrp.texts import render_all
 from rocefort.errors import BadInput
-from rocefort.steps.judging import Subject, subject_of_texts
-from rocefort.steps.reading import read_directory
+from rocefort.steps.fabric.judging import Subject, subject_of_texts
+from rocefort.steps.fabric.reading import read_directory
 from rocefort.validators import check
 
 GOOD = "#\nsysname leaf01\n#\nvlan batch 10\n#\nreturn\n"

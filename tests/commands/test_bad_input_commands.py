@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import typer
 
 from rocefort import tasks
 
@@ -69,3 +72,34 @@ def test_no_command_begins_with_a_bad_fabric(
     assert told.err.startswith("rocefort: fabric.yaml:")
     assert sentence in told.err
     assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("begins", "code", "said"),
+    [
+        (
+            lambda: os.kill(os.getpid(), signal.SIGINT),
+            130,
+            "rocefort: interrupted before its end\n",
+        ),
+        (lambda: sys.exit(130), 130, ""),  # the exit code of a command that it ran
+        (lambda: (_ for _ in ()).throw(typer.Exit(130)), 130, ""),
+    ],
+    ids=["ctrl-c", "exit", "of another command"],
+)
+def test_a_command_that_is_interrupted_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    begins: Callable[[], None],
+    code: int,
+    said: str,
+) -> None:
+    def subject_of(*_: object) -> None:
+        begins()
+
+    monkeypatch.setattr("rocefort.steps.fabric.judging.subject_of", subject_of)
+    monkeypatch.setattr(sys, "argv", ["rocefort", "check", "heps"])
+    with pytest.raises(SystemExit) as ended:
+        tasks.app()
+    told = capsys.readouterr()
+    assert (ended.value.code, told.out, told.err) == (code, "", said)

@@ -14,9 +14,9 @@ import pytest
 
 from rocefort.design.derive import Derived
 from rocefort.dialects.vrp.texts import render_all
-from rocefort.steps import judging
-from rocefort.steps.judging import subject_of_derived, write_texts
-from rocefort.steps.rehearsal import rehearse
+from rocefort.steps.fabric import judging
+from rocefort.steps.fabric.judging import subject_of_derived, write_texts
+from rocefort.steps.lab.emulated_site import rehearse
 
 EditHeps = Callable[..., Path]
 NOWHERE = "127.0.0.1:1"
@@ -196,6 +196,31 @@ def test_rules_and_explain_come_from_the_rules_themselves(rocefort: Rocefort) ->
         told = rocefort("explain", rule_id).out
         assert told.startswith(f"{rule_id} (")
         assert "\nSource: " in told
+
+
+@pytest.mark.parametrize(
+    ("rule_id", "begins", "says", "source"),
+    [
+        (
+            "BGP101",
+            "error): Every configured BGP session is established",
+            "`peer enable`",
+            "RFC 4271",
+        ),
+        ("BGP110", "info): Both ends of every BGP session", "BGP101's error", "Batfish, question"),
+        ("CHG102", "warning): No switch loses a route", "`network` lines", "a choice: "),
+        ("CHG201", "error): Growth leaves every line", "No waiver covers it", "a choice: "),
+        ("DLK101", "error): No failure makes buffers wait", "an export policy", "Hu et al."),
+        ("TXT101", "error): Batfish understands every line", "report it", "Batfish, questions"),
+    ],
+)
+def test_what_verify_and_expand_find_is_explained(
+    rocefort: Rocefort, rule_id: str, begins: str, says: str, source: str
+) -> None:
+    told = rocefort("explain", rule_id).out
+    assert told.startswith(f"{rule_id} ({begins}")
+    assert says in " ".join(told.split())
+    assert f"\nSource: {source}" in told
 
 
 def test_a_change_from_diff_to_confirmed(

@@ -10,7 +10,7 @@ import pytest
 from rocefort.design.derive import Derived
 from rocefort.dialects.vrp.texts import render_all
 from rocefort.paths import ROOT
-from rocefort.steps.rehearsal import rehearse
+from rocefort.steps.lab.emulated_site import rehearse
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 INVENTED = {"inventory/hardware/MODEL.yaml"}  # what a newcomer makes

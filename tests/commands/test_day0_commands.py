@@ -24,7 +24,7 @@ from rocefort.lab.session import Session
 from rocefort.lab.switch import EmulatedSwitch, configured_peers
 from rocefort.models.management import Acl, AclRule
 from rocefort.models.network import Node
-from rocefort.steps.rehearsal import rehearse
+from rocefort.steps.lab.emulated_site import rehearse
 
 EditHeps = Callable[..., Path]
 Run = Callable[..., tuple[int, str, str]]
@@ -325,4 +325,7 @@ def test_replacing_says_the_model_the_cables_and_the_keys(run: Run, tmp_path: Pa
     assert typed(out, 6) == [f"rocefort apply leaf08.plan.json --connections {connections}"]
     code, out, complaint = run("replace", "heps", "leaf07", "--connections", connections)
     assert (code, out) == (2, "")
-    assert complaint == f"rocefort: {connections}: no entry for leaf07; add it under devices\n"
+    assert complaint == (
+        f"rocefort: {connections}: no entry for leaf07; add under devices: "
+        "- {name: leaf07, host: ADDRESS, user: USER, credential: REFERENCE}\n"
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.errors import BadInput
-from rocefort.steps.demo import run_demo
+from rocefort.steps.fabric.demo import run_demo
 from rocefort.validators.engines import Engine
 
 

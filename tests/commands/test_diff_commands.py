@@ -17,9 +17,9 @@ from rocefort.dialects.vrp.texts import render_all
 from rocefort.dialects.vrp.tree import parse_tree
 from rocefort.paths import HARDWARE, PROFILES
 from rocefort.reports.differences import WRITERS, Shown, diff_markdown
-from rocefort.steps import revisions
-from rocefort.steps.comparing import compare_sides
-from rocefort.steps.judging import write_texts
+from rocefort.steps.fabric import revisions
+from rocefort.steps.fabric.comparing import compare_sides
+from rocefort.steps.fabric.judging import write_texts
 
 EditHeps = Callable[..., Path]
 Edits = Callable[..., Path]

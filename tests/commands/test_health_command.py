@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from rocefort.design.derive import Derived
 from rocefort.lab.faults import Fault
 from rocefort.lab.state_faults import read_state_fault
-from rocefort.steps.judging import subject_of_derived
-from rocefort.steps.rehearsal import Rehearsal, rehearse
+from rocefort.steps.fabric.judging import subject_of_derived
+from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
 from rocefort.tasks import cli
 
 

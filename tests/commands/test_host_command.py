@@ -20,7 +20,7 @@ from rocefort.fleet.ssh_exec import guarded
 from rocefort.lab.host_settings import HostRoot
 from rocefort.lab.hosts import RdmaHosts
 from rocefort.models.host import HostPlan
-from rocefort.steps.hosts import reader_command
+from rocefort.steps.rdma.hosts import reader_command
 
 ASKED = ("k8sgn08", "k8sgn12")
 DEADLINE_S = 60.0
@@ -310,7 +310,9 @@ def test_servers_without_an_access_are_named_and_asked_for_ones_must_have_one(
     ran = rocefort(*words, "--server", "storage01")
     assert (ran.code, ran.err) == (
         2,
-        "rocefort: connections: no entry for storage01; add it under servers\n",
+        f"rocefort: {servers.connections}: no entry for storage01; add under servers: "
+        "- {name: storage01, host: ADDRESS, user: USER, credential: REFERENCE, "
+        "rdma_device: DEVICE, gid_index: NUMBER}\n",
     )
     ran = rocefort(*words, "--server", "k8sgn8")
     assert (ran.code, ran.err) == (

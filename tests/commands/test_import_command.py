@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rocefort.design.derive import Derived
 from rocefort.dialects.vrp.texts import render_all
-from rocefort.steps.judging import write_texts
+from rocefort.steps.fabric.judging import write_texts
 
 COMMAND = Path(sys.executable).with_name("rocefort")
 SWITCHES = """name,hardware,software

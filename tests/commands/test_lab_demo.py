@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.errors import BadInput, ServiceFailed
-from rocefort.steps import lab_demo
+from rocefort.steps.lab import demo as lab_demo
 
 EditHeps = Callable[..., Path]
 

@@ -20,7 +20,7 @@ import yaml
 from rocefort.errors import BadInput
 from rocefort.paths import ROOT
 from rocefort.reports.review_markdown import MARK, review_markdown
-from rocefort.steps.reviewing import ReviewRequest, make_review, write_review
+from rocefort.steps.review.reviewing import ReviewRequest, make_review, write_review
 from rocefort.validators.engines import Engine
 
 FABRIC = "inventory/heps/fabric.yaml"

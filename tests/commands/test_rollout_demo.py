@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.errors import DeviceFailed
-from rocefort.steps import rollout_demo
+from rocefort.steps.rollout import demo as rollout_demo
 
 SAID = (
     r"change  in the YAML: xoff_kbytes 600 -> 640, xon_kbytes 550 -> 590",

@@ -15,8 +15,8 @@ from rocefort.errors import BadInput
 from rocefort.models.trace import Trace
 from rocefort.models.traffic import Flow
 from rocefort.reports.trace import trace_text
-from rocefort.steps.judging import Subject, subject_of
-from rocefort.steps.tracing import flow_of, trace_between
+from rocefort.steps.fabric.judging import Subject, subject_of
+from rocefort.steps.fabric.tracing import flow_of, trace_between
 from rocefort.tasks import cli
 
 SAMPLES = Path(__file__).parents[1] / "samples"

@@ -201,7 +201,8 @@ def test_another_record_by_option_and_a_switch_without_connections(
     ran = rocefort("trust", "heps", "--connections", site.file)
     assert (ran.code, ran.err) == (
         2,
-        "rocefort: connections: no entry for leaf01; add it under devices\n",
+        f"rocefort: {site.file}: no entry for leaf01; add under devices: "
+        "- {name: leaf01, host: ADDRESS, user: USER, credential: REFERENCE}\n",
     )
 
 

@@ -13,7 +13,7 @@ from rocefort.dialects.vrp.texts import read_back, render_all
 from rocefort.dialects.vrp.tree import parse_tree
 from rocefort.errors import BadInput
 from rocefort.reports.show import Form, Kind, show
-from rocefort.steps.lab_model import routing_of
+from rocefort.steps.lab.model import routing_of
 from rocefort.validators import check
 from rocefort.validators.budget import port_demands
 

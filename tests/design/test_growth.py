@@ -24,7 +24,7 @@ from rocefort.models.fabric import Fabric
 from rocefort.models.fabric_nodes import Switch
 from rocefort.models.network import Network
 from rocefort.paths import INVENTORY
-from rocefort.steps.growing import expand, stages_of, wanted_of, write
+from rocefort.steps.fabric.growing import expand, stages_of, wanted_of, write
 
 Edit = Callable[..., Path]
 TEXT = (INVENTORY / "heps" / "fabric.yaml").read_text(encoding="utf-8")

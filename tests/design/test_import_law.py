@@ -22,7 +22,7 @@ from rocefort.dialects.vrp.texts import render_all
 from rocefort.models.network import Network
 from rocefort.paths import INVENTORY
 from rocefort.rollout.plan import make_changes
-from rocefort.steps.importing import Imported, import_fabric
+from rocefort.steps.fabric.importing import Imported, import_fabric
 
 BORDER = Path(__file__).parents[1] / "samples" / "border" / "fabric.yaml"
 LEAVES = ["CE8850-64CQ-EI", "CE6865-48S8CQ-EI", "CE8851-32CQ8DQ-P", "CE6866-48S8CQ-P"]

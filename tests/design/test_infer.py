@@ -15,7 +15,7 @@ from rocefort.models.device import Device
 from rocefort.models.finding import Finding, NotJudged, Report
 from rocefort.models.interface import Interface
 from rocefort.models.network import Network, Node
-from rocefort.steps.judging import Subject, subject_of_derived, subject_of_texts, write_texts
+from rocefort.steps.fabric.judging import Subject, subject_of_derived, subject_of_texts, write_texts
 from rocefort.validators import check, engines, rules
 from rocefort.validators.routing import solve
 from rocefort.validators.rules import Need

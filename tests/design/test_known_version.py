@@ -13,7 +13,6 @@ from rocefort.design.load import Loaded, load_catalogue
 from rocefort.documents.read import document_of
 from rocefort.documents.validate import validate
 from rocefort.models.fabric import Fabric
-from rocefort.models.network import Network
 
 HEPS = derive(Path("heps"))
 TEXT = Path(HEPS.document.file).read_text(encoding="utf-8")
@@ -29,7 +28,7 @@ EDITS = [
 ]
 
 
-def derived(text: str, known: Network | None = None) -> Derived:
+def derived(text: str, known: Derived | None = None) -> Derived:
     document = document_of(text, HEPS.document.file)
     loaded = Loaded(validate(Fabric, document), document)
     return derive_loaded(loaded, load_catalogue(), known=known)
@@ -39,7 +38,7 @@ def derived(text: str, known: Network | None = None) -> Derived:
 def test_what_is_known_changes_nothing(old: str, new: str) -> None:
     text = TEXT.replace(old, new) if new else f"{old}{TEXT}"
     assert text != TEXT
-    alone, beside = derived(text), derived(text, HEPS.network)
+    alone, beside = derived(text), derived(text, HEPS)
     assert beside.network == alone.network
     assert dict(beside.sources.table) == dict(alone.sources.table)
 
@@ -57,13 +56,13 @@ def test_no_pair_of_versions_tells_that_one_was_known(
         base = base.replace(*edit)
     for edit in after:
         text = text.replace(*edit)
-    alone, beside = derived(text), derived(text, derived(base).network)
+    alone, beside = derived(text), derived(text, derived(base))
     assert beside.network.model_dump_json() == alone.network.model_dump_json()
     assert dict(beside.sources.table) == dict(alone.sources.table)
 
 
 def test_ports_and_peers_that_stay_are_the_same_objects() -> None:
-    beside = derived(f"# a line more\n{TEXT}", HEPS.network)
+    beside = derived(f"# a line more\n{TEXT}", HEPS)
     for node in beside.network.nodes:
         known = HEPS.network.by_name[node.name].device
         assert node.device.bgp is not None

@@ -22,7 +22,7 @@ from rocefort.models.finding import Severity
 from rocefort.models.hardware import Hardware, port_speed_gbps
 from rocefort.models.network import Network, Role
 from rocefort.models.routing import SessionStatus
-from rocefort.steps.judging import subject_of_derived
+from rocefort.steps.fabric.judging import subject_of_derived
 from rocefort.validators import check
 from rocefort.validators.routing import analyse
 

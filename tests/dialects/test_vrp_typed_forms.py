@@ -15,7 +15,7 @@ from rocefort.dialects.vrp.parse import Parsed, parse
 from rocefort.dialects.vrp.texts import render_all
 from rocefort.errors import BadInput
 from rocefort.models.network import TextLine
-from rocefort.steps.reading import decoded
+from rocefort.steps.fabric.reading import decoded
 
 PORT = "interface 100GE1/0/1\n"
 BGP = "bgp 65001\n router-id 10.0.0.1\n"

@@ -111,11 +111,42 @@ def test_all_that_does_not_fit_the_fabric_is_said_together(heps: Derived, tmp_pa
     with pytest.raises(BadInput) as caught:
         NetworkInventory(heps.network, gone).load()
     assert [str(problem) for problem in caught.value.problems] == [
-        "connections: no entry for leaf05; add it under devices",
+        "connections: no entry for leaf05; add under devices: "
+        "- {name: leaf05, host: ADDRESS, user: USER, credential: REFERENCE}",
         "connections: heps has no device leaf99; did you mean 'leaf08'?",
         f"{tmp_path}/none: no such known_hosts file;"
         " write the host keys of all devices there, compared with the devices' own",
     ]
+
+
+def test_a_problem_names_the_file_and_shows_the_entry_that_mends_it(
+    heps: Derived, tmp_path: Path
+) -> None:
+    names = [node.name for node in heps.network.nodes if node.name != "leaf05"]
+    path = tmp_path / "site.yaml"
+    save_connections(heps_connections(heps, tmp_path, *names), path)
+    assert "place" not in path.read_text() and "site.yaml" not in path.read_text()
+    with pytest.raises(BadInput) as caught:
+        NetworkInventory(heps.network, load_connections(path)).load()
+    (lacking,) = caught.value.problems
+    assert (lacking.where, lacking.what) == (str(path), "no entry for leaf05")
+    entry = lacking.how.removeprefix("add under devices: ")
+    entry = entry.replace("ADDRESS", "10.0.0.1").replace("USER", "netops")
+    text = path.read_text().replace(
+        "servers: []", f"{entry.replace('REFERENCE', 'env:X')}\nservers: []"
+    )
+    path.write_text(text)
+    assert "leaf05" in NetworkInventory(heps.network, load_connections(path)).load().hosts
+
+
+def test_an_entry_of_a_server_is_shown_with_what_it_measures_with(
+    heps: Derived, tmp_path: Path
+) -> None:
+    lacking = heps_connections(heps, tmp_path).lacks_server("storage01")
+    assert str(lacking) == (
+        "connections: no entry for storage01; add under servers: - {name: storage01, "
+        "host: ADDRESS, user: USER, credential: REFERENCE, rdma_device: DEVICE, gid_index: NUMBER}"
+    )
 
 
 def test_an_empty_file_is_told_how_to_begin(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from rocefort.models.capacity import Capacity
 from rocefort.paths import ROOT
 from rocefort.reports.capacity import COLUMNS, capacity_text
-from rocefort.steps.capacity import judge_capacity
+from rocefort.steps.fabric.capacity import judge_capacity
 
 GOLDEN = Path(__file__).parent / "capacity" / "heps.txt"
 

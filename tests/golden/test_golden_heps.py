@@ -9,7 +9,7 @@ import pytest
 from rocefort.design.derive import Derived, derive
 from rocefort.paths import ROOT
 from rocefort.reports.terminal import as_text
-from rocefort.steps.judging import subject_of_derived
+from rocefort.steps.fabric.judging import subject_of_derived
 from rocefort.validators import check, titles
 
 HERE = Path(__file__).parent / "heps"

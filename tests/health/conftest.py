@@ -12,9 +12,9 @@ from rocefort.design.derive import Derived
 from rocefort.lab.replies import Reply
 from rocefort.lab.session import Session
 from rocefort.lab.switch import EmulatedSwitch, configured_peers
-from rocefort.steps.health import Asked, Health, health_of
-from rocefort.steps.judging import Subject, subject_of_derived
-from rocefort.steps.rehearsal import Rehearsal, rehearse
+from rocefort.steps.fabric.judging import Subject, subject_of_derived
+from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
+from rocefort.steps.rollout.health import Asked, Health, health_of
 
 Judge = Callable[..., Health]
 

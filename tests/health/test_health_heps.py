@@ -14,8 +14,8 @@ from rocefort.lab.faults import Fault
 from rocefort.lab.state_faults import read_state_fault
 from rocefort.lab.switch import utc_now
 from rocefort.models.finding import Finding
-from rocefort.steps.health import Health
-from rocefort.steps.rehearsal import Rehearsal
+from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.steps.rollout.health import Health
 
 Judge = Callable[..., Health]
 Typing = Callable[..., None]

@@ -17,8 +17,8 @@ from rocefort.rollout.history import AFTER, BEFORE, DURING
 from rocefort.rollout.live import Latest, LiveChecks, MeantNow
 from rocefort.rollout.observing import BESIDE, as_beside, close_sessions, observe
 from rocefort.rollout.watching import FRESH_S, WaveChecks
-from rocefort.steps.judging import Subject
-from rocefort.steps.rehearsal import Rehearsal
+from rocefort.steps.fabric.judging import Subject
+from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.validators.live import Intended, intended_of
 
 SPINES = ["spine01", "spine02"]

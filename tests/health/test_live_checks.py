@@ -16,8 +16,8 @@ from rocefort.models.network import Network
 from rocefort.models.observed import Observed
 from rocefort.rollout.live import LiveChecks, MeantNow, new_errors, with_neighbours
 from rocefort.rollout.observing import observe
-from rocefort.steps.judging import Subject, subject_of
-from rocefort.steps.rehearsal import Rehearsal
+from rocefort.steps.fabric.judging import Subject, subject_of
+from rocefort.steps.lab.emulated_site import Rehearsal
 
 Typing = Callable[..., None]
 RAISED = "dcb pfc buffer 4 xon static 550 kbytes xoff static 640 kbytes"

@@ -16,8 +16,8 @@ from rocefort.lab.session import Session
 from rocefort.lab.show.routing import BGP_COLUMNS, BGP_HEAD, bgp_table
 from rocefort.lab.state_faults import Port, read_state_fault
 from rocefort.lab.switch import EmulatedSwitch, configured_peers
-from rocefort.steps.judging import subject_of_derived
-from rocefort.steps.rehearsal import Rehearsal, rehearse
+from rocefort.steps.fabric.judging import subject_of_derived
+from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
 from rocefort.validators.routing import analyse
 
 MakeSwitch = Callable[..., EmulatedSwitch]

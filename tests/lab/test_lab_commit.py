@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocefort.lab.switch import MOST_POINTS, EmulatedSwitch
+from rocefort.models.hardware import SyntaxFamily
 
 if TYPE_CHECKING:
     OpenTalk = Callable[[EmulatedSwitch], Any]  # a Talk of conftest.py
@@ -199,7 +200,7 @@ def test_what_commits_changed(switch: EmulatedSwitch, open_talk: OpenTalk) -> No
     assert talk("display configuration commit changes last 1") == f"Building configuration\n{lldp}"
     assert talk("display configuration commit changes 2") == (
         "Building configuration\n"
-        f"Commit changes of commitId 1000000002 {stamp}\n{lldp}\n\n"
+        f"Commit changes of commitId 1000000002 {stamp}\n{lldp}\n"
         f"Commit changes of commitId 1000000001 {stamp}\n{mtu}"
     )
     assert talk("display configuration changes label a running") == (
@@ -282,3 +283,69 @@ def test_immediate_mode_commits_every_line_and_knows_no_candidate(
     assert not switch.candidates
     talk("return")
     assert talk.prompt == "<leaf01>"
+
+
+NO_MORE = "Error: The number of PFC queues of profile {} exceeds 3."
+
+
+@pytest.mark.parametrize(
+    ("family", "lines", "said"),
+    [
+        ("V300_G1", ["dcb pfc", "priority 4 5"], ""),
+        ("V300_G1", ["dcb pfc", "priority 2 4 5"], NO_MORE.format("default")),
+        ("V300_G1", ["dcb pfc", "priority 2 4 5", "undo priority 3"], ""),
+        ("V300_G1", ["dcb pfc roce", "priority 2 4 5"], NO_MORE.format("roce")),
+        ("V300_G2", ["dcb pfc", "priority 2 4 5"], ""),
+        ("V300_G2", ["dcb pfc", "priority 2 4 5 6"], NO_MORE.format("default")),
+        ("V200", ["dcb pfc", "priority 2 4 5 6"], ""),
+        (
+            "V300_G1",
+            ["interface 100GE1/0/2", "dcb pfc enable roce mode manual"],
+            "Error: The PFC profile roce of interface 100GE1/0/2 does not exist.",
+        ),
+        ("V300_G1", ["dcb pfc roce", "interface 100GE1/0/2", "dcb pfc enable roce"], ""),
+        ("V300_G1", ["interface 100GE1/0/2", "dcb pfc enable mode manual"], ""),
+        ("V300_G1", ["interface 100GE1/0/2", "dcb pfc enable default"], ""),
+        (
+            "V300_G1",
+            ["interface 100GE1/0/2", "trust upstream roce"],
+            "Error: The DiffServ domain roce of interface 100GE1/0/2 does not exist.",
+        ),
+        ("V300_G1", ["diffserv domain roce", "interface 100GE1/0/2", "trust upstream roce"], ""),
+        ("V300_G1", ["interface 100GE1/0/2", "trust upstream none"], ""),
+    ],
+)
+def test_what_only_the_whole_shows(
+    make_switch: MakeSwitch, open_talk: OpenTalk, family: str, lines: list[str], said: str
+) -> None:
+    talk = open_talk(make_switch(family=SyntaxFamily[family]))
+    assert talk("system-view", *lines, "commit") == said
+    assert talk.prompt[1] == ("*" if said else "~"), "what is refused stays in the candidate"
+
+
+def test_what_ran_before_may_run_on(make_switch: MakeSwitch, open_talk: OpenTalk) -> None:
+    startup = "#\nsysname leaf01\n#\ninterface 100GE1/0/1\n trust upstream gone\n#\nreturn\n"
+    talk = open_talk(make_switch(startup=startup))
+    assert talk("system-view", "lldp enable", "commit") == ""
+
+
+@pytest.mark.parametrize(
+    ("typed", "under"),
+    [
+        ("interface 100GE1/0/9", "100GE1/0/9"),
+        ("interface 400GE 1/0/1", "400GE 1/0/1"),
+        ("int 25GE1/0/1", "25GE1/0/1"),
+        ("port split dimension interface 100GE1/0/9 split-type 4*25GE", "100GE1/0/9"),
+    ],
+)
+def test_a_port_that_the_hardware_does_not_have_is_no_parameter(
+    make_switch: MakeSwitch, open_talk: OpenTalk, typed: str, under: str
+) -> None:
+    talk = open_talk(make_switch(ports=("100GE1/0/1", "100GE1/0/2")))
+    talk("system-view")
+    column = len("[~leaf01]") + typed.index(under)
+    assert talk(typed) == f"{' ' * column}^\nError: Wrong parameter found at '^' position."
+    assert talk.prompt == "[~leaf01]"
+    split = "port split dimension interface 100GE1/0/2 split-type 4*25GE"
+    talk(split, "y", "interface 100GE1/0/2:4", "interface Vlanif7", "interface 100GE 1/0/1")
+    assert talk.prompt == "[*leaf01-100GE1/0/1]"

@@ -168,6 +168,22 @@ def test_every_display_is_as_its_golden_file_has_it(
     assert told == path.read_text(encoding="utf-8")
 
 
+def test_the_queues_of_a_slot_are_those_of_its_ports_each_under_its_name(
+    ask: Callable[[str], str],
+) -> None:
+    shown = ask("display qos queue statistics slot 1").split(" Queue statistics info: interface ")
+    rule = " " + "-" * 94 + "\n"  # the sample of the reference has one above the head, too
+    blocks = dict(block.split(f"\n{rule}", 1) for block in shown[1:])
+    assert shown[0] == ""
+    assert "100GE1/0/25" in blocks
+    for name, block in blocks.items():
+        alone = ask(f"display qos queue statistics interface {name}")
+        assert block.rstrip("\n") == alone
+    assert ask("display qos queue statistics slot 2").endswith(
+        "Wrong parameter found at '^' position."
+    )
+
+
 def test_the_drivers_readers_take_what_is_shown(ask: Callable[[str], str]) -> None:
     table = parse.bgp_peers(ask("display bgp peer"))
     assert (table.router_id, table.local_as) == ("10.0.0.11", 65101)

@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 from rocefort.design.derive import derive
 from rocefort.dialects.vrp.texts import render_all
-from rocefort.steps.lab_options import LabOptions
-from rocefort.steps.rehearsal import rehearse
+from rocefort.steps.lab.options import LabOptions
+from rocefort.steps.lab.emulated_site import rehearse
 
 def many(network, texts):
     # The switches of HEPS twenty times over, each time with other names and addresses.

@@ -12,16 +12,17 @@ from typing import get_args
 import pytest
 
 from rocefort import tasks
-from rocefort.commands.lab import Trial
+from rocefort.commands.lab import Candidates, Trial
 from rocefort.design.derive import Derived
 from rocefort.errors import BadInput, Refused, RocefortError, ServiceFailed
 from rocefort.fleet.connections import load_connections
+from rocefort.lab.display import whole
 from rocefort.lab.server import LabServer, run_in_thread
 from rocefort.lab.state_faults import StateFault
-from rocefort.lab.switch import CommitOrder, EmulatedSwitch, Fault, TrialMode
-from rocefort.steps.judging import subject_of_derived
-from rocefort.steps.lab_options import LabOptions, read_faults, read_listen
-from rocefort.steps.rehearsal import rehearse
+from rocefort.lab.switch import CandidateMode, CommitOrder, EmulatedSwitch, Fault, TrialMode
+from rocefort.steps.fabric.judging import subject_of_derived
+from rocefort.steps.lab.emulated_site import rehearse
+from rocefort.steps.lab.options import LabOptions, read_faults, read_listen
 
 MakeSwitch = Callable[..., EmulatedSwitch]
 
@@ -130,6 +131,7 @@ def test_the_state_behind_heps_is_the_engines(heps: Derived, tmp_path: Path) -> 
     options = LabOptions(
         persist=False,
         trial="dies-with-session",
+        candidate="shared",
         faults=("leaf01:link-down@100GE1/0/57", "leaf02:refuse-line@mtu"),
     )
     with rehearse(subject.network, subject.texts, tmp_path, options) as lab:
@@ -142,6 +144,9 @@ def test_the_state_behind_heps_is_the_engines(heps: Derived, tmp_path: Path) -> 
         assert lab.switches["leaf02"].faults == (Fault("refuse-line", "mtu"),)
         assert {s.persist for s in lab.switches.values()} == {"absent"}
         assert {s.trial_mode for s in lab.switches.values()} == {"dies-with-session"}
+        assert {s.candidate_mode for s in lab.switches.values()} == {"shared"}
+        leaf = lab.switches["leaf01"]
+        assert "\ninterface 100GE1/0/64\n#\n" in whole(leaf, leaf.running), "a port without a line"
         lab.model.heal()
         assert {p.state for p in lab.model.peers("leaf01")} == {"Established"}
 
@@ -191,8 +196,9 @@ def test_a_lab_that_cannot_start_says_why_and_writes_nothing(
     assert not (tmp_path / "lab").exists()
 
 
-def test_every_behaviour_of_a_trial_can_be_chosen() -> None:
+def test_every_behaviour_of_a_trial_and_of_a_candidate_can_be_chosen() -> None:
     assert {trial.value for trial in Trial} == set(get_args(TrialMode))
+    assert {candidate.value for candidate in Candidates} == set(get_args(CandidateMode))
 
 
 def test_all_faults_are_listed(

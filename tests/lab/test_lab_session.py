@@ -102,8 +102,8 @@ def test_candidate_is_shown_as_typed_as_changes_and_merged(
     talk = open_talk(switch)
     talk(*MTU, "undo description", "quit", "interface Vlanif7", "ip address 10.7.0.1 24", "quit")
     assert talk("display configuration candidate") == (
-        "#\ninterface 100GE1/0/1\n mtu 9100\n undo description\n#\n"
-        "interface Vlanif7\n ip address 10.7.0.1 24\n#"
+        "interface 100GE1/0/1\n mtu 9100\n undo description\n"
+        "interface Vlanif7\n ip address 10.7.0.1 24"
     )
     assert talk("display configuration candidate changes") == (
         "Building configuration\n"

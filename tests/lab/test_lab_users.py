@@ -175,3 +175,17 @@ def test_where_the_candidate_is_shared_one_commits_and_clears_for_all(
     assert {"mtu 9100", "lldp enable"} <= texts(switch)
     one("mtu 9200", "clear configuration candidate")
     assert not switch.candidates
+
+
+def test_what_two_add_to_one_list_is_no_conflict(
+    switch: EmulatedSwitch, open_talk: OpenTalk
+) -> None:
+    one, two = open_talk(switch), open_talk(switch)
+    one("system-view", "vlan batch 10 20 to 22")
+    two("system-view", "vlan batch 22 to 23", "commit", "undo vlan batch 23", "commit")
+    assert one("commit") == ""
+    assert "vlan batch 10 20 to 22" in texts(switch)
+    one("undo vlan batch 10", "vlan batch 30")
+    two("undo vlan batch 10", "interface 100GE1/0/2", "port default vlan 20", "commit")
+    assert one("commit") == "", "both took it away"
+    assert "vlan batch 20 to 22 30" in texts(switch)

@@ -100,6 +100,10 @@ def test_a_view_of_an_outer_one_is_entered_by_shortened_words(
         (["sys", "int 100ge1/0/1"], "mt", ["  mtu"]),
         (["sys", "int 100ge1/0/1"], "mtu ", ["  <46-9600>"]),
         (["sys", "int 100ge1/0/1"], "undo desc", ["  description"]),
+        ([], "display version | i", ["  ignore-case", "  include"]),
+        ([], "display version | count ex", ["  exclude"]),
+        ([], "display version | include ", ["  <regular-expression>"]),
+        ([], "display version | include a | no-more include b ", ["  |", "  <cr>"]),
     ],
 )
 def test_help_lists_the_words_that_may_follow(

@@ -24,6 +24,7 @@ from rocefort.models.hardware import SyntaxFamily
 USER, PASSWORD = "netops", "canary-Pa55word"
 Step = tuple[str, str | None]  # the line expected, and the answer after its echo; None: hang up
 SILENCE = "\0"  # an answer that never comes
+PAUSE = "\1"  # within an answer: what stands behind it comes a moment later
 
 
 class _Door(asyncssh.SSHServer):
@@ -114,7 +115,9 @@ class PlayedSwitch:
             if answer == SILENCE:
                 await process.stdin.read()
                 break
-            process.stdout.write(self._echo(line) + answer)
+            for part in (self._echo(line) + answer).split(PAUSE):
+                process.stdout.write(part)
+                await asyncio.sleep(0.02 if PAUSE in answer else 0)
         else:
             await self._line(process, one_key=False)  # what was not played ends the session
         process.exit(0)

@@ -1,6 +1,7 @@
 """Every fault of the emulated switch, by name: one error that says where, and no candidate left."""
 
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -25,12 +26,20 @@ from napalm_cloudengine.errors import (
 from rocefort.lab.faults import FAULTS, FOREIGN, Fault
 
 Start = Callable[..., Any]
+MOST_S = 20.0  # of a step whose switch stays silent: each silence ends after 1 s
 CHANGE = "interface 100GE1/0/1\n mtu 9216\n"
 LINE = "mtu 9216"
+QUESTION = r"Warning: This operation may affect an unexpected service\. Proceed\? \[Y/N\]:"
+NOT_GENERATED = r"Error: Failed to generate committed config\."
+FULL = r"Error: The flash memory has no space left\."
 UNKNOWN_LINE = r"nothing was committed; whether the candidate still holds lines is unknown"
 IN_TRIAL = (
     r"outcome unknown; if the trial runs, it reverts by itself when its time is over: reconnect "
     r"and ask the device \(has_pending_commit\)"
+)
+END_UNKNOWN = (
+    r"outcome unknown: the trial is confirmed, still running, or reverted; "
+    r"reconnect, ask the device \(has_pending_commit\) and read the running configuration"
 )
 
 
@@ -44,6 +53,7 @@ class Case:
     at: str = "load"  # the step that must fail: open, load, commit, confirm, save
     wait_s: float = 0.0  # passes on the switch before that step
     left: tuple[str, ...] = ()  # pending lines that were there before us
+    confirmed: bool = False  # whether the switch did what it did not tell of
 
     def __str__(self) -> str:
         return f"{self.fault.name}@{self.fault.match or '-'}"
@@ -59,13 +69,13 @@ CASES = (
     Case(
         Fault("unknown-question", LINE),
         QuestionRefusedError,
-        r"leaf01: line 2 'mtu 9216': the switch asked '.*\[Y/N\]:', which no known answer fits; it "
-        r"was answered no and the candidate was discarded",
+        rf"leaf01: line 2 'mtu 9216': the switch asked '{QUESTION}', which no known answer fits; "
+        r"it was answered no and the candidate was discarded",
     ),
     Case(
         Fault("fail-commit"),
         CommitError,
-        r"leaf01: 'commit trial 600' failed: (Error|Failed).*; the candidate was discarded",
+        rf"leaf01: 'commit trial 600' failed: {NOT_GENERATED}; the candidate was discarded",
         at="commit",
     ),
     Case(
@@ -135,7 +145,7 @@ CASES = (
         Fault("lie-ok", "commit"),
         CommitError,
         r"leaf01: 'commit trial 600' was accepted, but the trial is INACTIVE: it has ended already "
-        r"or the change is permanent; read the running configuration.*",
+        r"or the change is permanent; read the running configuration",
         at="commit",
     ),
     Case(
@@ -149,7 +159,7 @@ CASES = (
     Case(
         Fault("full-flash"),
         CommitError,
-        r"leaf01: 'commit trial 600' failed: Error: .*; the candidate was discarded",
+        rf"leaf01: 'commit trial 600' failed: {FULL}; the candidate was discarded",
         at="commit",
     ),
     Case(
@@ -166,7 +176,12 @@ CASES = (
         r"touched; let their owner commit or clear them first",
         left=(FOREIGN,),
     ),
-    Case(Fault("refuse-login"), ConnectionException, r"127\.0\.0\.1:\d+: no .*", at="open"),
+    Case(
+        Fault("refuse-login"),
+        ConnectionException,
+        r"127\.0\.0\.1:\d+: no prompt after the login: session lost",
+        at="open",
+    ),
 )
 # Faults that show in another step than that of a first trial: injected when the trial runs.
 ON_TRIAL = (
@@ -180,7 +195,8 @@ ON_TRIAL = (
     Case(
         Fault("fail-commit"),
         CommitConfirmException,
-        r"leaf01: 'commit' failed: .*; the trial keeps its timer and reverts by itself within 600 s",
+        rf"leaf01: 'commit' failed: {NOT_GENERATED}; the trial keeps its timer and reverts by "
+        r"itself within 600 s",
         at="confirm",
     ),
     Case(
@@ -192,19 +208,46 @@ ON_TRIAL = (
     Case(
         Fault("drop-reply", "commit"),
         OutcomeUnknownError,
-        r"leaf01: session lost after 'commit' was sent: outcome unknown: the trial is confirmed, .*",
+        rf"leaf01: session lost after 'commit' was sent: {END_UNKNOWN}",
+        at="confirm",
+        confirmed=True,
+    ),
+    Case(
+        Fault("drop-session-on-commit"),
+        OutcomeUnknownError,
+        rf"leaf01: session lost after 'commit' was sent: {END_UNKNOWN}",
+        at="confirm",
+        confirmed=True,
+    ),
+    Case(
+        Fault("drop-line", "commit"),
+        OutcomeUnknownError,
+        rf"leaf01: session lost after 'commit' was sent: {END_UNKNOWN}",
+        at="confirm",
+    ),
+    Case(
+        Fault("hang-on-commit"),
+        OutcomeUnknownError,
+        rf"leaf01: no answer for 1 s after 'commit' was sent: {END_UNKNOWN}",
         at="confirm",
     ),
     Case(
         Fault("hang", "abort trial"),
         OutcomeUnknownError,
-        r"leaf01: no answer for 1 s after 'abort trial' was sent: outcome unknown: .*",
+        rf"leaf01: no answer for 1 s after 'abort trial' was sent: {END_UNKNOWN}",
         at="abort",
     ),
     Case(
         Fault("full-flash"),
         CommandErrorException,
-        r"leaf01: 'save' failed: Error: .*",
+        rf"leaf01: 'save' failed: {FULL}",
+        at="save",
+    ),
+    Case(
+        Fault("hang", "save"),
+        OutcomeUnknownError,
+        r"leaf01: no answer for 1 s after 'save' was sent: the running configuration is untouched; "
+        r"whether it was saved is unknown",
         at="save",
     ),
 )
@@ -227,8 +270,10 @@ def walk(made: Any, case: Case, steps: tuple[str, ...], begun: CloudEngineDriver
     for step in steps:
         if step == case.at:
             made.clock.now += case.wait_s
+            before = time.monotonic()
             with pytest.raises(case.kind) as caught:
                 STEPS[step](begun)
+            assert time.monotonic() - before < MOST_S
             return str(caught.value)
         STEPS[step](begun)
     raise AssertionError(f"no step {case.at}")
@@ -300,8 +345,8 @@ def test_a_fault_while_a_trial_runs(bench: Start, case: Case) -> None:
             made.before = made.switch.running
         made.switch.faults = (case.fault,)
         assert_says(case, walk(made, case, (case.at,), driver))
-        if case.fault.name == "drop-reply":
-            made.before = made.switch.running  # it was confirmed
+        if case.confirmed:
+            made.before = made.switch.running
     nothing_is_left(made, case)
 
 

@@ -18,7 +18,7 @@ from napalm.base.exceptions import (
 )
 
 import napalm_cloudengine
-from napalm_cloudengine import CloudEngineDriver
+from napalm_cloudengine import CloudEngineDriver, transport
 from napalm_cloudengine.errors import HostKeyError, LineRefusedError
 
 Play = Callable[..., Any]
@@ -92,6 +92,22 @@ def test_a_changed_host_key_is_refused(play: Play) -> None:
         switch.driver(alt_key_file=other, ssh_known_hosts=None).open()
 
 
+def test_the_users_own_known_hosts_count_where_no_others_are_given(
+    play: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    switch = play()
+    home = tmp_path / "home" / ".ssh"
+    home.mkdir(parents=True)
+    (home / "known_hosts").write_text(Path(switch.known_hosts).read_text())
+    monkeypatch.setenv("HOME", str(home.parent))
+    nobody = tmp_path / "empty"
+    nobody.touch()
+    with pytest.raises(HostKeyError, match="unknown host key ssh-ed25519"):
+        switch.driver(ssh_known_hosts=str(nobody)).open()
+    with switch.driver(ssh_known_hosts=None) as driver:
+        assert driver.is_alive() == {"is_alive": True}
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -145,6 +161,19 @@ def test_a_description_that_looks_like_a_question_or_a_prompt_is_neither(play: P
     with switch.driver() as driver:
         driver.load_merge_candidate(config="\n".join(lines))
         assert switch.heard[-2:] == lines
+
+
+def test_a_line_in_brackets_at_the_end_of_what_came_so_far_is_no_prompt(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transport, "RENAMED_PROMPT_SETTLE_S", 10)  # more than a busy machine needs
+    pause = "\1"
+    said = f"Peers:\r\n<leaf02>{pause}\r\n[leaf03]{pause} (down)\r\n<HUAWEI>"
+    switch = play([("display peers", said)])
+    with switch.driver() as driver:
+        assert driver.cli(["display peers"]) == {
+            "display peers": "Peers:\n<leaf02>\n[leaf03] (down)"
+        }
 
 
 # --- secrets ----------------------------------------------------------------------------------

@@ -12,6 +12,9 @@ from netmiko import ConnectHandler
 from netmiko.exceptions import ConfigInvalidException
 from scrapli import AuthOptions, Cli
 
+from rocefort.lab.replies import Reply
+from rocefort.lab.session import Session
+
 Start = Callable[..., Any]
 USER, PASSWORD = "netops", "canary-Pa55word"
 CHANGE = ["interface 100GE1/0/1", " mtu 9216"]
@@ -47,6 +50,40 @@ def scrapli(made: Any) -> Iterator[Cli]:
         auth_options=AuthOptions(username=USER, password=PASSWORD),
     ) as connection:
         yield connection
+
+
+# What each sends in a session, Enter alone as "": recorded from Netmiko 4.8.0 and scrapli 2026.10
+# (whose definition has backslashes where an older one had line feeds: the switch refuses the line).
+# tests/lab/test_lab_terminal.py types Netmiko's, and an older scrapli's, byte for byte.
+RECORDED = {
+    "netmiko": ["", "", "screen-length 0 temporary", "", "display version", "", "system-view", ""],
+    "scrapli": [r"screen-width 255\ny\n\n"],
+}
+
+
+@pytest.fixture
+def heard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The lines that come in at the emulated switch, in their order."""
+    lines: list[str] = []
+    real = Session.handle
+
+    def handle(session: Session, line: str) -> Reply:
+        lines.append(line.strip())
+        return real(session, line)
+
+    monkeypatch.setattr(Session, "handle", handle)
+    return lines
+
+
+def test_netmiko_sends_what_was_recorded(heard: list[str], netmiko: Any) -> None:
+    netmiko.send_command("display version")
+    netmiko.config_mode()
+    assert heard == RECORDED["netmiko"]
+
+
+def test_scrapli_sends_what_was_recorded(heard: list[str], scrapli: Cli) -> None:
+    assert scrapli.get_prompt().result == "<leaf01>"
+    assert [line for line in heard if line] == RECORDED["scrapli"]  # how many Enters: as it goes
 
 
 def test_netmiko_reads(netmiko: Any) -> None:

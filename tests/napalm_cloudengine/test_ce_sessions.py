@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import paramiko
 import pytest
 from napalm.base.exceptions import (
     CommandErrorException,
@@ -148,11 +149,15 @@ def test_save_as_documented(play: Play) -> None:
             ("Y", f"{said}Info: Save the configuration successfully.\r\n<HUAWEI>"),
             ("save", SAVE_QUESTION),
             ("Y", "Error: The flash is full.\r\n<HUAWEI>"),
+            ("save", SAVE_QUESTION),
+            ("Y", f"{said}<HUAWEI>"),
         ]
     )
     with switch.driver() as driver:
         driver.save_config()
         with pytest.raises(CommandErrorException, match=r"'save' failed: Error: The flash is full"):
+            driver.save_config()
+        with pytest.raises(CommandErrorException, match=r"'save' failed: Warning: .* slot 1$"):
             driver.save_config()
 
 
@@ -190,6 +195,17 @@ def test_a_failed_commit_is_told_and_the_candidate_discarded(play: Play) -> None
         driver.load_merge_candidate(config="sysname ROLLBACK")
         with pytest.raises(CommitError, match=r"locked by another user\.; the candidate was disc"):
             driver.commit_config()
+
+
+def test_a_candidate_that_stays_is_told_as_not_cleared(play: Play) -> None:
+    refused = "Error: Wrong parameter found at '^' position.\r\n[*HUAWEI]"
+    stays = ("clear configuration candidate", "[*HUAWEI]")
+    switch = play([ENTER, SYSNAME, ("vlan 5000", refused), stays])
+    with (
+        switch.driver() as driver,
+        pytest.raises(LineRefusedError, match=r"the candidate could not be cleared: nothing$"),
+    ):
+        driver.load_merge_candidate(config="sysname ROLLBACK\nvlan 5000")
 
 
 def test_a_commit_that_leaves_the_candidate_pending_failed(play: Play) -> None:
@@ -266,6 +282,27 @@ def test_a_status_that_cannot_be_read_is_not_taken_for_no_trial(play: Play) -> N
         driver.has_pending_commit()
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "Trial status: RUNNING\r\nTrial time left (sec): 51\r\n",
+        "Trial status:\r\nTrial time left (sec): 51\r\n",
+        "Commit trial: ACTIVE\r\n",
+    ],
+)
+def test_a_status_in_words_of_another_release_is_not_taken_for_no_trial(
+    play: Play, said: str
+) -> None:
+    """Who took it for none confirmed nothing, and the change went back unseen (cnaas-nms#395)."""
+    switch = play([(STATUS, f"{said}<HUAWEI>")])
+    with switch.driver() as driver, pytest.raises(CommitConfirmException) as caught:
+        driver.has_pending_commit()
+    assert str(caught.value).startswith(
+        "127.0.0.1: the switch does not tell whether a trial runs: not a trial status: "
+    )
+
+
 # --- broken sessions --------------------------------------------------------------------------
 
 
@@ -281,9 +318,32 @@ def test_a_session_lost_after_commit_trial_says_what_is_unknown(
         with pytest.raises(OutcomeUnknownError) as caught:
             driver.commit_config(revert_in=600)
         assert driver.is_alive() == {"is_alive": False}
+        with pytest.raises(
+            ConnectionClosedException, match=r"^127\.0\.0\.1: the connection is not"
+        ):
+            driver.has_pending_commit()
     assert isinstance(caught.value, ConnectionClosedException)
     assert str(caught.value).startswith(f"127.0.0.1: {why} after 'commit trial 600' was sent: ")
     assert "outcome unknown; if the trial runs, it reverts by itself" in str(caught.value)
+
+
+def test_the_socket_of_a_broken_session_is_closed_at_once(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    switch = play([("display clock", SILENCE)])
+    driver = switch.driver()
+    driver.open()
+    driver.timeout = 0.2
+    socket = driver._ssh.remote_conn_pre.get_transport().sock
+
+    def close(_channel: paramiko.Channel) -> None:
+        raise OSError("Socket is closed")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(paramiko.Channel, "close", close)
+        with pytest.raises(OutcomeUnknownError, match=r"no answer for 0\.2 s"):
+            driver.cli(["display clock"])
+    assert socket.fileno() == -1
 
 
 def test_a_session_lost_while_loading_committed_nothing(play: Play) -> None:

@@ -29,7 +29,7 @@ from netmiko.huawei.huawei import HuaweiVrpv8SSH
 from napalm_cloudengine import CloudEngineDriver
 from napalm_cloudengine.errors import HostKeyError, LineRefusedError, QuestionRefusedError
 from rocefort.dialects.vrp.patch import make_patch
-from rocefort.dialects.vrp.tree import tree_text
+from rocefort.lab.display import saved_form
 from rocefort.lab.faults import Fault
 from rocefort.models.hardware import SyntaxFamily
 
@@ -220,7 +220,7 @@ def test_a_line_of_hash_cuts_the_configuration__ours_reads_all_of_it(bench: Star
     with made.driver() as driver:
         text = driver.get_config(retrieve="running")["running"]
     _heading, first, body = text.partition("#\n")
-    assert first + body + "\n" == tree_text(made.before)
+    assert first + body + "\n" == saved_form(made.switch, made.before)
 
 
 @pytest.mark.parametrize("length", [64, 100, 246])

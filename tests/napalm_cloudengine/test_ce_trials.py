@@ -7,7 +7,9 @@ from typing import Any, get_args
 import pytest
 from napalm.base.exceptions import CommitConfirmException, CommitError
 
-from rocefort.lab.switch import Fault, TrialMode
+from napalm_cloudengine.errors import OutcomeUnknownError
+from rocefort.lab.faults import Fault
+from rocefort.lab.switch import TrialMode
 
 Start = Callable[..., Any]
 CHANGE = "interface 100GE1/0/1\n mtu 9216\n"
@@ -155,3 +157,35 @@ def test_a_trial_that_nobody_confirms_reverts_whatever_its_session_does(bench: S
 def test_an_id_that_no_switch_takes_is_refused_at_once(bench: Start, value: str) -> None:
     with pytest.raises(ValueError, match=r"persist_id: .* is not 1 to 256 visible ASCII"):
         bench().driver(persist_id=value)
+
+
+@pytest.mark.parametrize(("trial_mode", "persist"), RELEASES)
+@pytest.mark.parametrize("fault", ["drop-line", "drop-reply"])
+@pytest.mark.parametrize("act", ["start", "confirm"])
+def test_a_session_lost_at_a_commit_is_found_out_by_the_next(
+    bench: Start, trial_mode: str, persist: str, fault: str, act: str
+) -> None:
+    made = bench(trial_mode=trial_mode, persist=persist)
+    ours = {"name": "leaf01", "persist_id": OURS if persist == "present" else None}
+    done = fault == "drop-reply"  # the line was carried out, its answer was lost
+    driver = made.driver(**ours)
+    driver.open()
+    driver.load_merge_candidate(config=CHANGE)
+    if act == "confirm":
+        driver.commit_config(revert_in=600)
+    made.switch.faults = (Fault(fault, "commit"),)
+    with pytest.raises(OutcomeUnknownError, match=r"^leaf01: session lost after 'commit.*unknown"):
+        driver.commit_config(revert_in=600) if act == "start" else driver.confirm_commit()
+    made.switch.faults = ()
+    made.wait(lambda: not made.switch.sessions)
+    started, confirmed = act == "confirm" or done, act == "confirm" and done
+    lives = persist == "present" or trial_mode != "dies-with-session"
+    with made.driver(**ours) as after:
+        assert after.has_pending_commit() is (started and lives and not confirmed)
+        assert after.compare_config() == ""
+        if after.has_pending_commit() and (persist == "present" or trial_mode == "survives"):
+            after.confirm_commit()
+            confirmed = True
+        made.clock.now += 601
+        assert after.has_pending_commit() is False
+    assert (made.switch.running != made.before) is confirmed

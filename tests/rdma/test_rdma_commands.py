@@ -25,7 +25,7 @@ from rocefort.rdma.history import opened
 from rocefort.rdma.kubernetes import refuse_undrained
 from rocefort.rdma.probe import Probed
 from rocefort.rdma.site import PlanOptions
-from rocefort.steps.rdma import Asked, Talk, run_tests
+from rocefort.steps.rdma.running import Asked, Talk, run_tests
 
 Command = Callable[..., tuple[int, str, str]]
 

@@ -2,30 +2,89 @@
 
 from __future__ import annotations
 
+import json
+import os
+import select
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from rocefort.rdma.history import opened
 
-START = [sys.executable, "-c", "from rocefort.tasks import app; app()"]
+# Forks a controller for each line of words: all of them by one import, which takes two seconds.
+FORKS = """
+import json, os, sys
+import rocefort.commands.rdma, rocefort.fleet.runner, rocefort.fleet.ssh_exec, rocefort.steps.rdma.running
+from rocefort.tasks import app
+
+for line in sys.stdin:
+    sys.argv, environment = json.loads(line)
+    os.environ.update(environment)
+    child = os.fork()
+    if not child:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for number in range(3):
+            os.dup2(nowhere, number)
+        app()
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
 PATIENCE_S = 60.0
+LOOK_S = 0.1  # between two looks at all processes, which cost time
 ENDED_S = 12.0  # TERM, two seconds, KILL; and a machine that has other work
 # When so many commands have been started on all servers: asking them, holding them, counters
 # before, bandwidth, latency, counters after.
 POINTS = (1, 3, 5, 8, 10, 12, 14, 16, 19, 22)
 
 
-def controller(lab: Any, *more: str) -> subprocess.Popen[bytes]:
-    command = [*START, "rdma", "run", str(lab.fabric), "--connections", str(lab.file)]
-    command += ["--servers", ",".join(lab.roots), "--history", str(lab.history), "--no-switches"]
-    command += ["--duration", "4", "--iterations", "100", *more]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+class Controller:
+    """A process of its own that runs RDMA tests."""
+
+    def __init__(self, forks: subprocess.Popen[bytes], lab: Any) -> None:
+        command = ["rocefort", "rdma", "run", str(lab.fabric), "--connections", str(lab.file)]
+        command += ["--servers", ",".join(lab.roots), "--history", str(lab.history)]
+        command += ["--no-switches", "--duration", "4", "--iterations", "100"]
+        assert forks.stdin is not None and forks.stdout is not None
+        self.said = forks.stdout
+        self.code: int | None = None
+        forks.stdin.write(json.dumps([command, dict(os.environ)]).encode() + b"\n")
+        forks.stdin.flush()
+        self.pid = self._number(PATIENCE_S)
+
+    def _number(self, patience_s: float) -> int:
+        assert select.select([self.said], [], [], patience_s)[0], "it says nothing"
+        return int(self.said.readline())
+
+    def send_signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def wait(self, patience_s: float = PATIENCE_S) -> int:
+        """Its exit code."""
+        if self.code is None:
+            self.code = self._number(patience_s)
+        return self.code
+
+    def kill(self) -> None:
+        """End it, unless it has ended."""
+        with suppress(ProcessLookupError):
+            self.send_signal(signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def forks() -> Iterator[subprocess.Popen[bytes]]:
+    """What controllers are forked from."""
+    words = [sys.executable, "-c", FORKS]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as made:
+        yield made
+        assert made.stdin is not None
+        made.stdin.close()
+        assert made.wait(PATIENCE_S) == 0
 
 
 def wait_until(holds: Callable[[], bool], patience_s: float, poll_s: float = 0.01) -> bool:
@@ -43,19 +102,22 @@ def calls(lab: Any) -> int:
 
 @pytest.mark.parametrize("point", POINTS)
 def test_nothing_is_left_on_any_server(
-    open_lab: Callable[..., Any], point: int, record_property: Callable[[str, object], None]
+    open_lab: Callable[..., Any],
+    forks: subprocess.Popen[bytes],
+    point: int,
+    record_property: Callable[[str, object], None],
 ) -> None:
     lab = open_lab(
         **{name: {"pace": 1.0} for name in ("k8sgn08", "k8sgn09", "k8sgn12", "daisygn01")}
     )
-    running = controller(lab)
+    running = Controller(forks, lab)
     try:
         assert wait_until(lambda: calls(lab) >= point, PATIENCE_S)
         before = lab.processes
     finally:
-        running.send_signal(signal.SIGKILL)
-        running.wait()
-    assert wait_until(lambda: lab.processes == {}, ENDED_S, 0.1), lab.processes
+        running.kill()
+        assert running.wait() == -signal.SIGKILL
+    assert wait_until(lambda: lab.processes == {}, ENDED_S, LOOK_S), lab.processes
     if point > 8:  # from here on the servers are held
         assert len(before) == 4
     assert not list((next(iter(lab.roots.values())).wire).glob("tcp-*"))
@@ -64,24 +126,27 @@ def test_nothing_is_left_on_any_server(
 
 
 def test_stop_ends_everything_of_ours_and_nothing_else(
-    open_lab: Callable[..., Any], capfd: pytest.CaptureFixture[str]
+    open_lab: Callable[..., Any],
+    forks: subprocess.Popen[bytes],
+    rocefort: Callable[..., tuple[int, str, str]],
 ) -> None:
     lab = open_lab(
         **{name: {"pace": 20.0} for name in ("k8sgn08", "k8sgn09", "k8sgn12", "daisygn01")}
     )
-    running = controller(lab)
+    running = Controller(forks, lab)
     root = lab.roots["k8sgn08"]
     stranger = subprocess.Popen(["/bin/sleep", "60"], env=root.environment)
     try:
         assert wait_until(
-            lambda: any("10.6" in c for all_ in lab.processes.values() for c in all_), PATIENCE_S
+            lambda: any("10.6" in c for all_ in lab.processes.values() for c in all_),
+            PATIENCE_S,
+            LOOK_S,
         )
-        stop = [*START, "rdma", "stop", str(lab.fabric), "--connections", str(lab.file)]
-        done = subprocess.run(stop, capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert [
-            line.split(":")[0] for line in done.stdout.splitlines() if "of ours ended" in line
-        ] == [*lab.roots]
+        stop = ("rdma", "stop", lab.fabric, "--connections", lab.file)
+        code, out, err = rocefort(*stop)
+        assert (code, err) == (0, "")
+        ended = [line.split(":")[0] for line in out.splitlines() if "of ours ended" in line]
+        assert ended == [*lab.roots]
         assert running.wait(PATIENCE_S) == 3  # it says what was not measured
         assert stranger.poll() is None
     finally:
@@ -89,18 +154,18 @@ def test_stop_ends_everything_of_ours_and_nothing_else(
         running.wait()
         stranger.kill()
         stranger.wait()
-    assert wait_until(lambda: lab.processes == {}, ENDED_S), lab.processes
-    again = subprocess.run(stop, capture_output=True, text=True, check=False)
-    assert again.stdout.splitlines() == [f"{name}: nothing of ours runs" for name in lab.roots]
+    assert wait_until(lambda: lab.processes == {}, ENDED_S, LOOK_S), lab.processes
+    _, out, _ = rocefort(*stop)
+    assert out.splitlines() == [f"{name}: nothing of ours runs" for name in lab.roots]
 
 
 def test_an_interrupt_ends_a_run_at_once_and_keeps_what_was_measured(
-    open_lab: Callable[..., Any],
+    open_lab: Callable[..., Any], forks: subprocess.Popen[bytes]
 ) -> None:
     lab = open_lab(
         **{name: {"pace": 10.0} for name in ("k8sgn08", "k8sgn09", "k8sgn12", "daisygn01")}
     )
-    running = controller(lab)
+    running = Controller(forks, lab)
     try:
         assert wait_until(lambda: calls(lab) >= 15, PATIENCE_S)
         running.send_signal(signal.SIGINT)
@@ -108,7 +173,7 @@ def test_an_interrupt_ends_a_run_at_once_and_keeps_what_was_measured(
     finally:
         running.kill()
         running.wait()
-    assert wait_until(lambda: lab.processes == {}, ENDED_S), lab.processes
+    assert wait_until(lambda: lab.processes == {}, ENDED_S, LOOK_S), lab.processes
     with opened(lab.history) as past:
         result = past.load("last")
     assert result.measurements[-1].sentence.endswith("not run: the tests were stopped")

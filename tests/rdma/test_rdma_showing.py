@@ -30,8 +30,8 @@ from rocefort.rdma.suites import plan_suite
 from rocefort.rdma.verdicts import verdicts
 from rocefort.reports.rdma import history_text, pair_text, result_text
 from rocefort.reports.rdma_plan import plan_text
-from rocefort.steps.rdma_comparing import compare_with
-from rocefort.steps.rdma_showing import exported, pair_history, write_page
+from rocefort.steps.rdma.comparing import compare_with
+from rocefort.steps.rdma.showing import exported, pair_history, write_page
 
 BEGAN = datetime(2026, 11, 20, 22, 5, tzinfo=UTC)
 SEVEN = ["transfer01", "k8sgn08", "k8sgn09", "k8sgn12", "daisycn01", "daisygn02", "daisygn01"]

@@ -32,8 +32,8 @@ from rocefort.models.rdma_plan import Suite
 from rocefort.models.rdma_result import RdmaResult, Verdict
 from rocefort.rdma.scripts import EVERY
 from rocefort.rdma.site import PlanOptions
-from rocefort.steps.hosts import check_servers
-from rocefort.steps.rdma import Asked, Talk, run_tests
+from rocefort.steps.rdma.hosts import check_servers
+from rocefort.steps.rdma.running import Asked, Talk, run_tests
 
 PAIR = ("k8sgn08", "k8sgn12")
 PATIENCE_S = 60.0  # a machine that has other work

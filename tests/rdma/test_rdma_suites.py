@@ -245,6 +245,7 @@ def test_the_sweep_measures_each_size_within_a_leaf_and_across() -> None:
     assert SIZES[0] == 2
     assert SIZES[-1] == 8 * 2**20
     assert len(made.runs) == 2 * 2 * len(SIZES)
+    assert {run.size_bytes for run in made.runs} == {2**n for n in range(1, 24)}
     assert {run.client for run in made.runs} == {"k8sgn09"}
     assert {(run.server, run.switches) for run in made.runs} == {("daisycn01", 1), ("k8sgn08", 3)}
     by_size = {run.size_bytes: run.iterations for run in made.runs if run.iterations}

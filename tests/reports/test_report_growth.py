@@ -9,7 +9,7 @@ import pytest
 from rocefort.models.growth import Cable, Growth, Stage, Staged
 from rocefort.models.network import End
 from rocefort.reports.growth import growth_text, staged_text
-from rocefort.steps.growing import expand, wanted_of
+from rocefort.steps.fabric.growing import expand, wanted_of
 
 
 @pytest.fixture(scope="module")

@@ -21,8 +21,8 @@ from rocefort.models.network import End, Link, Network, Node, Role, Server
 from rocefort.models.reachability import Reachability, ServerClass, reachability
 from rocefort.models.routing import RoutingState
 from rocefort.reports.page import DeviceBudget, Fit, PageContent, page
-from rocefort.steps.judging import subject_of
-from rocefort.steps.reporting import fabric_page
+from rocefort.steps.fabric.judging import subject_of
+from rocefort.steps.fabric.reporting import fabric_page
 
 BORDER = Path(__file__).parents[1] / "samples" / "border"
 Drive = Callable[..., dict[str, Any]]

@@ -96,6 +96,21 @@ def test_the_wave_under_way_is_shown_with_its_timers() -> None:
     assert screen.lines()[-1] == "  no answer"
 
 
+def test_what_is_waited_for_stands_below_until_it_goes_on() -> None:
+    sealed = plan()
+    screen, wave = Screen(sealed), sealed.waves[0].name
+    command = f"`rocefort approve /srv/site-a/plan-of-the-week.json --wave '{wave}'`"
+    waits = f"waits up to 600 s for an approval by another person than ada: {command}"
+    screen.live(Event(wave, "", "approve", Phase.INTENT, waits))
+    asks = screen.lines()[3:]
+    assert " ".join(line.strip() for line in asks) == f"wave {wave} {waits}"
+    assert any("/srv/site-a/plan-of-the-week.json" in line for line in asks)  # whole
+    screen.live(Event(wave, "", "approve", Phase.FAILED, "the approval by ada is by ada", 0))
+    assert screen.lines()[3:] == [*asks, "  the approval by ada is by ada"]
+    screen.live(Event(wave, "", "approve", Phase.DONE, "by bob"))
+    assert screen.lines()[3:] == ["  the approval by ada is by ada"]
+
+
 def test_many_waves_and_many_switches_fit_a_terminal() -> None:
     sealed = plan(waves=40, devices=60)
     screen = Screen(sealed)

@@ -17,10 +17,10 @@ from rocefort.design.derive import Derived
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Applied, Event, Phase, Rules
 from rocefort.rollout import engine
-from rocefort.steps.changing import apply_plan
-from rocefort.steps.judging import subject_of_derived
-from rocefort.steps.planning import make_plan, running_of
-from rocefort.steps.rehearsal import Rehearsal, rehearse
+from rocefort.steps.fabric.judging import subject_of_derived
+from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
+from rocefort.steps.rollout.changing import apply_plan
+from rocefort.steps.rollout.planning import make_plan, running_of
 
 EditHeps = Callable[..., Path]
 HELPERS = "rollout_helpers"  # no folder of tests is a package

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rocefort.lab.switch import EmulatedSwitch
-from rocefort.steps.rehearsal import Rehearsal
+from rocefort.steps.lab.emulated_site import Rehearsal
 
 
 def thresholds(switch: EmulatedSwitch) -> set[str]:

@@ -17,8 +17,8 @@ from rocefort import tasks
 from rocefort.errors import DeviceFailed
 from rocefort.lab.switch import Fault
 from rocefort.rollout import device
-from rocefort.steps import changing
-from rocefort.steps.rehearsal import Rehearsal
+from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.steps.rollout import changing
 
 # What opens the emulated switches and servers, then one for each other input.
 LOGIN = "emulated-only"

@@ -15,10 +15,10 @@ import pytest
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Event, Phase, Rules
 from rocefort.rollout.history import APPLY, RUN
-from rocefort.rollout.journal import DAMAGED, open_journal
+from rocefort.rollout.journal import WITHOUT_HEAD, open_journal
 from rocefort.rollout.plan import write_plan
 from rocefort.rollout.who import user
-from rocefort.steps.rehearsal import Rehearsal
+from rocefort.steps.lab.emulated_site import Rehearsal
 
 Command = Callable[..., Any]
 WHO = {"tool": "1", "host": "h", "process": 1, "user": "u"}
@@ -64,11 +64,20 @@ def test_a_controller_at_work_hears_it_though_the_journal_has_lost_its_head(
             f"asked process {os.getpid()} of {user()} on {platform.node()}, since TIME: {comes}\n"
         )
         assert [each.kind for each in notes.requests()] == [word]
+        newest = notes.head
     ran = command(word, file)  # nobody is at work, and nobody will go on by this journal
+    how = WITHOUT_HEAD.format(journal)
     assert (ran.code, ran.err) == (
         4,
-        f"rocefort: {journal}: is damaged: its head file is lost, or empty; {DAMAGED}\n",
+        f"rocefort: {journal}: is damaged: its head file is lost, or empty; {how}\n",
     )
+    assert newest not in command("status", file).out  # what is printed now seals nothing
+    ran = command("history", "--journal", journal, "--restore-head", newest)
+    assert ran.out.startswith(
+        f"{journal}: its head is written anew; its chain of 2 rows ends in {newest}\n"
+    )
+    assert (ran.code, "its chain holds" in ran.out) == (0, True)
+    assert command(word, file).out.startswith("noted: ")
 
 
 def test_the_way_back_asks_for_no_signers(

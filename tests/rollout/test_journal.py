@@ -16,7 +16,7 @@ import pytest
 
 from rocefort.errors import Refused, ServiceFailed
 from rocefort.models.rollout import Event, Phase
-from rocefort.rollout.journal import DAMAGED, FORMAT, JournalFailed, open_journal
+from rocefort.rollout.journal import DAMAGED, FORMAT, JournalFailed, open_journal, restore_head
 from rocefort.rollout.lock import holder, locked
 from rocefort.rollout.status import status
 from rocefort.rollout.who import user
@@ -207,8 +207,66 @@ def test_a_head_that_is_lost_or_emptied_is_noticed_by_whoever_looks(
     written(path)
     head.unlink() if lost else head.write_bytes(b"")
     assert status(path).damage == wrong
-    assert refused(path) == f"{path}: is damaged: {wrong}; {DAMAGED}"
+    assert refused(path) == (
+        f"{path}: is damaged: {wrong}; whether its last rows are missing cannot be told without "
+        "it; by the newest link, if you kept what the last run printed: `rocefort history "
+        f"--journal {path} --restore-head LINK`; otherwise look at the switches themselves, then "
+        "plan anew from what they run, under another name"
+    )
     assert status(path).damage == wrong
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_lost_head_is_written_anew_by_the_newest_link_that_was_kept(
+    tmp_path: Path, lost: bool
+) -> None:
+    path, head = tmp_path / "journal", tmp_path / "journal.head"
+    newest = written(path)
+    before = head.read_bytes()
+    head.unlink() if lost else head.write_bytes(b"")
+    assert restore_head(path, newest) == 4
+    assert (head.read_bytes(), head.stat().st_mode & 0o777) == (before, 0o600)
+    with open_journal(path, "one") as journal:
+        assert len(journal.events()) == 4
+
+
+def test_a_lost_head_is_written_by_no_other_link_and_by_none_of_a_changed_chain(
+    tmp_path: Path,
+) -> None:
+    """An older journal beside a lost head would be taken for whole: its own newest link is no proof."""
+    path, head = tmp_path / "journal", tmp_path / "journal.head"
+    older = written(path, 3)
+    newest = written(path, 1)
+
+    def why(link: str) -> str:
+        with pytest.raises(Refused) as caught:
+            restore_head(path, link)
+        return str(caught.value)
+
+    assert why(newest) == f"{path}: has its head; go on without --restore-head"
+    head.unlink()
+    assert why(older) == (
+        f"{path}: 1 row came after that link, and perhaps more that are missing; "
+        "give the newest that was printed"
+    )
+    change(path, "delete from entry where id = 4")
+    assert why(newest) == (
+        f"{path}: none of its rows has that link: its last rows are missing, or it is another's; "
+        "look at the switches themselves, then plan anew"
+    )
+    change(path, "update entry set device = 'leaf9' where id = 2")
+    assert why(older) == f"{path}: is damaged: row 2 was changed; {DAMAGED}"
+    assert status(path).damage == "row 2 was changed"
+    assert head.read_bytes() == b""
+
+
+def test_no_head_is_written_while_a_controller_is_at_work(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    newest = written(path)
+    with open_journal(path, "one"):
+        (tmp_path / "journal.head").unlink()
+        with pytest.raises(Refused, match=r"another controller .* applies a plan"):
+            restore_head(path, newest)
 
 
 def killed(path: Path, place: Path) -> Path:

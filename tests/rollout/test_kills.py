@@ -25,8 +25,8 @@ from rocefort.fleet.credentials import resolve
 from rocefort.lab.deeds import Deed, Deeds
 from rocefort.models.change import Change, Plan
 from rocefort.models.network import Network
-from rocefort.steps.judging import Subject, subject_of
-from rocefort.steps.rehearsal import rehearse
+from rocefort.steps.fabric.judging import Subject, subject_of
+from rocefort.steps.lab.emulated_site import rehearse
 from rocefort.validators.routing import solve
 
 Record = Callable[[str, object], None]

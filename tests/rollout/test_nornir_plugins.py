@@ -21,7 +21,7 @@ from rocefort.rollout.journal import open_journal
 from rocefort.rollout.plan import write_plan
 from rocefort.rollout.processors import EventProcessor, audit_processor, journal_processor
 from rocefort.rollout.status import status
-from rocefort.steps.rehearsal import Rehearsal
+from rocefort.steps.lab.emulated_site import Rehearsal
 
 PlanOf = Callable[[Path], Plan]
 

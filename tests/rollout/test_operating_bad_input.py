@@ -21,9 +21,9 @@ from rocefort.paths import INVENTORY
 from rocefort.rollout.lock import one_controller
 from rocefort.rollout.plan import read_plan, write_plan
 from rocefort.rollout.who import user
-from rocefort.steps.judging import subject_of_derived
-from rocefort.steps.planning import make_plan, running_of
-from rocefort.steps.rehearsal import Rehearsal, rehearse
+from rocefort.steps.fabric.judging import subject_of_derived
+from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
+from rocefort.steps.rollout.planning import make_plan, running_of
 
 HEPS = INVENTORY / "heps" / "fabric.yaml"
 PORT = "  - name: readout04\n"  # at leaf08, the canary

@@ -19,9 +19,14 @@ from rocefort.models.rollout import Event, Phase
 from rocefort.rollout.journal import open_journal
 from rocefort.rollout.plan import read_plan
 from rocefort.rollout.who import user
-from rocefort.steps.rehearsal import Rehearsal
+from rocefort.steps.lab.emulated_site import Rehearsal
 
 Command = Callable[..., Any]
+NOBODY_CAME = (
+    "canary         approve  waits up to 1 s for an approval by anybody: "
+    "`rocefort approve {} --wave canary`\n"
+    "canary         approve  FAILED nobody has approved it in that time\n"
+)
 WAITS = "wave {} waits for its approval; `rocefort approve`, then `rocefort resume`"
 
 
@@ -50,8 +55,9 @@ def test_the_whole_way_with_approvals_a_pause_and_back(
     at = ("--connections", lab.file)
     assert "state: not begun; `rocefort apply` begins" in command("status", plan).out
 
-    ran = command("apply", plan, *at, "--approve-each-wave")
+    ran = command("apply", plan, *at, "--approve-each-wave", "--approval-wait", 1)
     assert (ran.code, f"stopped: {WAITS.format('canary')}" in ran.words) == (4, True)
+    assert ran.out.startswith(NOBODY_CAME.format(plan))
     ran = command("status", plan)
     assert f"state: {WAITS.format('canary')}" in ran.words
     assert "canary needs approval leaf08" in ran.words
@@ -62,9 +68,8 @@ def test_the_whole_way_with_approvals_a_pause_and_back(
         "sign the approval: --key FILE\n",
     )
     ran = command("approve", plan, "--wave", "canary")
-    digest = read_plan(plan).digest
     assert ran.out == (
-        f"wave canary of plan {digest[:12]} approved by {user()}\n"
+        f"wave canary of plan {(digest := read_plan(plan).digest)[:12]} approved by {user()}\n"
         "rehearsal: none; `rocefort rehearse PLAN` makes one\n"
     )
 

@@ -21,7 +21,7 @@ from rocefort.reports.plan import console_text, plan_text, procedure_text
 from rocefort.rollout import sealed_files as files
 from rocefort.rollout.maintenance import NeedsMaintenance
 from rocefort.rollout.plan import read_plan, running_digest, write_plan
-from rocefort.steps.planning import Wishes, devices_of, make_plan, sealed_fabric
+from rocefort.steps.rollout.planning import Wishes, devices_of, make_plan, sealed_fabric
 
 EditHeps = Callable[..., Path]
 MakePlan = Callable[..., Plan]

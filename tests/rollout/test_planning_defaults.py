@@ -32,10 +32,10 @@ from rocefort.models.interface import ETHERNET_MTU, DrrQueue, Interface, PfcThre
 from rocefort.models.lossless import Pfc, PfcProfile, PfcTimer
 from rocefort.rollout.plan import running_digest, sides_of
 from rocefort.rollout.same_change import same_change
-from rocefort.steps.changing import apply_plan
-from rocefort.steps.judging import subject_of_derived
-from rocefort.steps.planning import make_plan, running_of
-from rocefort.steps.rehearsal import rehearse
+from rocefort.steps.fabric.judging import subject_of_derived
+from rocefort.steps.lab.emulated_site import rehearse
+from rocefort.steps.rollout.changing import apply_plan
+from rocefort.steps.rollout.planning import make_plan, running_of
 
 FAMILIES = load_catalogue().families
 V200, G1, G2 = SyntaxFamily

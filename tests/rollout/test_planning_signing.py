@@ -10,7 +10,7 @@ import pytest
 
 from rocefort.errors import BadInput, Refused, ServiceFailed
 from rocefort.rollout.signing import sign, signature_of, signer_of
-from rocefort.steps.planning import signed
+from rocefort.steps.rollout.planning import signed
 
 pytestmark = pytest.mark.skipif(
     shutil.which("ssh-keygen") is None,

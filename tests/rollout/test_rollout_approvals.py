@@ -33,8 +33,8 @@ from rocefort.rollout.requests import approve
 from rocefort.rollout.signing import sign_text
 from rocefort.rollout.status import status
 from rocefort.rollout.who import user
-from rocefort.steps.changing import Manner, apply_plan, resume_plan
-from rocefort.steps.rehearsal import Rehearsal
+from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.steps.rollout.changing import Manner, apply_plan, resume_plan
 
 PlanOf = Callable[[Path], Plan]
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.models.change import Change, Gate, Kind, Plan, Wave
+from rocefort.models.change import Plan
 from rocefort.models.rollout import Act, Event, Phase, Rules, Runs, Seen, Trouble, Whose
 from rocefort.rollout.decide import (
     END,
@@ -26,48 +26,12 @@ from rocefort.rollout.decide import (
 )
 from rocefort.rollout.history import History, history_of
 
-GATE = Gate(
-    pairs=(),
-    traffic_class=0,
-    line_rate_fraction=0.9,
-    latency_us=3.7,
-    latency_tolerance=0.2,
-    speed_judged=False,
-)
+from .model_switches import plan_of
+
 MARGIN_S = 30 + 15  # until sessions are back, and to confirm and read back
 AT_REST = Seen(runs=Runs.OLD)
 DONE = Seen(runs=Runs.NEW, saved=True)
 ON_TRIAL = Seen(runs=Runs.NEW, trial=Whose.OURS, held=True, left_s=500)
-
-
-def plan_of(*sizes: int) -> Plan:
-    names = iter(f"leaf{n:02}" for n in range(1, 100))
-    waves = tuple(
-        Wave(name=f"wave {i}", devices=tuple(next(names) for _ in range(size)), gate=GATE)
-        for i, size in enumerate(sizes, 1)
-    )
-    changes = tuple(
-        Change(
-            device=device,
-            kind=Kind.MODIFYING,
-            edits=(),
-            patch=("x",),
-            reverse=("undo x",),
-            running_digest="old",
-            intended_digest="new",
-        )
-        for wave in waves
-        for device in wave.devices
-    )
-    return Plan(
-        fabric="f",
-        source="f",
-        tool="t",
-        intent_digest="i",
-        trial_s=600,
-        changes=changes,
-        waves=waves,
-    )
 
 
 def names(plan: Plan) -> list[str]:
@@ -111,7 +75,7 @@ def events(draw: st.DrawFn, plan: Plan) -> list[Event]:
     return found
 
 
-plans = st.lists(st.integers(1, 3), min_size=1, max_size=3).map(lambda sizes: plan_of(*sizes))
+plans = st.lists(st.integers(1, 3), min_size=1, max_size=3).map(plan_of)
 
 
 @st.composite
@@ -224,7 +188,7 @@ def failed(history: History, action: Action) -> History:
 
 # --- by name --------------------------------------------------------------------------------------
 
-PLAN = plan_of(2, 1)
+PLAN = plan_of([2, 1])
 START = history_of([begun(limit=2)])
 
 

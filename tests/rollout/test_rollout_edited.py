@@ -18,8 +18,8 @@ from rocefort.models.change import Plan
 from rocefort.models.kept_fabric import KeptFabric
 from rocefort.models.rollout import Phase, Rules
 from rocefort.rollout.plan import read_plan, write_plan
-from rocefort.steps.changing import apply_plan, resume_plan
-from rocefort.steps.rehearsal import Rehearsal
+from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.steps.rollout.changing import apply_plan, resume_plan
 
 PlanOf = Callable[[Path], Plan]
 SICK = Rules(max_unavailable=1, allow_sick=True)  # the leaves do not run what is intended yet

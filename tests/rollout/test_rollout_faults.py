@@ -21,10 +21,10 @@ from rocefort.lab.faults import FAULTS, Fault
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.paths import INVENTORY
 from rocefort.rollout.plan import read_plan, write_plan
-from rocefort.steps.judging import subject_of_derived
-from rocefort.steps.lab_options import LabOptions
-from rocefort.steps.planning import make_plan, running_of
-from rocefort.steps.rehearsal import Rehearsal, rehearse
+from rocefort.steps.fabric.judging import subject_of_derived
+from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
+from rocefort.steps.lab.options import LabOptions
+from rocefort.steps.rollout.planning import make_plan, running_of
 
 HEPS = INVENTORY / "heps" / "fabric.yaml"
 CANARY = "leaf08"
@@ -91,7 +91,10 @@ CASES = [
         "and read the running configuration",
         runs="new",
     ),
-    Case(Fault("drop-after", "commit trial"), f"session lost after {TRIAL} was sent: {UNKNOWN}"),
+    Case(
+        Fault("drop-after", "commit trial"),  # the answer and the next prompt came
+        f"session lost after 'display configuration trial status' was sent: {UNKNOWN}",
+    ),
     Case(Fault("drop-session-on-commit"), f"session lost after {TRIAL} was sent: {UNKNOWN}"),
     Case(
         Fault("lie-ok", LINE),

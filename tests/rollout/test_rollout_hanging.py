@@ -16,8 +16,8 @@ from rocefort.fleet.runner import end_fleet, open_fleet
 from rocefort.lab.faults import Fault
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Event, Phase
-from rocefort.steps.changing import apply_plan
-from rocefort.steps.rehearsal import Rehearsal
+from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.steps.rollout.changing import apply_plan
 
 PlanOf = Callable[[Path], Plan]
 ONLY_LIVE = "display dcb pfc"  # nothing else of a rollout asks that

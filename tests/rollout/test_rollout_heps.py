@@ -22,9 +22,9 @@ from rocefort.rollout.lock import one_controller
 from rocefort.rollout.plan import read_plan, write_plan
 from rocefort.rollout.waves import make_waves
 from rocefort.rollout.who import user
-from rocefort.steps.changing import apply_plan
-from rocefort.steps.planning import make_plan, running_of
-from rocefort.steps.rehearsal import BANDWIDTH, LATENCY, Rehearsal
+from rocefort.steps.lab.emulated_site import BANDWIDTH, LATENCY, Rehearsal
+from rocefort.steps.rollout.changing import apply_plan
+from rocefort.steps.rollout.planning import make_plan, running_of
 
 EditHeps = Callable[..., Path]
 PlanOf = Callable[[Path], Plan]

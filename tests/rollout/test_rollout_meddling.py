@@ -18,8 +18,8 @@ from rocefort.lab.session import Session
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Applied, Event, Phase
-from rocefort.steps.changing import apply_plan
-from rocefort.steps.rehearsal import Rehearsal
+from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.steps.rollout.changing import apply_plan
 
 PlanOf = Callable[[Path], Plan]
 CANARY = "leaf08"

@@ -19,8 +19,8 @@ from rocefort.rollout.journal import open_journal
 from rocefort.rollout.requests import approve, request_abort, request_pause
 from rocefort.rollout.status import status
 from rocefort.rollout.texts import KeptTexts, kept_beside
-from rocefort.steps.changing import apply_plan, resume_plan
-from rocefort.steps.rehearsal import BANDWIDTH, Rehearsal
+from rocefort.steps.lab.emulated_site import BANDWIDTH, Rehearsal
+from rocefort.steps.rollout.changing import apply_plan, resume_plan
 
 PlanOf = Callable[[Path], Plan]
 Kill = Callable[..., None]

@@ -12,9 +12,9 @@ from rocefort.errors import BadInput
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Applied, Event, Phase
 from rocefort.rollout.plan import write_plan
-from rocefort.steps.changing import resume_plan
-from rocefort.steps.planning import Wishes, make_plan, running_of
-from rocefort.steps.rehearsal import Rehearsal
+from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.steps.rollout.changing import resume_plan
+from rocefort.steps.rollout.planning import Wishes, make_plan, running_of
 
 EditHeps = Callable[..., Path]
 PlanOf = Callable[[Path], Plan]

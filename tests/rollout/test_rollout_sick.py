@@ -8,8 +8,8 @@ from pathlib import Path
 from rocefort.lab.state_faults import read_state_fault
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Event, Phase, Rules
-from rocefort.steps.changing import apply_plan
-from rocefort.steps.rehearsal import Rehearsal
+from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.steps.rollout.changing import apply_plan
 
 PlanOf = Callable[[Path], Plan]
 NO_ECN = read_state_fault("ai-ecn-abnormal", "100GE1/0/1")

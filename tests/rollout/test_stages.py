@@ -9,7 +9,7 @@ import pytest
 from rocefort.models.growth import Staged
 from rocefort.models.network import Network
 from rocefort.rollout.stages import Step, staged
-from rocefort.steps.growing import Expansion, expand, stages_of, wanted_of
+from rocefort.steps.fabric.growing import Expansion, expand, stages_of, wanted_of
 
 
 @pytest.fixture(scope="module")

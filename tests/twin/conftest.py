@@ -18,7 +18,7 @@ from rocefort.lab.twin.reap import reap
 from rocefort.lab.twin.registry import Registry
 from rocefort.models.network import Network
 from rocefort.paths import INVENTORY
-from rocefort.steps.judging import subject_of_derived
+from rocefort.steps.fabric.judging import subject_of_derived
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

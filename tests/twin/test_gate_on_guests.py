@@ -23,10 +23,10 @@ from rocefort.models.device import Device
 from rocefort.models.rollout import Applied, Event
 from rocefort.paths import INVENTORY
 from rocefort.rollout.plan import sides_of
-from rocefort.steps import queue_gate
-from rocefort.steps.changing import apply_plan
-from rocefort.steps.planning import make_plan, running_of
-from rocefort.steps.twin import bring_up
+from rocefort.steps.lab.twin import bring_up
+from rocefort.steps.rollout import queue_gate
+from rocefort.steps.rollout.changing import apply_plan
+from rocefort.steps.rollout.planning import make_plan, running_of
 
 pytestmark = pytest.mark.twin
 EditHeps = Callable[..., Path]

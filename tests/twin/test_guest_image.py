@@ -31,7 +31,7 @@ from rocefort.lab.twin.guests import Guests
 from rocefort.lab.twin.registry import Record, Registry
 from rocefort.models.twin import LabStatus
 from rocefort.reports.lab import status_text
-from rocefort.steps.twin_guests import build_image
+from rocefort.steps.lab.guests import build_image
 
 PACKAGE = Package(name="dash", version="1", size=1, sha256="a")
 

@@ -35,9 +35,9 @@ from rocefort.models.rdma_result import RdmaResult, Verdict
 from rocefort.paths import INVENTORY
 from rocefort.rdma import history
 from rocefort.rdma.site import PlanOptions
-from rocefort.steps.hosts import check_servers, plans_of
-from rocefort.steps.rdma import Asked, Talk, run_tests
-from rocefort.steps.twin import bring_up, one_lab
+from rocefort.steps.lab.twin import bring_up, one_lab
+from rocefort.steps.rdma.hosts import check_servers, plans_of
+from rocefort.steps.rdma.running import Asked, Talk, run_tests
 from rocefort.validators.outside import with_outside
 
 pytestmark = pytest.mark.twin

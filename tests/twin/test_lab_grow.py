@@ -22,14 +22,14 @@ from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.telling import status_of
 from rocefort.lab.twin.twin import Choice, Twin, take_down
 from rocefort.models.rollout import Event
-from rocefort.steps.changing import apply_plan
-from rocefort.steps.failover import Wish
-from rocefort.steps.growing import expand, wanted_of, write
-from rocefort.steps.lab_growing import grow_running
-from rocefort.steps.lab_network import await_law, running_network
-from rocefort.steps.loading import lives_of, under_load
-from rocefort.steps.planning import make_plan, running_of
-from rocefort.steps.twin import bring_up
+from rocefort.steps.fabric.growing import expand, wanted_of, write
+from rocefort.steps.lab.failover import Wish
+from rocefort.steps.lab.growing import grow_running
+from rocefort.steps.lab.loading import lives_of, under_load
+from rocefort.steps.lab.network import await_law, running_network
+from rocefort.steps.lab.twin import bring_up
+from rocefort.steps.rollout.changing import apply_plan
+from rocefort.steps.rollout.planning import make_plan, running_of
 
 pytestmark = pytest.mark.twin
 PATIENT_S = 300.0
@@ -39,7 +39,7 @@ import sys
 from pathlib import Path
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Twin
-from rocefort.steps.lab_growing import grow_running
+from rocefort.steps.lab.growing import grow_running
 
 twin = Twin.find("small", Registry(Path(sys.argv[1])))
 print("begins", flush=True)
@@ -140,7 +140,7 @@ def test_what_cannot_be_grown_is_refused_and_nothing_changes(
         raise said
 
     with monkeypatch.context() as patch:
-        patch.setattr("rocefort.steps.lab_growing._grow_lines", fails)
+        patch.setattr("rocefort.steps.lab.growing._grow_lines", fails)
         with pytest.raises(ServiceFailed) as failed:
             grow_running(twin, grown)
     assert failed.value is said

@@ -28,13 +28,13 @@ from rocefort.models.lab_trials import Chaos
 from rocefort.paths import INVENTORY
 from rocefort.reports.lab_trials import failover_text
 from rocefort.rollout.switches import collect_running
-from rocefort.steps.chaos import Drawing, run_chaos
-from rocefort.steps.failover import Measuring, Wish, measure_failover, pair_of
-from rocefort.steps.lab_network import await_law, running_network, timers_of
-from rocefort.steps.lab_opinions import Batfish, after, opinions_of
-from rocefort.steps.loading import under_load
-from rocefort.steps.spread import BOUND, measure_spread
-from rocefort.steps.twin import bring_up
+from rocefort.steps.lab.chaos import Drawing, run_chaos
+from rocefort.steps.lab.failover import Measuring, Wish, measure_failover, pair_of
+from rocefort.steps.lab.lab_opinions import Batfish, after, opinions_of
+from rocefort.steps.lab.loading import under_load
+from rocefort.steps.lab.network import await_law, running_network, timers_of
+from rocefort.steps.lab.spread import BOUND, measure_spread
+from rocefort.steps.lab.twin import bring_up
 from rocefort.validators.failures import single_failures
 from rocefort.validators.routing import analyse
 
@@ -49,8 +49,8 @@ import sys
 from pathlib import Path
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Twin
-from rocefort.steps.chaos import run_chaos
-from rocefort.steps.stopping import stop_on_signals
+from rocefort.steps.lab.chaos import run_chaos
+from rocefort.steps.rollout.stopping import stop_on_signals
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` lets it be ignored
 
@@ -211,9 +211,9 @@ def test_what_breaks_the_law_ends_a_chaos_and_is_mended(
     Nothing that it breaks is of routing: they are at rest however busy the machine is, so that the
     deadline may be short.
     """
-    monkeypatch.setattr("rocefort.steps.chaos.GROUPS", (("full-flash", "fail-commit"),))
-    monkeypatch.setattr("rocefort.steps.chaos.WITH_ANOTHER", (("lie-ok @commit*1",),))
-    monkeypatch.setattr("rocefort.steps.chaos.PATIENCE_S", 3.0)
+    monkeypatch.setattr("rocefort.steps.lab.chaos.GROUPS", (("full-flash", "fail-commit"),))
+    monkeypatch.setattr("rocefort.steps.lab.chaos.WITH_ANOTHER", (("lie-ok @commit*1",),))
+    monkeypatch.setattr("rocefort.steps.lab.chaos.PATIENCE_S", 3.0)
     told: list[Chaos] = []
 
     def gain_a_route(chaos: Chaos) -> None:

@@ -34,10 +34,10 @@ from rocefort.rollout.before import both_sides
 from rocefort.rollout.plan import read_plan, sides_of, write_plan
 from rocefort.rollout.rehearsed import attach, attached, beside, rehearsed, require_rehearsal
 from rocefort.rollout.sealed_files import tool
-from rocefort.steps import twin_gate
-from rocefort.steps.judging import subject_of_derived
-from rocefort.steps.plan_rehearsal import loaded_pairs
-from rocefort.steps.planning import make_plan
+from rocefort.steps.fabric.judging import subject_of_derived
+from rocefort.steps.lab import twin_gate
+from rocefort.steps.rollout.planning import make_plan
+from rocefort.steps.rollout.rehearsing import loaded_pairs
 
 EditHeps = Callable[..., Path]
 Run = Callable[..., tuple[int, str, str]]
@@ -231,19 +231,44 @@ def test_what_no_gate_measures_is_found_behind_the_last_wave(
     assert nothing_left(registry)
 
 
-@pytest.mark.twin
-def test_it_ends_with_everything_when_it_is_told_to(registry: Registry, sealed: Path) -> None:
+def begun(registry: Registry, sealed: Path) -> subprocess.Popen[str]:
+    """A rehearsal in a process of its own."""
     code = (
         "import sys; from pathlib import Path; from rocefort.lab.twin import registry as r; "
         "r.Registry.__init__.__defaults__ = (Path(sys.argv.pop(1)),); "
         "from rocefort.tasks import app; app()"
     )
-    with subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, "-c", code, str(registry.root), "rehearse", str(sealed), "--no-bfd"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    ) as process:
+    )
+
+
+@pytest.mark.twin
+def test_interrupted_in_a_wave_it_speaks_of_the_rehearsal(registry: Registry, sealed: Path) -> None:
+    with begun(registry, sealed) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("canary         load"):
+                process.send_signal(signal.SIGINT)
+                break
+        out, err = process.communicate(timeout=60)
+    how = "nothing of the rehearsal is left; rehearse it again"
+    assert f"canary stop FAILED wave canary: interrupted; {how}" in " ".join(out.split())
+    digest = read_plan(sealed).digest
+    assert (process.returncode, err) == (
+        3,
+        f"rocefort: rehearsal of plan {digest[:12]}: came to no end: was interrupted; {how}\n",
+    )
+    assert nothing_left(registry)
+    assert not beside(sealed).exists()
+
+
+@pytest.mark.twin
+def test_it_ends_with_everything_when_it_is_told_to(registry: Registry, sealed: Path) -> None:
+    with begun(registry, sealed) as process:
         until = time.monotonic() + 60
         while not registry.names() and time.monotonic() < until:
             time.sleep(0.05)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from rocefort.lab.twin.flows import Gap, Heard, Load, gaps_of
 from rocefort.models.lab_trials import FailoverRow
-from rocefort.steps.failover import row_of
-from rocefort.steps.spread import chance_of
+from rocefort.steps.lab.failover import row_of
+from rocefort.steps.lab.spread import chance_of
 
 MS = 1_000_000
 CAME = [

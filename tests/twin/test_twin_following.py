@@ -22,9 +22,9 @@ from rocefort.lab.twin.telling import status_of
 from rocefort.lab.twin.twin import Choice, Twin
 from rocefort.models.network import Network
 from rocefort.paths import INVENTORY
-from rocefort.steps.judging import Subject, subject_of_derived
-from rocefort.steps.rehearsal import Rehearsal, rehearse
-from rocefort.steps.twin_lines import couple_twin
+from rocefort.steps.fabric.judging import Subject, subject_of_derived
+from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
+from rocefort.steps.lab.lines import couple_twin
 
 pytestmark = pytest.mark.twin
 KEPT = {"spine01", "spine02", "leaf01", "leaf02"}

@@ -12,9 +12,9 @@ from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Choice, Twin
 from rocefort.models.interface import Interface
 from rocefort.models.network import Network
-from rocefort.steps.growing import expand, wanted_of
-from rocefort.steps.judging import subject_of_derived
-from rocefort.steps.opinions import three_opinions
+from rocefort.steps.fabric.growing import expand, wanted_of
+from rocefort.steps.fabric.judging import subject_of_derived
+from rocefort.steps.lab.opinions import three_opinions
 
 pytestmark = pytest.mark.twin
 

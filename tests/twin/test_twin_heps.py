@@ -19,8 +19,8 @@ from rocefort.lab.twin.tracing import trace
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network import Network
 from rocefort.models.routing import Failure
-from rocefort.steps.opinions import after_failure, three_opinions
-from rocefort.steps.twin import notes_of
+from rocefort.steps.lab.opinions import after_failure, three_opinions
+from rocefort.steps.lab.twin import notes_of
 from rocefort.validators.failures import single_failures
 from rocefort.validators.routing import analyse
 

@@ -25,9 +25,9 @@ from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Choice, Twin, take_down
 from rocefort.models.rollout import Event
 from rocefort.paths import INVENTORY
-from rocefort.steps.changing import apply_plan
-from rocefort.steps.planning import make_plan, running_of
-from rocefort.steps.twin import bring_up, one_lab
+from rocefort.steps.lab.twin import bring_up, one_lab
+from rocefort.steps.rollout.changing import apply_plan
+from rocefort.steps.rollout.planning import make_plan, running_of
 
 EditHeps = Callable[..., Path]
 Run = Callable[..., tuple[int, str, str]]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import cast
 
 import pytest
+from nornir.core import Nornir
 
 from rocefort.dialects.vrp.observing.lossless import queue_passed
 from rocefort.dialects.vrp.observing.shown import Shown
@@ -12,12 +14,15 @@ from rocefort.lab.twin.crossing import not_delivered, roce_length, wires
 from rocefort.lab.twin.queues import OWN, dscp_number, queue_of, queues_of
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Choice, Twin
+from rocefort.models.change import Gate
 from rocefort.models.device import Device
 from rocefort.models.network import Network
 from rocefort.models.qos import DSCPS
 from rocefort.rdma.gate import traffic_class
-from rocefort.steps.queue_gate import wrong_queues
-from rocefort.steps.twin_runs import ReplayedByTwin
+from rocefort.steps.lab.loading import run_command
+from rocefort.steps.lab.recorded_runs import ReplayedByTwin
+from rocefort.steps.rollout import queue_gate
+from rocefort.steps.rollout.queue_gate import Said, wrong_queues
 from rocefort.validators.qos import queue_of_dscp
 
 ROCE, UPLINK, SERVER = 34, "100GE1_0_57", "100GE1_0_2"
@@ -129,6 +134,39 @@ JUDGED: list[tuple[str, Counted, Counted, str]] = [
 def test_roce_has_to_leave_by_its_queue(before: Counted, after: Counted, said: str) -> None:
     port = ("leaf01", "100GE1/0/2")
     assert list(wrong_queues({port: before}, {port: after}, 4)) == ([said] if said else [])
+
+
+def test_the_ports_of_a_leaf_are_in_one_sentence() -> None:
+    ports = [("leaf01", f"100GE1/0/{n}") for n in (1, 2, 3)] + [("leaf02", "100GE1/0/1")]
+    after: list[Counted] = [{0: 300, 4: 5}, {4: 900}, {0: 400}, {2: 200}]
+    assert list(wrong_queues({}, dict(zip(ports, after, strict=True)), 4)) == [
+        "leaf01 100GE1/0/1, 100GE1/0/3: 700 packets of the test left by queue 0, and 5 by RoCE's "
+        "queue 4: its priority map is not RoCE's",
+        "leaf02 100GE1/0/1: 200 packets of the test left by queue 2, and 0 by RoCE's queue 4: its "
+        "priority map is not RoCE's",
+    ]
+
+
+@pytest.mark.parametrize("passed", [True, False])
+def test_what_lab_load_sends_is_not_taken_for_packets_of_the_test(
+    heps_network: Network, monkeypatch: pytest.MonkeyPatch, passed: bool
+) -> None:
+    gate = cast("Gate", None)  # nobody looks at it, nor at a leaf
+    ran = Said(passed, "1 pair measured")
+    monkeypatch.setattr(queue_gate, "run_gate", lambda *_: ran)
+    said = queue_gate.QueueGate(heps_network)
+    monkeypatch.setenv(queue_gate.UNDER_LOAD, "heps")
+    assert said(cast("Nornir", None), gate) == Said(
+        passed,
+        "1 pair measured; RoCE's queue not judged: `rocefort lab load heps` sends meanwhile, and "
+        "is counted too",
+    )
+
+
+def test_a_command_under_load_knows_of_it() -> None:
+    words = ["sh", "-c", f'test "${queue_gate.UNDER_LOAD}" = heps']
+    assert run_command(words, "heps") == 0
+    assert run_command(words, "other") == 1
 
 
 def test_what_passed_is_read_beside_what_was_dropped() -> None:

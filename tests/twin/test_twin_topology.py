@@ -18,7 +18,7 @@ from rocefort.models.network import End, Network
 from rocefort.models.reachability import Reachability
 from rocefort.models.routing import Failure, Route, RoutingState
 from rocefort.models.static import StaticRoute
-from rocefort.steps.opinions import compare_tables
+from rocefort.steps.lab.opinions import compare_tables
 
 LEAN = Features(vrf=False, vlan=False, bonding=False)
 

@@ -72,9 +72,8 @@ def _with_pins(fabric: Fabric, switch: Switch, row: Data, given: PinSources) -> 
     own = loopback(source)
     if own is not None and allocate.loopback(fabric, switch) != own:
         pins["loopback"] = own
-    outside = next(segment for segment in fabric.segments if segment.vlan is None)
     address = given.management.get(switch.name)
-    if address is not None and allocate.management(fabric, switch, outside).ip != address:
+    if address is not None and allocate.management(fabric, switch).ip != address:
         pins["management"] = address
     if isinstance(switch, Leaf) and (found := dict(_gateways(fabric, switch, source))):
         pins["gateways"] = found

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
+from rocefort.dialects.vrp.narrowed import narrowed
 from rocefort.dialects.vrp.parsing.arguments import KBYTES
 from rocefort.dialects.vrp.reduced import FrozenRows, frozen, reduced, thawed
 from rocefort.dialects.vrp.split_patch import leaving, refreshed, vanishing, without
@@ -21,6 +22,7 @@ from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
 from rocefort.models.hardware import SyntaxFamily
 
 if TYPE_CHECKING:
+    from annet.annlib.netdev.views.hardware import HardwareView
     from annet.annlib.patching import PatchTree
     from annet.rulebook import RulebookProvider
 
@@ -57,12 +59,13 @@ def make_patch(running: str, intended: str, family: SyntaxFamily) -> Patch:
     one renderer: a line that only one of them writes is a difference, but for buffer sizes, which
     are equal in kbytes and in mbytes.
     """
-    old, new = (parse_tree(text) for text in (running, intended))
+    left = narrowed(running, intended)
+    old, new = parse_tree(left.before), parse_tree(left.after)
     if old == new:
         return Patch((), ())
     make = _engine(family)
     was, will = _rows(old), _rows(new)
-    if IN_MBYTES in running or IN_MBYTES in intended:
+    if IN_MBYTES in left.before or IN_MBYTES in left.after:
         will = _spelled_as(was, will)
     return Patch(_commands(make, was, will, family), _commands(make, will, was, family))
 
@@ -188,12 +191,19 @@ def _rulebooks() -> RulebookProvider:
     from annet.rulebook import DefaultRulebookProvider  # noqa: PLC0415 - 0.2 s and 45 MB that only a patch needs
 
     class Rulebooks(DefaultRulebookProvider):  # type: ignore[misc]  # mypy does not follow annet
-        """annet's provider without its look into a home directory."""
+        """annet's provider without its look into a home directory, and without dialogs."""
 
         def __init__(self) -> None:
             self.rulebook_module = RULEBOOK
             self._rulebook_cache: dict[Any, Any] = {}
             self._rulebook_text_cache: dict[Any, Any] = {}
+
+        def get_rulebook(self, hw: HardwareView) -> dict[str, Any]:
+            path = {"rulebook_path": f"{RULEBOOK}.{hw.vendor}", "vendor": hw.vendor, "hw": hw}
+            return {
+                part: self._get_rulebook_by_extension(extension=extension, **path)
+                for part, extension in (("patching", "rul"), ("ordering", "order"))
+            }
 
     hardware_connector.set(AnnetHardwareProvider)
     return Rulebooks()

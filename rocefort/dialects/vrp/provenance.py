@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
-from rocefort.dialects.vrp.parse import Parsed, places_in
+from rocefort.dialects.vrp.narrowed import Narrowed, narrowed
+from rocefort.dialects.vrp.said import said
 from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
 
 _Missing = tuple[tuple[str, ...], ConfigLine, int]  # views, line, number of the line above it
@@ -26,23 +28,26 @@ class Line:
     others: tuple[str, ...] = ()
 
 
-def changed_lines(before: str, after: str, will: Parsed) -> Iterator[Line]:
+def changed_lines(before: str, after: str) -> tuple[Line, ...]:
     """Lines of the second text that the first has not, then those that only the first has.
 
-    will: what the second says, for `parse` knows which field each line is of; the first is read
-    only where a line of it goes.
+    Either is read only where a line of it comes or goes, and once for all switches that change by
+    the same lines. Raises as `parse` does.
     """
-    old, new = parse_tree(before), parse_tree(after)
-    yield from _lines(tuple(_missing(new, old, (), 0)), will.lines, added=True)
-    gone = tuple(_missing(old, new, (), 0))
-    if gone:
-        yield from _lines(gone, places_in(before, "the text before"), added=False)
+    return _changed(narrowed(before, after))
 
 
-def _lines(
-    lines: tuple[_Missing, ...], places: Mapping[str, int], *, added: bool
-) -> Iterator[Line]:
-    paths = _paths(places)
+@lru_cache(maxsize=1024)
+def _changed(left: Narrowed) -> tuple[Line, ...]:
+    old, new = parse_tree(left.before), parse_tree(left.after)
+    return (
+        *_lines(tuple(_missing(new, old, (), 0)), left.after, added=True),
+        *_lines(tuple(_missing(old, new, (), 0)), left.before, added=False),
+    )
+
+
+def _lines(lines: tuple[_Missing, ...], text: str, *, added: bool) -> Iterator[Line]:
+    paths = _paths(said(text).lines) if lines else {}
     for views, line, number in lines:
         first = line.children[0].number if line.children else number  # of a view that says nothing
         path, *others = paths.get(line.number) or paths.get(first) or paths.get(number) or [""]

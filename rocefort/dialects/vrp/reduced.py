@@ -49,12 +49,12 @@ def _rows(
     *,
     keep_applied: bool,
 ) -> Iterator[tuple[str, ConfigRows]]:
-    words = {_word(row) for row in changed}
+    words = {first_word(row) for row in changed}
     for row, below in rows.items():
         if row in alike:
             yield row, _without(below, alike[row])
         elif not row.startswith(INTERFACE):
-            if _word(row) in words:
+            if first_word(row) in words:
                 yield row, below
         elif row in changed:
             yield row, _lines(below, other.get(row, OrderedDict()))
@@ -64,8 +64,8 @@ def _rows(
 
 def _lines(below: ConfigRows, other: ConfigRows) -> ConfigRows:
     """Rows of an interface whose first word differs in some row."""
-    words = {_word(row) for row in _changed(below, other)}
-    kept = ((row, lower) for row, lower in below.items() if _word(row) in words)
+    words = {first_word(row) for row in _changed(below, other)}
+    kept = ((row, lower) for row, lower in below.items() if first_word(row) in words)
     return OrderedDict(kept)
 
 
@@ -78,9 +78,9 @@ def _alike(below: ConfigRows, other: ConfigRows) -> set[str]:
 def _without(below: ConfigRows, alike: Container[str]) -> ConfigRows:
     """Rows of a BGP process without those of some peers and groups."""
     return OrderedDict(
-        (row, OrderedDict((r, rest) for r, rest in lower.items() if _speaker(r) not in alike))
+        (row, OrderedDict((r, rest) for r, rest in lower.items() if speaker(r) not in alike))
         for row, lower in below.items()
-        if _speaker(row) not in alike
+        if speaker(row) not in alike
     )
 
 
@@ -88,14 +88,14 @@ def _by_speaker(below: ConfigRows) -> dict[str, list[tuple[str, str]]]:
     """Rows of each peer and group with the family that they stand in."""
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for row, lower in below.items():
-        found[_speaker(row)].append(("", row))
+        found[speaker(row)].append(("", row))
         for inner in lower:
-            found[_speaker(inner)].append((row, inner))
+            found[speaker(inner)].append((row, inner))
     return found
 
 
 @lru_cache(maxsize=16384)  # four times for a patch and its way back, and switches repeat them
-def _speaker(row: str) -> str:
+def speaker(row: str) -> str:
     """Name of the peer or group that a row of a BGP process is about; empty: of none."""
     words = row.removeprefix("undo ").split(" ", 2)
     return words[1] if words[0] in SPEAKERS and words[1:] else ""
@@ -121,12 +121,13 @@ def _changed(was: ConfigRows, will: ConfigRows) -> set[str]:
 def _by_word(rows: Iterable[str]) -> dict[str, list[str]]:
     words: dict[str, list[str]] = defaultdict(list)
     for row in rows:
-        words[_word(row)].append(row)
+        words[first_word(row)].append(row)
     return words
 
 
 @lru_cache(maxsize=16384)  # ports and switches repeat most of their lines word for word
-def _word(row: str) -> str:
+def first_word(row: str) -> str:
+    """The word by which rules of the rulebook take rows together."""
     word = row.removeprefix("undo ").partition(" ")[0]
     return TOGETHER.get(word, word)
 

@@ -14,7 +14,7 @@ from functools import cache
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFound
 
 from rocefort.dialects.vrp.names import interface_name, is_address, ranges
-from rocefort.dialects.vrp.once import Once
+from rocefort.dialects.vrp.once import Each, Once
 from rocefort.errors import BadInput, Problem
 from rocefort.models.base import Frozen
 from rocefort.models.bond import MANUAL, NO_BOND
@@ -92,7 +92,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        extensions=[Once],
+        extensions=[Once, Each],
         auto_reload=False,
         finalize=_argument,
         autoescape=False,  # noqa: S701 - the output is no HTML; _argument guards every value

@@ -27,7 +27,7 @@ class Asked(Protocol):
         """Its BGP states of this moment."""
 
 
-Show = Callable[[Asked, Mapping[str, str]], str]
+Show = Callable[[Asked, Mapping[str, str]], str | None]  # None: a parameter names nothing
 
 # Format -> what it prints. Only a format's parameters reach the function, by their names.
 _STATES: Mapping[str, Show] = {
@@ -80,13 +80,16 @@ _STATES: Mapping[str, Show] = {
     "display qos queue statistics interface <interface>": lambda asked, params: queues.statistics(
         asked.switch, params["interface"]
     ),
+    "display qos queue statistics slot <word>": lambda asked, params: queues.slot_statistics(
+        asked.switch, params["word"]
+    ),
 }
 
 
 def _or_error(show: Show) -> Show:
     """Show, or say in one line what of the running configuration this emulator cannot read."""
 
-    def shown(asked: Asked, params: Mapping[str, str]) -> str:
+    def shown(asked: Asked, params: Mapping[str, str]) -> str | None:
         try:
             return show(asked, params)
         except BadInput as error:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rocefort.dialects.vrp.interpret import Lines
+from rocefort.lab.checking import MAX_PFC_PROFILES
 from rocefort.lab.show.asked import NO_INTERFACE, behind_of, interface_of
-from rocefort.lab.switch import MAX_PFC_PROFILES, EmulatedSwitch
+from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.hardware import SyntaxFamily
 
 BUILT_IN_QUEUE = 3
@@ -44,7 +45,7 @@ def dcb(switch: EmulatedSwitch) -> str:
         words = text.split()
         profile = words[3] if len(words) > 3 and words[3] != "mode" else "default"
         state = "SUCCEED(A)" if text.endswith("mode auto") else "ENABLE(M)"
-        rows.append(f"{name:<17} {profile:<13} {state:<11} {'-':<11} {'-':<10} -")
+        rows.append(f"{name:<17} {profile:<12} {state:<11} {'-':<11} {'-':<10} -")
     head = "Interface         PFC Name     PFC Status  ETS Name    ETS Status App-Profile"
     return "\n".join(["M:Manual;    A:Auto", rule, head, rule, *rows, rule])
 

@@ -11,6 +11,7 @@ from rocefort.lab.behind import AiEcnState
 from rocefort.lab.show.asked import NO_INTERFACE, behind_of, interface_of
 from rocefort.lab.switch import EmulatedSwitch
 
+SLOT = "1"  # the only one of a switch with fixed ports
 QUEUE_RULE = " " + "-" * 94
 QUEUE_HEAD = (
     " Queue   CIR/PIR              Passed     Pass Rate"
@@ -37,9 +38,29 @@ ECN_HEAD = (
 
 
 def statistics(switch: EmulatedSwitch, interface: str) -> str:
-    """`display qos queue statistics interface X`; an interface without queues shows no rows."""
+    """`display qos queue statistics interface X`; an interface without queues shows no rows.
+
+    Without the line above the head that `slot` has: V300R023C00 configuration guide, examples for
+    queue shaping.
+    """
     if interface_of(switch, interface) is None:
         return NO_INTERFACE
+    return "\n".join([QUEUE_HEAD, QUEUE_RULE, *_queue_rows(switch, interface)])
+
+
+def slot_statistics(switch: EmulatedSwitch, slot: str) -> str | None:
+    """`display qos queue statistics slot N`: every port, each under its name; None: no slot."""
+    if slot != SLOT:
+        return None
+    rows: list[str] = []
+    for state in behind_of(switch).interfaces(switch.name):
+        if queues := _queue_rows(switch, state.name):
+            title = f" Queue statistics info: interface {state.name}"
+            rows += [title, QUEUE_RULE, QUEUE_HEAD, QUEUE_RULE, *queues]
+    return "\n".join(rows)
+
+
+def _queue_rows(switch: EmulatedSwitch, interface: str) -> list[str]:
     rows: list[str] = []
     for state in behind_of(switch).queues(switch.name, interface):
         rows += [
@@ -53,7 +74,7 @@ def statistics(switch: EmulatedSwitch, interface: str) -> str:
             ),
             QUEUE_RULE,
         ]
-    return "\n".join([QUEUE_HEAD, QUEUE_RULE, *rows])
+    return rows
 
 
 def ai_ecn(switch: EmulatedSwitch, interface: str | None = None) -> str:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import date
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from rocefort.models.network import Network
-from rocefort.validators.routing import analyse
+from rocefort.errors import Refused
+from rocefort.models.bgp import Bgp
+from rocefort.models.network import End, Network
+from rocefort.models.static import StaticRoute
+from rocefort.validators.change_verification import change_of, change_since, standing
+from rocefort.validators.failures import count_singles, single_failures
+from rocefort.validators.routing import Solution, analyse
+from rocefort.validators.verification import verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Clos = Callable[..., Network]
-    Edits = dict[str, Callable[..., Network]]
+    from rocefort.models.routing import RoutingState
 
 
 @pytest.mark.parametrize(
@@ -103,3 +111,225 @@ def without_node(network: Network, name: str) -> Network:
             "segments": tuple(s for s in network.segments or () if s.leaf != name),
         }
     )
+
+
+Clos = Callable[..., Network]
+Edits = dict[str, Callable[..., Network]]
+Change = tuple[str, int, int]  # what, and two numbers of switches that it is about
+TODAY = date(2026, 1, 1)
+
+
+def changed(network: Network, edits: Edits, change: Change) -> Network:
+    """A version with something changed; as it is where what it is about is gone."""
+    what, a, b = change
+    name = f"spine{min(b, 2)}" if what == "spine gone" else f"leaf{a}"
+    if name not in network.by_name:
+        return network
+    if what.endswith(" gone") and what != "peer gone":
+        return without_node(network, name)
+    if what in AROUND:
+        return changed_around(network, name, what, b)
+    bgp = network.by_name[name].device.bgp
+    peer = bgp.peers[b % len(bgp.peers)].address if bgp and bgp.peers else None
+    return (
+        network if bgp is None or peer is None else TEXT[what](network, edits, name, b, bgp, peer)
+    )
+
+
+def announced(
+    network: Network, edits: Edits, name: str, b: int, bgp: Bgp, _: IPv4Address
+) -> Network:
+    """Another network, or one less."""
+    more = IPv4Network(f"10.{b}.10.0/{23 + b}")
+    return edits["bgp"](network, name, networks=(*bgp.networks[:1], more))
+
+
+def static(network: Network, edits: Edits, name: str, b: int, _: Bgp, peer: IPv4Address) -> Network:
+    """To nowhere, or to a spine, from where it may come back."""
+    route = StaticRoute(prefix=IPv4Network(f"10.{b}.10.0/24"), next_hop=None if b == 3 else peer)
+    return edits["device"](network, name, static_routes=(route,))
+
+
+def shut(network: Network, edits: Edits, name: str, b: int, _: Bgp, __: IPv4Address) -> Network:
+    """An uplink, where there is one of that number."""
+    port = f"100GE1/0/{min(b, 2)}"
+    known = network.by_name[name].device.by_interface
+    return edits["port"](network, name, port, enabled=False) if port in known else network
+
+
+def gateway(network: Network, edits: Edits, name: str, b: int, _: Bgp, __: IPv4Address) -> Network:
+    """Another address, perhaps that of another leaf."""
+    address = IPv4Interface(f"10.{b}.10.{b}/24")
+    return edits["port"](network, name, "Vlanif10", addresses=(address,))
+
+
+TEXT: dict[str, Callable[[Network, Edits, str, int, Bgp, IPv4Address], Network]] = {
+    "as": lambda n, e, name, b, *_: e["bgp"](n, name, asn=65200 + b),
+    "twin as": lambda n, e, name, b, *_: twin(n, e, name, 65100 + b),
+    "paths": lambda n, e, name, b, *_: e["bgp"](n, name, maximum_paths=b, as_path_relax=b == 2),
+    "session": lambda n, e, name, *more: e["peer"](n, name, str(more[-1]), asn=65999),
+    "peer gone": lambda n, e, name, *more: e["drop_peer"](n, name, str(more[-1])),
+    "hidden": lambda n, e, name, b, *_: e["hide"](n, name, f"10.{b}.10.0/24"),
+    "no VLAN": lambda n, e, name, *_: e["device"](n, name, vlans=()),
+    "port": lambda n, e, name, b, *_: e["port"](n, name, "25GE1/0/1", description=f"to {b}"),
+    "announced": announced,
+    "static": static,
+    "shut": shut,
+    "gateway": gateway,
+}
+AROUND = ["uncabled", "segment", "other port", "other leaf", "address", "renamed"]
+
+
+def changed_around(network: Network, leaf: str, what: str, b: int) -> Network:
+    """Something beside the text of the switches is changed."""
+    servers = list(network.servers or ())
+    own = next((n for n, server in enumerate(servers) if server.port.device == leaf), None)
+    if what == "uncabled":
+        links = (x for x in network.links or () if (x.a.device, x.b.device) != (f"spine{b}", leaf))
+        return network.model_copy(update={"links": tuple(links)})
+    if what == "segment":
+        segments = tuple(
+            s.model_copy(update={"vlan": 10 + b}) if s.leaf == leaf else s
+            for s in network.segments or ()
+        )
+        return network.model_copy(update={"segments": segments})
+    if own is None or (what == "other leaf" and f"leaf{b}" not in network.by_name):
+        return network
+    address = servers[own].address
+    update: dict[str, dict[str, object]] = {
+        "other port": {"port": End(device=leaf, interface=f"25GE1/0/{b}")},
+        "other leaf": {"port": End(device=f"leaf{b}", interface="25GE1/0/2")},
+        "address": {"address": IPv4Interface((int(address.network[0]) + b, 24))},
+        "renamed": {"name": f"a{b}", "segment": "storage"},
+    }
+    servers[own] = servers[own].model_copy(update=update[what])
+    return network.model_copy(update={"servers": tuple(servers)})
+
+
+def twin(network: Network, edits: Edits, name: str, asn: int) -> Network:
+    """A leaf gets an AS, and its peers know it."""
+    device = network.by_name[name].device
+    own = {address.ip for interface in device.interfaces for address in interface.addresses}
+    for node in network.nodes:
+        for peer in node.device.bgp.peers if node.device.bgp else ():
+            if peer.address in own:
+                network = edits["peer"](network, node.name, str(peer.address), asn=asn)
+    return edits["bgp"](network, name, asn=asn)
+
+
+CHANGES = st.lists(
+    st.tuples(
+        st.sampled_from(["spine gone", "leaf gone", *TEXT, *AROUND]),
+        st.integers(1, 3),
+        st.integers(1, 3),
+    ),
+    max_size=3,
+)
+FABRICS = st.tuples(
+    st.integers(1, 2), st.integers(2, 3), st.integers(1, 2), st.integers(1, 2), st.booleans()
+)
+
+
+def sharing(network: Network, other: Network) -> Network:
+    """With the very nodes of another version where they are equal, as a review has them."""
+    known = other.by_name
+    nodes = tuple(known[n.name] if known.get(n.name) == n else n for n in network.nodes)
+    return network.model_copy(update={"nodes": nodes})
+
+
+def solved(network: Network, near: Solution | None = None) -> Solution | str:
+    """A solution with all its answers, or why there is none."""
+    try:
+        solution = analyse(network, near=near)
+        assert solution.state.engine
+    except Refused as refused:
+        return str(refused)
+    return solution
+
+
+def same(beside: Solution, alone: Solution) -> None:
+    """Everything that is known of a version, however it came to be known."""
+    assert beside.underlay == alone.underlay
+    assert beside.sessions == alone.sessions
+    assert beside.routing == alone.routing
+    assert [g.selections for g in beside.classes] == [g.selections for g in alone.classes]
+    assert len(beside.state.routes) == len(tuple(alone.state.routes))
+    assert beside.state == alone.state
+    assert tuple(beside.state.routes) == tuple(alone.state.routes)
+    assert (beside.bgp, beside.rows) == (alone.bgp, alone.rows)
+    assert (beside.widths, beside.width_counts) == (alone.widths, alone.width_counts)
+    assert beside.trips.attachments == alone.trips.attachments
+    assert beside.flows == alone.flows
+    servers = [*beside.trips.attachments.values()]
+    for there in servers:
+        for here in servers:
+            stops = (one.trips.forwarder for one in (beside, alone))
+            assert len({here.stop(there, forwarder) for forwarder in stops}) == 1
+
+
+@given(FABRICS, CHANGES, CHANGES)
+@settings(max_examples=100, deadline=None)
+def test_two_versions_have_the_answers_that_each_has_alone(
+    clos: Clos, edits: Edits, shape: tuple[int, ...], first: list[Change], second: list[Change]
+) -> None:
+    one = clos(*shape)
+    for change in first:
+        one = changed(one, edits, change)
+    other = one
+    for change in second:
+        other = changed(other, edits, change)
+    other = sharing(other, one)
+    for base, head in ((one, other), (other, one)):
+        now = solved(head)
+        if isinstance(now, str):
+            continue
+        alone, beside = solved(base), solved(base, now)
+        if isinstance(beside, str):
+            assert beside == alone
+            continue
+        assert isinstance(alone, Solution)
+        same(beside, alone)
+        reports = [verify(base, one.state, solution=one, today=TODAY) for one in (beside, alone)]
+        assert reports[0] == reports[1]
+        both = standing(base, head)
+        told = change_since(beside, now.state, now, both)
+        assert told == change_of(eager(alone), eager(now), both)
+        assert count_singles(base, beside) == len(single_failures(base, beside))
+
+
+def eager(solution: Solution) -> RoutingState:
+    """Its answers with every route made."""
+    return solution.state.model_copy(update={"routes": tuple(solution.state.routes)})
+
+
+@given(FABRICS, CHANGES, st.data())
+@settings(max_examples=60, deadline=None)
+def test_groups_settle_as_everybody_does_who_is_asked(
+    clos: Clos, edits: Edits, shape: tuple[int, ...], changes: list[Change], data: st.DataObject
+) -> None:
+    network = clos(*shape)
+    for change in changes:
+        network = changed(network, edits, change)
+    found = solved(network)
+    if isinstance(found, str):
+        return
+    graph, speakers = found.routing.graph, found.routing.speakers
+    numbers = range(len(speakers.names))
+    origins = sorted(data.draw(st.sets(st.sampled_from(numbers), max_size=3)) if numbers else ())
+    denied = data.draw(st.integers(0, 2 ** len(found.routing.policies)))
+    cases = [(origins, denied)]
+    cases += [([speakers.numbers[n] for n in sorted(g.origins)], g.denied) for g in found.classes]
+    for known, policies in cases:
+        settled = speakers.groups.settle(known, policies)
+        truth = graph.spread(known, policies)
+        assert settled.table == truth
+        assert [settled.sent(number) for number in numbers] == truth.sent
+    for prefix, widths in found.widths.items():
+        dense = {r.device: r.width for r in found.state.routes if r.prefix == prefix}
+        assert dict(widths) == dense
+        assert len(widths) == len(dense)
+        names = frozenset(network.by_name)
+        for least in range(1, 5):
+            assert widths.at_least(least) == sum(width >= least for width in dense.values())
+            few = {name for name in names if dense.get(name, 0) < least}
+            assert widths.fewer(least, names) == few

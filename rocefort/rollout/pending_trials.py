@@ -1,0 +1,49 @@
+"""Trials that run on switches while somebody plans: of which run, and what to do about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from rocefort.errors import RocefortError
+from rocefort.models.wording import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A trial that a switch says is running.
+
+    plan, run: as far as a switch is told them; empty where no run of Rocefort began it.
+    """
+
+    left_s: int
+    plan: str = ""
+    run: str = ""
+
+
+def trial_notes(found: Mapping[str, Pending | RocefortError | None]) -> Iterator[str]:
+    """A sentence for each run that has switches on trial, and for each switch that does not tell.
+
+    found: by switch, None where none is on trial.
+    """
+    told: dict[tuple[str, str], dict[str, int]] = {}
+    for name, one in found.items():
+        if isinstance(one, Pending):
+            told.setdefault((one.plan, one.run), {})[name] = one.left_s
+    for (plan, run), left in told.items():
+        whose = f"for plan {plan}, run {run}" if run else "that no run of Rocefort began"
+        yield (
+            f"{', '.join(left)}: {counted(len(left), 'switch')} on a trial {whose}, at most "
+            f"{max(left.values())} s left, so what is planned against may not stay; "
+            f"{_way_out(run)}, then plan again"
+        )
+    yield from (str(one) for one in found.values() if isinstance(one, RocefortError))
+
+
+def _way_out(run: str) -> str:
+    if run:
+        return (
+            "`rocefort resume` with that plan goes on with it, `rocefort abort` and then "
+            "`rocefort resume` takes it back"
+        )
+    return "wait for its timer, or confirm or abort it on the switch"

@@ -1,0 +1,49 @@
+"""Steps of `capacity`: the demand of a facility, by the fabric's text, against what it carries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocefort.design.demand import demand_beside, load_demand
+from rocefort.models.capacity import Capacity
+from rocefort.models.demand import Demand
+from rocefort.models.network import Network
+from rocefort.steps.fabric.judging import Subject, subject_of
+from rocefort.validators.capacity import capacity
+from rocefort.validators.routing import Solution
+
+
+@dataclass(frozen=True)
+class Given:
+    """A demand, and the file that it was read from; none: neither named nor beside the fabric."""
+
+    demand: Demand | None = None
+    file: str = ""
+
+
+def demand_of(fabric: Path | None, named: Path | None, network: Network) -> Given:
+    """The demand that is named, or the one beside the fabric; raises as `load_demand` does."""
+    path = named or (demand_beside(fabric) if fabric else None)
+    if path is None:
+        return Given()
+    return Given(load_demand(path, network).demand, str(path))
+
+
+def judge_capacity(fabric: Path, named: Path | None, scope: str | None = None) -> Capacity:
+    """Hold a demand against a fabric; what is judged is what ships. scope: of failures."""
+    subject = subject_of(fabric, None)
+    return capacity_of(subject, demand_of(fabric, named, subject.network), scope=scope)
+
+
+def capacity_of(
+    subject: Subject,
+    given: Given,
+    solution: Solution | None = None,
+    scope: str | None = None,
+) -> Capacity:
+    """Hold a demand against what was read; solution: of the routing engine, if it is there."""
+    found = capacity(subject.network, given.demand, subject.sources, solution, scope)
+    if found.asked is None:
+        return found
+    return found.model_copy(update={"asked": found.asked.model_copy(update={"file": given.file})})

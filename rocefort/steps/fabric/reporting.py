@@ -1,0 +1,150 @@
+"""Steps of reporting: a Report in every format, and the page that shows a whole fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rocefort.dialects.vrp.parse import parse, sources_of
+from rocefort.models.finding import Report
+from rocefort.models.network import Network, Node, Position, Sources
+from rocefort.reports.as_json import as_json
+from rocefort.reports.junit import as_junit
+from rocefort.reports.markdown import as_markdown
+from rocefort.reports.page import page
+from rocefort.reports.page_content import DeviceBudget, PageContent, PortBudget
+from rocefort.reports.rule_text import RuleText
+from rocefort.reports.sarif import as_sarif
+from rocefort.reports.terminal import as_text
+from rocefort.steps.fabric.capacity import Given, capacity_of
+from rocefort.steps.fabric.failing import study_failures
+from rocefort.steps.fabric.judging import Subject, write_files
+from rocefort.validators import check, every_rule, titles
+from rocefort.validators.answers import ANSWERS
+from rocefort.validators.answers import FAMILIES as ANSWERED_FAMILIES
+from rocefort.validators.budget import PortDemand, port_demands
+from rocefort.validators.failure_verification import verify_failures
+from rocefort.validators.live import LIVE_FAMILIES
+from rocefort.validators.routing import analyse
+from rocefort.validators.rules import FAMILIES
+from rocefort.validators.verification import verify
+
+PAGE = "index.html"
+# In the order in which rules are told: the state of switches is last.
+RULE_FAMILIES = FAMILIES | ANSWERED_FAMILIES | LIVE_FAMILIES
+
+
+def rule_texts() -> tuple[RuleText, ...]:
+    """Words of all rules, those of verification among them."""
+    told = {
+        rule.id: RuleText(
+            id=rule.id,
+            title=rule.title,
+            severity=rule.severity,
+            explanation=rule.explanation,
+            source=rule.source,
+        )
+        for rule in every_rule()
+    }
+    others = [
+        RuleText(
+            id=name,
+            title=title,
+            severity=ANSWERS[name].severity,
+            explanation=ANSWERS[name].explanation,
+            source=ANSWERS[name].source,
+        )
+        for name, title in titles().items()
+        if name not in told
+    ]
+    return tuple(sorted((*told.values(), *others), key=_by_family))
+
+
+def _by_family(rule: RuleText) -> tuple[int, str]:
+    return list(RULE_FAMILIES).index(rule.id[:3]), rule.id
+
+
+def written(report: Report, form: str, subject: str, *, colour: bool = False) -> str:
+    """A report in a format by name: text, json, sarif, junit, markdown.
+
+    subject: the file that a finding without a line is about; colour: of text, for a terminal.
+    """
+    if form == "sarif":
+        return as_sarif(report, rule_texts(), subject=subject)
+    if form == "junit":
+        return as_junit(report, rule_texts())
+    if form == "markdown":
+        return as_markdown(report, titles())
+    return as_json(report) if form == "json" else as_text(report, titles(), colour=colour)
+
+
+def fabric_page(subject: Subject, given: Given | None = None) -> str:
+    """The page of a fabric: drawn, judged, verified by the embedded engine, with every text.
+
+    given: a demand, which is held against it.
+    """
+    network = subject.network
+    solution = analyse(network, subject.sources)
+    failing = study_failures(subject, None, solution)
+
+    def judged(sources: Sources) -> Report:
+        report = check(network, sources).joined(verify(network, solution.state, sources, solution))
+        study = failing.study
+        return report.joined(verify_failures(network, study, sources)) if study else report
+
+    texts: dict[str, Position] = {}
+    for name, text in subject.texts.items():
+        texts |= sources_of(parse(text, f"{name}.cfg"), f"{name}.cfg")
+    return page(
+        PageContent(
+            network=network,
+            report=judged(subject.sources),
+            texts=subject.texts,
+            text_report=judged(Sources(texts)),
+            routing=solution.state,
+            budgets=_budgets(network),
+            titles=titles(),
+            failures=failing.study,
+            failures_note=failing.note,
+            capacity=capacity_of(subject, given, solution) if given and given.demand else None,
+        )
+    )
+
+
+def write_page(text: str, directory: Path) -> Path:
+    """Write the page, whole or not at all."""
+    (path,) = write_files({PAGE: text}, directory)
+    return path
+
+
+def _budgets(network: Network) -> tuple[DeviceBudget, ...]:
+    demands = port_demands(network)
+    return tuple(_budget(node, demands.get(node.name, ())) for node in network.nodes)
+
+
+def _budget(node: Node, demands: Sequence[PortDemand]) -> DeviceBudget:
+    fact = node.hardware.buffer_kbytes if node.hardware else None
+    return DeviceBudget(
+        device=node.name,
+        buffer_kbytes=fact.value if fact else None,
+        buffer_confirmed=fact.confirmed if fact else True,
+        buffer_source=fact.source if fact else "",
+        xoff_kbytes=_sum([demand.xoff_kbytes for demand in demands]),
+        headroom_kbytes=_sum([demand.kept_kbytes for demand in demands]),
+        ports=tuple(
+            PortBudget(
+                interface=demand.port.end.interface,
+                speed_gbps=demand.port.speed_gbps,
+                cable_m=demand.port.cable_m,
+                xoff_kbytes=demand.xoff_kbytes,
+                headroom_kbytes=demand.headroom_kbytes,
+                needed_kbytes=demand.needed_kbytes,
+            )
+            for demand in demands
+        ),
+    )
+
+
+def _sum(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None

@@ -1,0 +1,201 @@
+"""Steps of `lab chaos`: break a running lab by a seed, judge it after each step, and mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from random import Random
+from time import monotonic
+
+from rocefort.errors import Refused, ServiceFailed
+from rocefort.lab.twin.breaking import Broken, break_lab, mend_lab
+from rocefort.lab.twin.twin import Twin
+from rocefort.models.lab_trials import Chaos, ChaosStep
+from rocefort.models.network import Network
+from rocefort.models.wording import counted
+from rocefort.steps.lab.network import (
+    Verdict,
+    await_law,
+    detection_s,
+    require_mended,
+    running_network,
+    timers_of,
+)
+
+PATIENCE_S = 180.0  # beside the time that a silent peer has: BGP tries again every 120 s
+FEWEST_CABLES = 2
+TWO = 0.4  # of the rounds break a second thing
+Fault = tuple[str, str]
+Say = Callable[[Chaos], None]
+OF_NODES = ("node-down", "silent-node", "bgpd-killed")
+OF_PORTS = ("link-down", "silent-loss", "silent-loss=1", "ce-mark")
+# Alone in their round: on a slow or narrow port BGP may not get across what another fault changes.
+ALONE = ("wrong-cable", "wrong-mtu", "rate-limit")
+OF_LINES = (
+    "refuse-line @vlan batch",
+    "fail-commit",
+    "full-flash",
+    "hang @commit*1",
+    "drop-session-on-commit",
+    "lie-ok @commit*1",
+    "refuse-login",
+    "wrong-host-key",
+    "input-errors",
+)
+GROUPS = (OF_NODES, OF_PORTS, ALONE, OF_LINES)
+WITH_ANOTHER = (OF_NODES, OF_PORTS, OF_LINES)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Draws faults of a fabric; the same seed draws the same ones, however long each takes."""
+
+    network: Network
+    random: Random
+
+    def rounds(self) -> Iterator[tuple[Fault, ...]]:
+        """What is broken together, then mended; without end."""
+        while True:
+            first = self._fault(GROUPS)
+            second = None
+            if self.random.random() < TWO and first[0] not in ALONE:
+                second = self._fault(WITH_ANOTHER)
+            apart = second is not None and not self._touched(first) & self._touched(second)
+            yield (first, second) if second is not None and apart else (first,)
+
+    def _fault(self, groups: Sequence[Sequence[str]]) -> Fault:
+        kind = self.random.choice(self.random.choice(groups))
+        if kind in OF_NODES:
+            speaking = [n.name for n in self.network.nodes if n.device.bgp is not None]
+            return kind, self.random.choice(speaking)
+        if kind in OF_LINES:
+            return self._of_line(kind)
+        if kind == "wrong-cable":
+            return kind, ",".join(self._ports(2))
+        fault, equals, value = kind.partition("=")
+        return fault, self._ports(1)[0] + equals + value
+
+    def _ports(self, number: int) -> list[str]:
+        links = self.random.sample(self.network.links or (), number)
+        return [f"{link.a.device}:{link.a.interface}" for link in links]
+
+    def _of_line(self, kind: str) -> Fault:
+        fault, _, what = kind.partition(" ")
+        if fault == "input-errors":
+            node, _, port = self._ports(1)[0].partition(":")
+            return fault, f"{node}@{port}={self.random.randint(1, 1000)}/s"
+        own = [node.name for node in self.network.nodes if node.hardware is not None]
+        return fault, self.random.choice(own) + what
+
+    def _touched(self, fault: Fault) -> set[str]:
+        """Switches at either end of what is broken."""
+        node, _, port = fault[1].partition("=")[0].partition("@")[0].partition(":")
+        far = {
+            end.device
+            for link in self.network.links or ()
+            for end in (link.a, link.b)
+            if port and (node, port) in {(e.device, e.interface) for e in (link.a, link.b)}
+        }
+        return {node} | far
+
+
+@dataclass
+class Running:
+    """A chaos that is under way; say: is told after each step."""
+
+    twin: Twin
+    network: Network
+    chaos: Chaos
+    stop: Callable[[], bool]
+    say: Say
+    begun: float = field(default_factory=monotonic)
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def all(self, seed: int) -> None:
+        """Round by round, until the time is over, somebody stops it, or the law does not hold."""
+        for faults in Drawing(self.network, Random(seed)).rounds():  # noqa: S311 - no secret
+            if self.stop() or monotonic() - self.begun > self.chaos.minutes * 60:
+                return
+            self._round(faults)
+            if self.chaos.failed:
+                self._stopped("the law did not hold")
+                return
+
+    def _round(self, faults: Sequence[Fault]) -> None:
+        broken: list[Broken] = []
+        for fault, where in faults:
+            if self.stop() or self.chaos.failed:
+                break
+            at = monotonic()
+            broken.append(break_lab(self.twin.registry, self.twin.record.name, fault, where))
+            self._judge(at, f"broken: {fault} {where}", broken)
+        at = monotonic()
+        mended = mend_lab(self.twin.registry, self.twin.record.name)
+        self._judge(at, f"mended: {counted(len(mended), 'fault')}", ())
+
+    def _judge(self, at: float, done: str, broken: Sequence[Broken]) -> None:
+        limit = self.chaos.deadline_s
+        verdict = await_law(self.twin, self.network, broken, limit, self.stop)
+        if self.stop() and not verdict.holds and verdict.seconds < limit:
+            done, verdict = f"{done} (not judged: stopped)", Verdict(verdict.nothing, 0)
+        different = verdict.opinions.differences
+        step = ChaosStep(
+            number=next(self.numbers),
+            at_s=at - self.begun,
+            done=done,
+            compared=verdict.opinions.compared,
+            differing=len(different),
+            took_s=verdict.seconds,
+            first=str(different[0]) if different else "",
+        )
+        self._add(steps=(*self.chaos.steps, step))
+
+    def _stopped(self, why: str) -> None:
+        self._add(stopped=why)
+
+    def _add(self, **changes: object) -> None:
+        self.chaos = self.chaos.model_copy(update=changes)
+        self.say(self.chaos)
+
+    def mend(self) -> None:
+        """Leave nothing broken, and see that the lab is whole."""
+        mend_lab(self.twin.registry, self.twin.record.name)
+        if self.stop():
+            self._stopped("asked to")
+        verdict = await_law(self.twin, self.network, (), self.chaos.deadline_s)
+        if not verdict.holds and not self.chaos.failed:
+            what = f"is mended and not whole: {verdict.opinions.differences[0]}"
+            raise ServiceFailed(what, where=self.twin.record.name)
+
+
+def run_chaos(twin: Twin, seed: int, minutes: float, stop: Callable[[], bool], say: Say) -> Chaos:
+    """Break and mend a lab by a seed for some minutes; whatever happens, it ends mended.
+
+    Raises Refused where something is broken already, the lab has no command lines, or fewer than
+    two cables between switches, ServiceFailed where it is not whole at the begin.
+    """
+    require_mended(twin)
+    network = running_network(twin)
+    if len(network.links or ()) < FEWEST_CABLES:
+        what = "has fewer than two cables between switches: too few to swap or to lose"
+        raise Refused(what, where=twin.record.name)
+    deadline = PATIENCE_S + detection_s(twin)
+    first = await_law(twin, network, (), deadline)
+    if not first.holds:
+        what = f"is not whole before anything is broken: {first.opinions.differences[0]}"
+        raise ServiceFailed(what, where=twin.record.name)
+    begin = Chaos(
+        lab=twin.record.name,
+        seed=seed,
+        minutes=minutes,
+        deadline_s=deadline,
+        timers=tuple(sorted(map(str, timers_of(twin)))),
+    )
+    running = Running(twin, network, begin, stop, say)
+    say(begin)
+    try:
+        running.all(seed)
+    finally:
+        running.mend()
+    return running.chaos

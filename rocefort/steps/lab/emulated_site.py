@@ -1,0 +1,204 @@
+"""The whole fabric of a Network on this machine: emulated switches, servers that replay runs.
+
+Joins the lab to the state behind it (`lab_model.py`) and to the fleet (a connections file that
+`plan` and `apply` take like any site's).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocefort.dialects.vrp.interpret import forget_lines
+from rocefort.dialects.vrp.kept import whole_tree
+from rocefort.dialects.vrp.secrets import as_saved
+from rocefort.errors import Refused
+from rocefort.fleet.connections import Access, Connections, ServerAccess, save_connections
+from rocefort.fleet.ssh_exec import guarded_words
+from rocefort.lab.deeds import Deeds
+from rocefort.lab.hosts import RdmaHosts, Sample, read_sample
+from rocefort.lab.model import Model
+from rocefort.lab.rdma_root import RdmaRoot, write_servers
+from rocefort.lab.server import LabServer, run_in_thread
+from rocefort.lab.sharing import Pool
+from rocefort.lab.store import Store, lose_power
+from rocefort.lab.switch import EmulatedSwitch
+from rocefort.models.network import Network
+from rocefort.paths import ROOT
+from rocefort.rdma.scripts import EVERY
+from rocefort.steps.lab.model import model_of
+from rocefort.steps.lab.options import LabOptions, inject, read_faults
+
+SAMPLES = ROOT / "tests" / "samples" / "perftest"
+BANDWIDTH, LATENCY = "ib_write_bw", "ib_write_lat"
+GOOD = {BANDWIDTH: "ib_write_bw.gbits", LATENCY: "ib_write_lat.iters"}
+# What takes the place of the model, and the deeds that carry on what the switches do.
+Couple = Callable[[Mapping[str, EmulatedSwitch], Model], tuple[Model, Deeds]]
+SPEED_NOTE = "replayed Soft-RoCE runs: correctness is judged, speed is not"
+EMULATED_NOTE = "emulated servers, figures of a model: correctness is judged, speed is not"
+STATE_FILE = "switches.db"
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """A running lab: its switches by name, its servers, and how to reach both."""
+
+    switches: Mapping[str, EmulatedSwitch]
+    hosts: RdmaHosts
+    connections: Connections
+    file: Path  # the connections as a file
+    model: Model  # the state behind the switches: faults are injected there
+    server: LabServer
+    restored: tuple[str, ...] = ()  # switches that go on from where they were
+
+    def replay(self, tool: str, sample: str) -> None:
+        """From now on every run of a tool gives this sample."""
+        self.hosts.replay(read_sample(SAMPLES, sample), tool)
+
+
+@contextmanager
+def rehearse(
+    network: Network,
+    texts: Mapping[str, str],
+    state: Path,
+    options: LabOptions | None = None,
+    couple: Couple | None = None,
+) -> Iterator[Rehearsal]:
+    """Run a lab until the block ends; by default nothing but loopback is listened on.
+
+    texts: what each switch runs and has saved at the start. state: keys, known hosts, connections,
+    and what the switches keep where the options say so. couple: puts something real behind them.
+    """
+    chosen = options or LabOptions()
+    faults = read_faults(chosen.faults, [node.name for node in network.nodes])
+    with ExitStack() as opened:
+        store = opened.enter_context(Store(state / STATE_FILE)) if chosen.keep else None
+        switches, restored = _switches(network, texts, chosen, store)
+        model = model_of(network, switches)
+        deeds = Deeds(chosen.log) if chosen.log else None
+        if couple is not None:
+            model, deeds = couple(switches, model)
+        inject(faults, switches, model)
+        if deeds is not None:
+            opened.enter_context(deeds)
+        server = LabServer(switches, state, chosen.listen, behind=model, store=store, deeds=deeds)
+        hosts = hosts_of(network, state, chosen.listen, len(switches))
+        if chosen.keep:  # a lab that a person drives: its servers take whole RDMA tests
+            roots = _rdma_roots(network, state / "rdma")
+            hosts.settings = roots
+            for root in roots.values():
+                opened.callback(root.kill_all)
+        del network, texts  # much memory, and no more needed: the switches run on
+        opened.enter_context(run_in_thread(server))
+        opened.enter_context(hosts.in_thread())
+        connections = connections_of(server, hosts, state)
+        if chosen.keep:
+            connections = connections.model_copy(update={"speed_note": EMULATED_NOTE})
+        file = state / "connections.yaml"
+        save_connections(connections, file)
+        yield Rehearsal(switches, hosts, connections, file, model, server, restored)
+
+
+def hosts_of(network: Network, state: Path, listen: tuple[str, int], switches: int) -> RdmaHosts:
+    """The servers; where ports are fixed, theirs follow those of the switches."""
+    addresses = {s.name: str(s.address.ip) for s in network.servers or ()}
+    samples: dict[str, Sample] = {tool: read_sample(SAMPLES, name) for tool, name in GOOD.items()}
+    host, port = listen
+    first = port + switches if port else 0
+    return RdmaHosts(addresses, samples, state_dir=state / "hosts", listen=(host, first))
+
+
+def _rdma_roots(network: Network, state: Path) -> dict[str, RdmaRoot]:
+    """Servers that run emulated programs for real, under the guard that a run has."""
+    roots = {
+        server.name: RdmaRoot(
+            name=server.name,
+            root=(state / server.name).resolve(),
+            wire=(state / "wire").resolve(),
+            address=str(server.address.ip),
+            leaf=server.port.device,
+            gbps=server.flow_gbps,
+            unwrap=guarded_words,
+            texts=EVERY,
+        ).make()
+        for server in network.servers or ()
+        if server.roce
+    }
+    write_servers(state / "wire", roots)
+    return roots
+
+
+def _switches(
+    network: Network, texts: Mapping[str, str], options: LabOptions, store: Store | None
+) -> tuple[dict[str, EmulatedSwitch], tuple[str, ...]]:
+    """Every switch, and the names of those that a lab before has left a state of."""
+    pool, switches, restored = Pool(), {}, []
+    for node in network.nodes:
+        known = store is not None and store.knows(node.name)
+        # What it has saved comes from the state then: reading a start-up text takes its time.
+        switch = switch_of(network, node.name, "" if known else texts[node.name], options, pool)
+        if store is not None and store.restore(switch, pool):
+            restored.append(node.name)
+        if options.power_loss:
+            lose_power(switch)
+        switches[node.name] = switch
+    forget_lines()  # those of all start-up texts
+    return switches, tuple(restored)
+
+
+def switch_of(
+    network: Network, name: str, text: str, options: LabOptions, pool: Pool
+) -> EmulatedSwitch:
+    """A switch that runs and has saved a text. Raises Refused where its family is not known."""
+    node = network.by_name[name]
+    if node.family is None or node.hardware is None or node.software is None:
+        raise Refused("its syntax family is not known", where=name, how="name its hardware")
+    switch = EmulatedSwitch(
+        name=name,
+        startup=as_saved(text),
+        family=node.family.name,
+        hardware=node.hardware.model,
+        software=node.software,
+        trial_mode=options.trial,
+        persist="present" if options.persist else "absent",
+        candidate_mode=options.candidate,
+    )
+    started = whole_tree(as_saved(text), switch.family) if options.whole else switch.running
+    switch.running = switch.saved = pool.share(started)
+    switch.startup = ""  # it has been read
+    return switch
+
+
+def connections_of(server: LabServer, hosts: RdmaHosts, state: Path) -> Connections:
+    """How all of a server's switches and these servers are reached; passwords are files beside."""
+    known_hosts = state / "all_known_hosts"
+    known_hosts.write_text(server.known_hosts.read_text() + hosts.known_hosts_text)
+    for user, password in ((server.user, server.password), (hosts.user, hosts.password)):
+        secret = state / f"{user}.secret"
+        secret.touch(mode=0o600)
+        secret.write_text(password)
+    return Connections(
+        known_hosts=known_hosts.resolve(),
+        speed_note=SPEED_NOTE,
+        devices=tuple(
+            Access(
+                name=name, host=server.listen[0], port=port, user=server.user, credential=credential
+            )
+            for credential in [f"file:{(state / server.user).resolve()}.secret"]
+            for name, port in server.ports.items()
+        ),
+        servers=tuple(
+            ServerAccess(
+                name=name,
+                host=hosts.listen[0],
+                port=port,
+                user=hosts.user,
+                credential=f"file:{(state / hosts.user).resolve()}.secret",
+                rdma_device="rxe0",
+                gid_index=1,
+            )
+            for name, port in hosts.ports.items()
+        ),
+    )

@@ -1,0 +1,41 @@
+"""Steps of `lab cli`: a fabric's command lines until somebody ends them."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from rocefort.models.network import Network
+from rocefort.steps.fabric.judging import subject_of
+from rocefort.steps.lab.emulated_site import STATE_FILE, Rehearsal, rehearse
+from rocefort.steps.lab.options import LabOptions
+
+
+def run_lab(fabric: Path, state: Path, options: LabOptions, say: Callable[[str], None]) -> None:
+    """Run a lab until it is interrupted; it is said how each switch and server is reached."""
+    # Nothing of the design is held on to here: a fabric of 200 switches has 50 MB of it.
+    with rehearse(*_designed(fabric), state, options) as rehearsal:
+        for access in (*rehearsal.connections.devices, *rehearsal.connections.servers):
+            say(f"{access.name:<12} ssh -p {access.port} {access.user}@{access.host}")
+        _say_state(rehearsal, state, options, say)
+        say(f"connections: {rehearsal.file}; passwords in {state}/*.secret; Ctrl-C ends the lab")
+        # A shell's background job ignores Ctrl-C's signal, so `kill` has to end the lab as well.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        with suppress(KeyboardInterrupt):
+            signal.pause()
+
+
+def _designed(fabric: Path) -> tuple[Network, Mapping[str, str]]:
+    subject = subject_of(fabric, None)
+    return subject.network, subject.texts
+
+
+def _say_state(
+    rehearsal: Rehearsal, state: Path, options: LabOptions, say: Callable[[str], None]
+) -> None:
+    if rehearsal.restored:
+        count, file = len(rehearsal.restored), state / STATE_FILE
+        what = "run what they had saved" if options.power_loss else "go on from where they were"
+        say(f"{count} of {len(rehearsal.switches)} switches {what}; without {file} they start anew")

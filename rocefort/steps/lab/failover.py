@@ -1,0 +1,221 @@
+"""Steps of `lab failover`: one fault after another under load, and how long flows lose packets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from time import monotonic, sleep
+
+from rocefort.documents.nearest import nearest
+from rocefort.errors import BadInput, Refused, ServiceFailed
+from rocefort.lab.twin.breaking import Broken, break_lab, mend_lab
+from rocefort.lab.twin.flows import Flow, Gap, Load, flows_between, running
+from rocefort.lab.twin.reap import namespace
+from rocefort.lab.twin.topology import Host
+from rocefort.lab.twin.twin import Twin
+from rocefort.models.lab_trials import Failover, FailoverRow
+from rocefort.models.network import Network
+from rocefort.steps.lab.network import (
+    await_law,
+    detection_s,
+    far_ends,
+    require_mended,
+    running_network,
+    timers_of,
+)
+
+QUIET_S = 1.0  # before a fault, and after routes have come to rest
+NOTHING = "nothing"
+PATIENCE_S = 180.0  # to be whole again, beside the time that a silent peer has
+MOST_PACKETS_S = 20_000  # of all flows: more than this a sender in Python does not get out
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two servers on different leaves, and where a fault may be between them."""
+
+    source: str
+    target: str
+    near: str  # leaf of the source
+    far: str  # leaf of the target
+    spine: str
+    near_port: str  # of the near leaf, to the spine
+    far_port: str  # of the far leaf, to the spine
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is measured: so many flows, packets a second of each, seconds for routes to rest."""
+
+    flows: int = 16
+    rate: int = 250
+    limit_s: float = 60.0
+
+
+def check_wish(wish: Wish) -> None:
+    """See that so many packets can be sent. Raises BadInput."""
+    if wish.flows * wish.rate > MOST_PACKETS_S:
+        how = f"at most {MOST_PACKETS_S} packets/s, all flows together"
+        raise BadInput(f"{wish.flows} flows of {wish.rate} packets/s", how=how)
+
+
+def pair_of(twin: Twin, network: Network, source: str | None, target: str | None) -> Pair:
+    """Two servers with a spine between them; by default the first that there are.
+
+    Raises BadInput for names that are no servers of different leaves, Refused where the lab has no
+    two such servers.
+    """
+    hosts = twin.topology.by_host
+    for name in (source, target):
+        if name is not None and name not in hosts:
+            raise BadInput(f"no server is called {name!r}", how=nearest(name, hosts))
+    pairs = (
+        (a, b)
+        for a in ([source] if source else hosts)
+        for b in ([target] if target else hosts)
+        if hosts[a].switch != hosts[b].switch and speaks(hosts[a]) and speaks(hosts[b])
+    )
+    found = next(pairs, None)
+    if found is None:
+        how = "name two with --from and --to"
+        raise Refused("no two servers are on different leaves", where=twin.record.name, how=how)
+    near, far = (hosts[name].switch for name in found)
+    for spine, near_port in _uplinks(network, near):
+        for other, far_port in _uplinks(network, far):
+            if spine == other:
+                return Pair(*found, near, far, spine, near_port, far_port)
+    raise Refused(f"no spine has both {near} and {far}", where=twin.record.name)
+
+
+def speaks(host: Host) -> bool:
+    """Whether flows can begin and end there: a guest's address is not its namespace's."""
+    return host.gateway is not None and not host.guest
+
+
+def _uplinks(network: Network, leaf: str) -> Iterator[tuple[str, str]]:
+    """Switches next to a leaf, each with the leaf's own port, in order."""
+    ends = far_ends(network)
+    found = ((ends[end].device, end) for end in sorted(ends, key=str) if end.device == leaf)
+    yield from ((device, end.interface) for device, end in found)
+
+
+def faults_between(pair: Pair) -> tuple[tuple[str, str, str], ...]:
+    """What is broken one after another: in words, the fault, its place."""
+    near, far = f"{pair.near}:{pair.near_port}", f"{pair.far}:{pair.far_port}"
+    return (
+        (NOTHING, "", "-"),
+        ("link down, near leaf", "link-down", near),
+        ("link down, far leaf", "link-down", far),
+        ("silent link, near leaf", "silent-loss", near),
+        ("silent link, far leaf", "silent-loss", far),
+        ("silent spine", "silent-node", pair.spine),
+        ("bgpd of a spine killed", "bgpd-killed", pair.spine),
+        ("bgpd of the far leaf killed", "bgpd-killed", pair.far),
+    )
+
+
+def flows_of(twin: Twin, pairs: Sequence[tuple[str, str]], count: int) -> tuple[Flow, ...]:
+    """So many flows between pairs of servers."""
+    hosts, lab = twin.topology.by_host, twin.record.id
+    ends = [(namespace(lab, a), namespace(lab, b), hosts[b].address) for a, b in pairs]
+    return flows_between(ends, count)
+
+
+def measure_failover(  # noqa: PLR0913, PLR0917 - a pair, what is wished, and who is told
+    twin: Twin,
+    source: str | None,
+    target: str | None,
+    wish: Wish,
+    say: Callable[[str], None],
+    stop: Callable[[], bool],
+) -> Failover:
+    """Break one thing after another while flows run; each is mended, whatever happens.
+
+    Raises Refused where something is broken already, BadInput for more packets than can be sent.
+    """
+    check_wish(wish)
+    require_mended(twin)
+    network = running_network(twin)
+    pair = pair_of(twin, network, source, target)
+    work = Measuring(twin, network, pair, wish, stop)
+    rows = []
+    for fault in faults_between(pair):
+        if stop():
+            break
+        say(f"{fault[0]} ..")
+        rows.append(work.row(*fault))
+    return Failover(
+        lab=twin.record.name,
+        source=pair.source,
+        destination=pair.target,
+        flows=wish.flows,
+        rate=wish.rate,
+        timers=tuple(sorted(map(str, timers_of(twin)))),
+        limit_s=wish.limit_s,
+        rows=tuple(rows),
+    )
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """One fault at a time, under load."""
+
+    twin: Twin
+    network: Network
+    pair: Pair
+    wish: Wish
+    stop: Callable[[], bool]
+
+    def row(self, words: str, fault: str, where: str) -> FailoverRow:
+        """Break, wait until routes rest, mend, and wait until the lab is whole."""
+        flows = flows_of(self.twin, [(self.pair.source, self.pair.target)], self.wish.flows)
+        with running(self.twin.record.id, flows, self.wish.rate) as load:
+            sleep(QUIET_S)
+            broken_at = monotonic()
+            try:
+                settled = self._break(fault, where)
+                sleep(QUIET_S)
+                mended_at = monotonic()
+            finally:
+                mend_lab(self.twin.registry, self.twin.record.name)
+            limit = PATIENCE_S + detection_s(self.twin)
+            whole = await_law(self.twin, self.network, (), limit, self.stop)
+            sleep(QUIET_S)
+        if not whole.holds and not self.stop():
+            what = f"is not whole after {limit:.0f} s: {whole.opinions.differences[0]}"
+            raise ServiceFailed(what, where=self.twin.record.name)
+        return row_of((words, where), load, (broken_at, mended_at), settled)
+
+    def _break(self, fault: str, where: str) -> float | None:
+        """Seconds until routes rest; None: they do not within the limit."""
+        made: list[Broken] = []
+        if fault:
+            made.append(break_lab(self.twin.registry, self.twin.record.name, fault, where))
+        verdict = await_law(self.twin, self.network, made, self.wish.limit_s, self.stop)
+        return verdict.seconds if verdict.holds else None
+
+
+def row_of(
+    what: tuple[str, str], load: Load, at: tuple[float, float], settled: float | None
+) -> FailoverRow:
+    """What a fault did to the flows; at: when it was broken, and when it was mended."""
+    during = [(flow, gap) for flow, gap in load.gaps if gap.begin_s < at[1]]
+    over = all(gap.seconds is not None and gap.begin_s + gap.seconds < at[1] for _, gap in during)
+    fault, where = what
+    return FailoverRow(
+        fault=fault,
+        where=where,
+        hit=len({flow for flow, _ in during}),
+        lost=load.lost,
+        window_ms=longest_ms(gap for _, gap in during) if over else None,
+        settled_s=settled,
+        mending_ms=longest_ms(gap for _, gap in load.gaps if gap.begin_s >= at[1]),
+    )
+
+
+def longest_ms(gaps: Iterable[Gap]) -> float | None:
+    """The longest of some gaps; 0 without any, None where one did not end."""
+    spans = [gap.seconds for gap in gaps]
+    if None in spans:
+        return None
+    return 1000 * max((span for span in spans if span is not None), default=0.0)

@@ -1,0 +1,174 @@
+"""What a lab runs as a Network, and what the embedded engine says of it with what is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from time import monotonic, sleep
+
+from rocefort.errors import Refused
+from rocefort.lab.twin.breaking import Broken
+from rocefort.lab.twin.breaking import broken as broken_in
+from rocefort.lab.twin.lines import devices_directory, network_file
+from rocefort.lab.twin.twin import Twin
+from rocefort.models.device import Device
+from rocefort.models.network import End, Link, Network
+from rocefort.models.routing import Failure
+from rocefort.steps.lab.opinions import Opinions, compare_tables
+from rocefort.validators.failures import dense
+from rocefort.validators.outside import with_outside
+
+PAUSE_S = 0.2
+ALL = 100  # percent
+AS_LINK, AS_NODE = ("link-down", "silent-loss"), ("node-down", "silent-node", "bgpd-killed")
+CROSSED = "wrong-cable"
+
+
+def running_network(twin: Twin) -> Network:
+    """The fabric of a lab with what its switches run now.
+
+    Raises Refused for a lab that was started without command lines.
+    """
+    file = network_file(twin.registry, twin.record)
+    if not file.exists():
+        how = "start it with `rocefort lab up`"
+        what = "it has no command lines, and so nobody knows what its switches run"
+        raise Refused(what, where=twin.record.name, how=how)
+    network = Network.model_validate_json(file.read_bytes())
+    newer = {
+        path.stem: Device.model_validate_json(path.read_bytes())
+        for path in devices_directory(twin.registry, twin.record).glob("*.json")
+    }
+    nodes = tuple(
+        node.model_copy(update={"device": newer.get(node.name, node.device)})
+        for node in network.nodes
+    )
+    return with_outside(network.model_copy(update={"nodes": nodes}))
+
+
+def require_mended(twin: Twin) -> None:
+    """See that nothing is broken on purpose: what is begun now mends all at its end."""
+    if there := broken_in(twin.registry, twin.record):
+        how = f"rocefort lab mend {twin.record.name}"
+        raise Refused(f"is broken on purpose: {there[0]}", where=twin.record.name, how=how)
+
+
+def far_ends(network: Network) -> dict[End, End]:
+    """The other end of each cable between switches."""
+    found = {}
+    for link in network.links or ():
+        found[link.a], found[link.b] = link.b, link.a
+    return found
+
+
+def ends_of(where: str) -> list[End]:
+    """Ports that a fault's place names."""
+    places = (part.partition("=")[0].partition(":") for part in where.split(","))
+    return [End(device=node, interface=port) for node, _, port in places]
+
+
+def failure_of(network: Network, broken: Sequence[Broken]) -> Failure:
+    """What is lost to routing while these faults are there; most of them cost it nothing."""
+    far, links, nodes = far_ends(network), [], []
+    for one in broken:
+        percent = int(one.where.partition("=")[2] or ALL) if one.fault == "silent-loss" else ALL
+        if one.fault in AS_NODE:
+            nodes.append(one.where)
+        elif one.fault in AS_LINK and percent == ALL:
+            (end,) = ends_of(one.where)
+            links += [(end, far[end])] if end in far else []
+    return Failure(links=tuple(links), nodes=tuple(nodes))
+
+
+def recabled(network: Network, broken: Sequence[Broken]) -> Network:
+    """The fabric with its cables as they are plugged."""
+    links = list(network.links or ())
+    for one in broken:
+        if one.fault == CROSSED:
+            here, there = ends_of(one.where)
+            far = far_ends(network.model_copy(update={"links": tuple(links)}))
+            pairs = ((here, far[there]), (there, far[here]))
+            gone = {here, there}
+            links = [link for link in links if not {link.a, link.b} & gone]
+            links += [Link(a=a, b=b) for a, b in pairs]
+    return network.model_copy(update={"links": tuple(links)})
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether the kernels have what the engine predicts; seconds: how long it took them."""
+
+    opinions: Opinions
+    seconds: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether they agree."""
+        return not self.opinions.differences
+
+    @property
+    def nothing(self) -> Opinions:
+        """Of a law that nobody waited for."""
+        return replace(self.opinions, compared=0, differences=())
+
+
+def await_law(
+    twin: Twin,
+    network: Network,
+    broken: Sequence[Broken],
+    deadline_s: float,
+    stop: Callable[[], bool] = lambda: False,
+) -> Verdict:
+    """Wait until the kernels have what the engine predicts with these faults, twice in a row.
+
+    stop: whether somebody does not want to wait any longer.
+    """
+    failure = failure_of(network, broken)
+    solution = dense(recabled(network, broken), failure)
+    alive = [name for name in twin.topology.by_switch if name not in failure.nodes]
+    begin, agreed = monotonic(), False
+    while True:
+        tables = twin.fibs(alive, ["bgp"])
+        found = compare_tables(solution.state, tables, solution.ties)
+        seconds = monotonic() - begin
+        if (not found.differences and agreed) or seconds > deadline_s or stop():
+            return Verdict(found, seconds)
+        agreed = not found.differences
+        sleep(PAUSE_S)
+
+
+def detection_s(twin: Twin) -> float:
+    """The longest that a peer may be silent before its routes go: BFD's time, or BGP's hold."""
+    return max((t.detection_s for t in timers_of(twin)), default=0.0)
+
+
+@dataclass(frozen=True)
+class Timers:
+    """Of one session of a running bgpd. bfd: `3 x 300 ms`, empty without."""
+
+    keepalive_s: float
+    hold_s: float
+    bfd: str = ""
+    detection_s: float = 0.0
+
+    def __str__(self) -> str:
+        bgp = f"BGP keepalive {self.keepalive_s:g} s, hold {self.hold_s:g} s"
+        return f"{bgp}, BFD {self.bfd}" if self.bfd else f"{bgp}, no BFD"
+
+
+def timers_of(twin: Twin) -> set[Timers]:
+    """Timers in use, as bgpd and bfdd tell them."""
+    found = set()
+    for switch in twin.topology.sessions:
+        with twin.daemons(switch).vty("bgpd") as vty:
+            peers = vty.read("show bgp neighbors json")
+        for told in peers.values():
+            keepalive = told["bgpTimerKeepAliveIntervalMsecs"] / 1000
+            hold = told["bgpTimerHoldTimeMsecs"] / 1000
+            bfd = told.get("peerBfdInfo")
+            if bfd is None:
+                found.add(Timers(keepalive, hold, detection_s=hold))
+            else:
+                count, ms = bfd["detectMultiplier"], bfd["rxMinInterval"]
+                found.add(Timers(keepalive, hold, f"{count} x {ms} ms", count * ms / 1000))
+    return found

@@ -1,0 +1,109 @@
+"""How a lab is run: where it listens, how its switches behave, what goes wrong in it."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rocefort.errors import BadInput, Problem, Refused
+from rocefort.lab.faults import FAULTS, Fault, read_fault
+from rocefort.lab.model import Model
+from rocefort.lab.state_faults import STATE_FAULTS, StateFault, read_state_fault
+from rocefort.lab.switch import CandidateMode, EmulatedSwitch, TrialMode
+
+LISTEN = re.compile(
+    r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<four>[0-9.]+)):(?P<port>\d{1,5})", re.ASCII
+)
+FAULT = re.compile(r"(?P<switch>[^:@]+):(?P<name>[a-z-]+)(?:@(?P<what>.+))?", re.DOTALL)
+FIRST_PORT, LAST_PORT = 1024, 65535
+
+
+@dataclass(frozen=True)
+class LabOptions:
+    """The options of `lab cli`; listen: address and first port, 0 for free ones."""
+
+    listen: tuple[str, int] = ("127.0.0.1", 0)
+    trial: TrialMode = "survives"
+    persist: bool = True
+    candidate: CandidateMode = "own"
+    faults: tuple[str, ...] = ()  # SWITCH:NAME@WHAT
+    power_loss: bool = False  # of every switch, before the start
+    keep: bool = False  # whether switches go on from where they were
+    whole: bool = False  # lines that no command is known for stay in what a switch starts with
+    log: Path | None = None  # what the switches were told and did: rocefort.lab.deeds
+
+
+def read_listen(text: str, *, others: bool) -> tuple[str, int]:
+    """Read `127.0.0.1:2200`. others: an address that others reach is allowed.
+
+    Raises BadInput; Refused for such an address without that.
+    """
+    found = LISTEN.fullmatch(text)
+    port = int(found["port"]) if found else -1
+    try:
+        address = ipaddress.ip_address(found["six"] or found["four"]) if found else None
+    except ValueError:
+        address = None
+    if found is None or address is None or not (port == 0 or FIRST_PORT <= port <= LAST_PORT):
+        how = f"write 127.0.0.1:PORT or [::1]:PORT, the first port from {FIRST_PORT} to {LAST_PORT}"
+        raise BadInput(f"{text!r} is no address and port", where="--listen", how=how)
+    if not address.is_loopback and not others:
+        what = (
+            f"{address} can be reached by others, who may log in with a password that is no secret"
+        )
+        raise Refused(what, where="--listen", how="add --open-to-others if that is meant")
+    return str(address), port
+
+
+def read_faults(
+    texts: Iterable[str], switches: Collection[str]
+) -> list[tuple[str, Fault | StateFault]]:
+    """Read faults, each with its switch; raises BadInput with every one that is in error."""
+    problems: list[Problem] = []
+    found = []
+    for text in texts:
+        try:
+            found.append(_read(text, switches))
+        except BadInput as error:
+            problems += [replace(problem, where=f"--fault {text}") for problem in error.problems]
+    if problems:
+        raise BadInput(problems=problems)
+    return found
+
+
+def _read(text: str, switches: Collection[str]) -> tuple[str, Fault | StateFault]:
+    found = FAULT.fullmatch(text)
+    if found is None:
+        raise BadInput("is no fault", how="write SWITCH:NAME or SWITCH:NAME@WHAT")
+    if found["switch"] not in switches:
+        known = ", ".join(switches)
+        raise BadInput(f"no switch is called {found['switch']!r}", how=f"use one of: {known}")
+    if found["name"] in STATE_FAULTS:
+        return found["switch"], read_state_fault(found["name"], found["what"] or "")
+    if found["name"] not in FAULTS:
+        known = ", ".join(sorted((*FAULTS, *STATE_FAULTS)))
+        raise BadInput(f"no fault is called {found['name']!r}", how=f"use one of: {known}")
+    return read_fault(text)
+
+
+def inject(
+    faults: Iterable[tuple[str, Fault | StateFault]],
+    switches: Mapping[str, EmulatedSwitch],
+    model: Model,
+) -> None:
+    """Let faults begin; raises BadInput for a port that is not there."""
+    for name, fault in faults:
+        if isinstance(fault, StateFault):
+            model.inject(name, fault)
+        else:
+            switches[name].faults += (fault,)
+
+
+def fault_help(say: Callable[[str], None]) -> None:
+    """Print every fault with what it does."""
+    width = max(map(len, (*FAULTS, *STATE_FAULTS)))
+    for name, text in sorted({**FAULTS, **STATE_FAULTS}.items()):
+        say(f"{name:<{width}}  {text}")

@@ -1,0 +1,55 @@
+"""Which recorded perftest run a server of a twin replays: what packets like its own came to.
+
+A namespace has no RDMA, so what the programs print was recorded. Whether they print a good run, or
+that of a blocked path or of one with too small an MTU, is decided by packets that cross the twin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from rocefort.lab.hosts import Sample, read_sample
+from rocefort.lab.twin.crossing import SMALL, not_delivered, pair_length, wires
+from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.twin import Twin
+from rocefort.steps.lab.emulated_site import BANDWIDTH, LATENCY, SAMPLES
+
+TWIN_NOTE = (
+    "packets of RoCE cross the twin, and a recorded run is replayed by what becomes of them: "
+    "correctness is judged, speed is not"
+)
+BLOCKED = {BANDWIDTH: "fail.udp4791_blocked", LATENCY: "fail.udp4791_blocked_lat"}
+TOO_LONG = {BANDWIDTH: "fail.path_mtu_1500"}  # a latency run sends small packets, which get through
+PATIENCE_S = 3.0  # perftest sends again what is lost; sessions may still be coming back
+
+
+@dataclass(frozen=True)
+class ReplayedByTwin:
+    """Chooses samples for the servers of one lab."""
+
+    registry: Registry
+    lab: str
+
+    def choose(self, client: str, words: Sequence[str]) -> Sample | None:
+        """The sample of a client's run; None: a good one."""
+        twin = Twin.find(self.lab, self.registry)
+        server = next((h.name for h in twin.topology.hosts if h.address in words), None)
+        if server is None or words[0] not in BLOCKED:
+            return None
+        name = self._name(twin, (client, server), words)
+        return read_sample(SAMPLES, name) if name else None
+
+    @staticmethod
+    def _name(twin: Twin, pair: tuple[str, str], words: Sequence[str]) -> str | None:
+        marks = [after for option, after in pairwise(words) if option in ("--tclass", "-R")]
+        tclass = int(marks[0]) if marks and marks[0].isdecimal() else 0
+        full = pair_length(twin, pair)
+        both = [pair, pair[::-1]]
+        with wires(twin, pair, tclass) as found:
+            if not_delivered(found, both, SMALL, PATIENCE_S):
+                return BLOCKED[words[0]]
+            if words[0] in TOO_LONG and not_delivered(found, both, full, PATIENCE_S):
+                return TOO_LONG[words[0]]
+        return None

@@ -1,0 +1,137 @@
+"""Steps of `lab up` and of what a lab is asked afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from rocefort.errors import BadInput, Refused, ServiceFailed
+from rocefort.lab.twin.breaking import Broken, break_lab, mend_lab
+from rocefort.lab.twin.host import require_host, require_root
+from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.telling import status_of
+from rocefort.lab.twin.twin import Choice, Twin, take_down
+from rocefort.models.network import Network
+from rocefort.models.routing import SessionStatus
+from rocefort.models.twin import LabStatus
+from rocefort.models.wording import counted
+from rocefort.steps.fabric.judging import subject_of
+from rocefort.steps.lab.guests import guest_names, lead_to_guests, speed_note
+from rocefort.steps.lab.lines import start_lines
+from rocefort.steps.lab.recorded_runs import TWIN_NOTE
+from rocefort.validators.outside import with_outside
+from rocefort.validators.routing import solve
+
+
+def bring_up(
+    fabric: Path, name: str | None, choice: Choice, say: Callable[[str], None], guests: str = ""
+) -> Twin:
+    """Bring a fabric's twin up with its command lines, and say what it leaves out.
+
+    guests: servers that QEMU runs, beside those of the choice: names with commas, or all.
+    """
+    require_host(other_frr=choice.other_frr)
+    subject = subject_of(fabric, None)
+    network = with_outside(subject.network)
+    named = dict.fromkeys((*choice.guests, *guest_names(network, guests)))
+
+    def finish(twin: Twin) -> None:
+        start_lines(twin.registry, twin.record, subject.network, subject.texts)
+        if twin.record.guests:
+            lead_to_guests(twin)
+
+    expected = expected_sessions(network)
+    chosen = replace(choice, expected=expected, guests=tuple(named), finish=finish)
+    try:
+        twin = Twin.up(network, name or network.name, chosen, say=say)
+    except OSError as error:
+        what = f"cannot come up: {error.strerror}"
+        how = "see that /run is not full; nothing is left"
+        raise ServiceFailed(what, where=name or network.name, how=how) from None
+    say(f"note: {speed_note(twin) if twin.record.guests else TWIN_NOTE}")
+    for note in notes_of(twin):
+        say(f"note: {note}")
+    return twin
+
+
+def expected_sessions(network: Network) -> dict[str, tuple[str, ...]] | None:
+    """Peers by switch whose sessions the embedded engine sees up; None where it refuses.
+
+    A fabric with a fault comes up, too: its sessions that cannot are not waited for.
+    """
+    try:
+        state = solve(network)
+    except Refused:
+        return None
+    found: dict[str, list[str]] = {}
+    for session in state.sessions:
+        if session.status is SessionStatus.ESTABLISHED:
+            found.setdefault(session.device, []).append(str(session.peer))
+    return {switch: tuple(peers) for switch, peers in found.items()}
+
+
+def notes_of(twin: Twin) -> list[str]:
+    """What the twin does not do of what the texts say, each once, with how many switches say it."""
+    found: dict[str, list[str]] = {}
+    for plan in twin.topology.switches:
+        for note in plan.notes:
+            found.setdefault(note, []).append(plan.name)
+    return [f"{note} ({_who(names)})" for note, names in found.items()]
+
+
+def _who(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else counted(len(names), "switch")
+
+
+def the_lab(name: str | None) -> str:
+    """The lab that is meant: the only one, where none is named."""
+    names = Registry().names()
+    if name is not None or len(names) == 1:
+        return name or names[0]
+    if not names:
+        raise BadInput("no lab is up", how="`rocefort lab up FABRIC` starts one")
+    raise BadInput(f"labs are up: {', '.join(names)}", how="name one with --name")
+
+
+def find_lab(name: str | None) -> Twin:
+    """A lab that can be worked in. Raises ServiceFailed without root."""
+    require_root()
+    return Twin.find(the_lab(name))
+
+
+def end_lab(name: str) -> None:
+    """Take a lab down, by its name alone."""
+    require_root()
+    take_down(name)
+
+
+def all_labs() -> list[LabStatus]:
+    """State of every lab on this machine."""
+    require_root()
+    return [status_of(name) for name in Registry().names()]
+
+
+def one_lab(name: str | None) -> LabStatus:
+    """State of one lab."""
+    require_root()
+    return status_of(the_lab(name))
+
+
+def break_one(name: str, fault: str, where: str) -> Broken:
+    """Break something in a lab on purpose."""
+    require_root()
+    return break_lab(Registry(), name, fault, where)
+
+
+def require_all(what: str) -> None:
+    """See that everything is to be mended. Raises BadInput for a part of it."""
+    if what != "all":
+        how = "leave it out, or write all: cables that hang together are put back together"
+        raise BadInput(f"{what!r} cannot be mended alone", how=how)
+
+
+def mend(name: str) -> tuple[Broken, ...]:
+    """Mend what was broken in a lab on purpose; the routes may take a while to come back."""
+    require_root()
+    return mend_lab(Registry(), name)

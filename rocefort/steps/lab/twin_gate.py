@@ -1,0 +1,74 @@
+"""The gate of a rehearsed wave: real RDMA between guests, packets of RoCE between namespaces.
+
+Speed is never judged: that is for hardware.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nornir.core import Nornir
+
+from rocefort.lab.twin.crossing import SMALL, not_delivered, pair_length, wires
+from rocefort.lab.twin.twin import Twin
+from rocefort.models.change import Gate, GatePair
+from rocefort.models.network import Network
+from rocefort.models.wording import counted
+from rocefort.rdma.gate import SHORT, plan_pairs, run_gate
+from rocefort.rollout.ports import Verdict
+from rocefort.steps.rollout.queue_gate import QueueGate, Said
+
+PATIENCE_S = 5.0  # sessions may still be coming back
+REPLAY_S = 10.0  # what is replayed hangs at once or never: no need to wait as long as for RDMA
+
+
+@dataclass(frozen=True)
+class TwinGate:
+    """Runs the gates of a plan on one twin; note: why speed is not judged there."""
+
+    network: Network
+    twin: Twin
+    note: str
+
+    def __call__(self, nornir: Nornir, gate: Gate) -> Verdict:
+        """Measure what can be measured of a gate."""
+        guests = set(self.twin.record.guests)
+        pairs = self._of_guests(gate) if guests else gate.pairs
+        others = [p for p in gate.pairs if guests and guests.isdisjoint((p.client, p.server))]
+        said = []
+        if pairs:
+            told = {"pairs": pairs, "speed_judged": False, "speed_note": self.note, **SHORT}
+            short = gate.model_copy(update=told)
+            ran = self._ran(nornir, short, guests=bool(guests))
+            names = f"RDMA between {', '.join(sorted(guests))}: " if guests else ""
+            if not ran.passed:
+                return Said(passed=False, summary=names + ran.summary)
+            said.append(names + ran.summary)
+        if lost := self._lost(others, gate.traffic_class):
+            return Said(passed=False, summary=lost)
+        if others:
+            said.append(f"packets of RoCE cross between {counted(len(others), 'other pair')}")
+        return Said(passed=True, summary="; ".join(said) or "no server to measure between")
+
+    def _ran(self, nornir: Nornir, gate: Gate, *, guests: bool) -> Verdict:
+        return QueueGate(self.network)(nornir, gate) if guests else run_gate(nornir, gate, REPLAY_S)
+
+    def _of_guests(self, gate: Gate) -> tuple[GatePair, ...]:
+        """Pairs of guests that reach every leaf of the gate's servers on which there is one."""
+        servers = self.network.servers or ()
+        asked = {name for pair in gate.pairs for name in (pair.client, pair.server)}
+        leaves = {server.port.device for server in servers if server.name in asked}
+        guests = tuple(s for s in servers if s.name in self.twin.record.guests)
+        return plan_pairs(self.network.model_copy(update={"servers": guests}), leaves)
+
+    def _lost(self, pairs: Sequence[GatePair], traffic_class: int) -> str:
+        """The first pair of namespaces between which packets of RoCE do not get through."""
+        names = [name for pair in pairs for name in (pair.client, pair.server)]
+        both = [way for p in pairs for way in ((p.client, p.server), (p.server, p.client))]
+        full = {pair: pair_length(self.twin, pair) for pair in both}
+        with wires(self.twin, names, traffic_class) as found:
+            for size, length in (("small", SMALL), ("full-size", full)):
+                if lost := not_delivered(found, both, length, PATIENCE_S):
+                    return f"{lost[0][0]} -> {lost[0][1]}: {size} packets of RoCE are lost"
+        return ""

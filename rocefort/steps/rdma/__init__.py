@@ -1,0 +1,1 @@
+"""Steps of RDMA tests and of the servers that run them."""

@@ -1,0 +1,108 @@
+"""Switches that only got another name: the base of a review under the names of the head.
+
+A switch is known by its role and its permanent id, so that one with another name is the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from rocefort.models.network import End, Network, Node, Sources
+from rocefort.rollout.difference import Side
+from rocefort.steps.review.sides import ReviewSide, Sides
+
+Renames = Mapping[str, str]  # the name at the base, by the one at the head
+
+
+def renames_of(before: Network, after: Network) -> Renames:
+    """Switches with one id on both sides, of which each side has one name only."""
+    was = {(node.role, node.id): node.name for node in before.nodes}
+    return {
+        node.name: was[node.role, node.id]
+        for node in after.nodes
+        if node.id is not None
+        and (node.role, node.id) in was
+        and node.name not in before.by_name
+        and was[node.role, node.id] not in after.by_name
+    }
+
+
+def under_new_names(sides: Sides) -> tuple[Sides, Renames]:
+    """The sides, with switches of the base by the names that they have at the head."""
+    base, head = sides.base, sides.head
+    if base is None or base.derived is None or head.derived is None:
+        return sides, {}
+    names = renames_of(base.derived.network, head.derived.network)
+    return (replace(sides, base=_renamed_side(base, names)), names) if names else (sides, names)
+
+
+def with_old_sysnames(side: Side, names: Renames) -> Side:
+    """A side whose Devices say the names that the switches still have."""
+    switches = {
+        name: replace(switch, device=switch.device.model_copy(update={"name": names[name]}))
+        if name in names
+        else switch
+        for name, switch in side.switches.items()
+    }
+    return replace(side, switches=switches)
+
+
+def _renamed_side(side: ReviewSide, names: Renames) -> ReviewSide:
+    derived = side.derived
+    if derived is None:
+        return side
+    later = {old: new for new, old in names.items()}
+    sources = Sources({_key(key, later): at for key, at in derived.sources.table.items()})
+    network = _renamed(derived.network, later)
+    return replace(side, derived=replace(derived, network=network, sources=sources))
+
+
+def _key(key: str, later: Mapping[str, str]) -> str:
+    device, slash, path = key.partition("/")
+    return later.get(device, device) + slash + path
+
+
+def _renamed(network: Network, later: Mapping[str, str]) -> Network:
+    """A Network with other names of switches, wherever it has them but in descriptions."""
+
+    def end(old: End) -> End:
+        name = later.get(old.device)
+        return End(device=name, interface=old.interface) if name else old
+
+    links = network.links and tuple(
+        link.model_copy(update={"a": end(link.a), "b": end(link.b)}) for link in network.links
+    )
+    servers = network.servers and tuple(
+        server.model_copy(
+            update={"port": end(server.port), "members": tuple(map(end, server.members))}
+        )
+        for server in network.servers
+    )
+    segments = network.segments and tuple(
+        segment.model_copy(update={"leaf": later.get(segment.leaf, segment.leaf)})
+        for segment in network.segments
+    )
+    exits = network.exits and tuple(
+        way.model_copy(update={"leaf": later.get(way.leaf, way.leaf)}) for way in network.exits
+    )
+    waivers = tuple(
+        waiver.model_copy(update={"device": later.get(waiver.device or "", waiver.device)})
+        for waiver in network.waivers
+    )
+    return network.model_copy(
+        update={
+            "nodes": tuple(_named(node, later.get(node.name, node.name)) for node in network.nodes),
+            "links": links,
+            "servers": servers,
+            "segments": segments,
+            "exits": exits,
+            "waivers": waivers,
+        }
+    )
+
+
+def _named(node: Node, name: str) -> Node:
+    if node.name == name:
+        return node
+    return node.model_copy(update={"device": node.device.model_copy(update={"name": name})})

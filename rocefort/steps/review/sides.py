@@ -1,0 +1,284 @@
+"""The two sides of a review: a fabric as it was at a base, and as it is at a head, from git."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from functools import cached_property
+from pathlib import Path
+
+from rocefort.design.catalogue import FAMILY_FILE, load_catalogue
+from rocefort.design.derive import Derived, derive_loaded
+from rocefort.design.load import FABRIC_FILE, Loaded, shortest
+from rocefort.design.profiles import shipped_profiles
+from rocefort.documents.read import Document, read_document, read_text
+from rocefort.documents.validate import validate
+from rocefort.errors import BadInput
+from rocefort.models.fabric import Fabric
+from rocefort.models.hardware import Family, SyntaxFamily
+from rocefort.models.network import Position, Sources
+from rocefort.paths import HARDWARE as SHIPPED_HARDWARE
+from rocefort.paths import PROFILES as SHIPPED_PROFILES
+from rocefort.steps.fabric.revisions import (
+    HARDWARE,
+    PROFILES,
+    NotInGit,
+    Revision,
+    checked_out,
+    commit_of,
+    git,
+)
+
+WORKTREE = "worktree"
+ALIKE = 0.5  # share of lines that two files have at least to be one that was renamed
+
+
+@dataclass(frozen=True)
+class Names:
+    """Files below a directory by their path in it, after a prefix such as `main:`."""
+
+    directory: str
+    prefix: str
+    known: dict[str, str]
+
+    def file(self, name: str) -> str:
+        """A file as it is shown; those that ship with Rocefort as they are."""
+        if name not in self.known:
+            path, top = Path(name).absolute().resolve(), Path(self.directory)
+            inside = path.is_relative_to(top)
+            self.known[name] = f"{self.prefix}{path.relative_to(top)}" if inside else name
+        return self.known[name]
+
+    def position(self, position: Position) -> Position:
+        """A place with its file as it is shown."""
+        return Position(self.file(position.file), position.line, position.column)
+
+    def place(self, text: str) -> str:
+        """`file:line` with the file as it is shown."""
+        name, _, line = text.rpartition(":")
+        return f"{self.file(name)}:{line}" if name else text
+
+
+@dataclass(frozen=True)
+class PlacedSources(Sources):
+    """A side table whose files are named as a reader of the repository knows them."""
+
+    names: Names = Names("", "", {})
+
+    def find(self, device: str, path: str = "") -> Position | None:
+        """As `Sources.find`, with the file's name in the repository."""
+        found = super().find(device, path)
+        return self.names.position(found) if found else None
+
+
+@dataclass(frozen=True)
+class ReviewSide:
+    """One side, all of it read. `derived` is None where it does not parse: `problems` say why."""
+
+    title: str
+    names: Names
+    path: str  # of the fabric, from the top
+    document: Document | None
+    others: dict[str, Document | None]  # hardware and profile files of the repository, by path
+    derived: Derived | None
+    families: dict[SyntaxFamily, Family]
+    problems: tuple[str, ...] = ()
+
+    @cached_property
+    def sources(self) -> Sources:
+        """The side table, files as a reader knows them."""
+        table = self.derived.sources.table if self.derived else {}
+        return PlacedSources(table, self.names)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Both sides; `base` is None where the fabric is new. `notes`: what to know of them."""
+
+    top: Path
+    base: ReviewSide | None
+    base_title: str
+    head: ReviewSide
+    notes: tuple[str, ...]
+
+
+def read_sides(fabric: Path | None, base: str, head: str) -> Sides:
+    """Read both sides; raises BadInput for what is no repository, revision, path, or head.
+
+    A base that does not parse is told in its side; a head that does not is refused.
+    """
+    top = _top(fabric)
+    commit = commit_of(top, base)
+    head_commit = None if head == WORKTREE else commit_of(top, head)
+    path = _path(top, fabric, commit, head_commit)
+    notes = list(_state(top, head, head_commit))
+    was, note = _path_at_base(top, commit, path, head_commit)
+    notes += [note] if note else []
+    title = f"{base} ({commit[:7]})"
+    side = None
+    if was is not None:
+        with checked_out(Revision(top, base, commit, was)) as files:
+            root = _root_of(files.source, was)
+            side = _read(root, was, title, f"{base}:", may_fail=True)
+    known = side.derived if side else None
+    if head_commit is None:
+        name = f"{WORKTREE} of {top.name}"
+        newer = _read(top, path, name, "", may_fail=False, known=known)
+    else:
+        with checked_out(Revision(top, head, head_commit, path)) as files:
+            root = _root_of(files.source, path)
+            name = f"{head} ({head_commit[:7]})"
+            newer = _read(root, path, name, "", may_fail=False, known=known)
+    return Sides(top, side, title, _sharing(newer, side), tuple(notes))
+
+
+def _sharing(side: ReviewSide, other: ReviewSide | None) -> ReviewSide:
+    """A side with the very Nodes of the other where they are equal, so that it is found out once.
+
+    What is worked out of a Device stays with it, and what is the same object need not be compared.
+    """
+    if side.derived is None or other is None or other.derived is None:
+        return side
+    known, network = other.derived.network.by_name, side.derived.network
+    nodes = tuple(known[n.name] if known.get(n.name) == n else n for n in network.nodes)
+    derived = replace(side.derived, network=network.model_copy(update={"nodes": nodes}))
+    return replace(side, derived=derived)
+
+
+def _root_of(source: Path, path: str) -> Path:
+    """The directory that a checkout begins at."""
+    return source.parents[len(Path(path).parts) - 1].resolve()
+
+
+def _top(fabric: Path | None) -> Path:
+    """Top of the repository: the fabric's, or the one around the current directory."""
+    named = (fabric, Path("inventory") / fabric) if fabric else ()
+    place = next((path for path in named if path.exists()), Path())
+    place = place if place.is_dir() else place.parent
+    try:
+        return Path(git(place, "rev-parse", "--show-toplevel"))
+    except NotInGit as error:
+        how = "a review compares two revisions: run it where the fabric is in git"
+        raise BadInput(error.problem.what, where=error.problem.where, how=how) from None
+
+
+def _fabrics(top: Path, commit: str | None) -> list[str]:
+    """Paths of all fabrics of a revision, or of the worktree."""
+    words = ("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit) if commit else (
+        "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name"
+    )  # fmt: skip
+    listed = dict.fromkeys(git(top, *words).split("\0"))  # a file in a merge is there thrice
+    return [p for p in listed if Path(p).name == FABRIC_FILE and (commit or (top / p).is_file())]
+
+
+def _path(top: Path, fabric: Path | None, base: str, head: str | None) -> str:
+    """Path of the fabric at the head, from the top of the repository."""
+    known = _fabrics(top, head)
+    if fabric is None:
+        return _only_one(top, known, base, head)
+    absolute = fabric.absolute()
+    asked = [fabric.as_posix(), f"inventory/{fabric.as_posix()}"]
+    if absolute.resolve().is_relative_to(top.resolve()):
+        asked.insert(0, absolute.resolve().relative_to(top.resolve()).as_posix())
+    for path in asked:
+        for candidate in (path, f"{path}/{FABRIC_FILE}".removeprefix("./")):
+            if candidate in known or (head is None and (top / candidate).is_file()):
+                return candidate
+    where = "worktree" if head is None else "head"
+    how = f"there is {', '.join(known)}" if known else f"commit a {FABRIC_FILE} first"
+    raise BadInput(f"no such fabric at the {where}", where=str(fabric), how=how)
+
+
+def _only_one(top: Path, known: Sequence[str], base: str, head: str | None) -> str:
+    """The fabric that is meant where none is named: the only one, or the only one that changed."""
+    if len(known) == 1:
+        return known[0]
+    changed = git(top, "diff", "--name-only", base, *([head] if head else [])).splitlines()
+    touched = [path for path in known if path in changed]
+    if len(touched) == 1:
+        return touched[0]
+    what = f"{len(touched)} fabrics change" if touched else f"{len(known)} fabrics, none changed"
+    raise BadInput(what, where=str(top), how=f"name one of: {', '.join(touched or known)}")
+
+
+def _state(top: Path, head: str, commit: str | None) -> Iterator[str]:
+    """What a reader must know of a worktree that is not as it was committed."""
+    dirty = git(top, "status", "--porcelain").splitlines()
+    files = f"{len(dirty)} file{'s' if len(dirty) > 1 else ''}"
+    if commit is None:
+        state = f"{files} not committed" if dirty else "all of it committed"
+        yield f"the head is the worktree, {state}"
+    elif dirty and commit == commit_of(top, "HEAD"):
+        yield (
+            f"the worktree has {files} not committed, which this review of {head} does not see; "
+            f"review them with --head {WORKTREE}"
+        )
+
+
+def _path_at_base(top: Path, base: str, path: str, head: str | None) -> tuple[str | None, str]:
+    """Where the fabric was at the base, and what to say where that is not where it is."""
+    before = _fabrics(top, base)
+    if path in before:
+        return path, ""
+    text = git(top, "show", f"{head}:{path}") if head else read_text(top / path)
+    now = set(_fabrics(top, head))
+    gone = [candidate for candidate in before if candidate not in now]
+    alike = {
+        candidate: SequenceMatcher(
+            None, git(top, "show", f"{base}:{candidate}").splitlines(), text.splitlines()
+        ).ratio()
+        for candidate in gone
+    }
+    nearest = max(alike, key=lambda candidate: alike[candidate], default=None)
+    if nearest is None or alike[nearest] < ALIKE:
+        return None, f"{path} is not at the base: all of it is new"
+    return nearest, f"{path} was {nearest} at the base ({alike[nearest]:.0%} of its lines)"
+
+
+def _read(  # noqa: PLR0913 - where it is, how it is called, and what is known of the other
+    root: Path,
+    path: str,
+    title: str,
+    prefix: str,
+    *,
+    may_fail: bool,
+    known: Derived | None = None,
+) -> ReviewSide:
+    """One side below a directory, all of it; known: the other side."""
+    names = Names(str(root.resolve()), prefix, {})
+    problems: tuple[str, ...] = ()
+    document: Document | None = None
+    derived: Derived | None = None
+    hardware = root / HARDWARE if (root / HARDWARE / FAMILY_FILE).exists() else SHIPPED_HARDWARE
+    families = dict(load_catalogue(SHIPPED_HARDWARE).families)
+    try:
+        document = read_document(shortest(root / path))
+        profiles = root / PROFILES if _has_profiles(root) else SHIPPED_PROFILES
+        catalogue = load_catalogue(hardware)
+        families = dict(catalogue.families)
+        loaded = Loaded(validate(Fabric, document), document)
+        derived = derive_loaded(loaded, catalogue, shipped_profiles(profiles), known)
+    except BadInput as error:
+        if not may_fail:
+            raise
+        temporary = re.compile(rf"[^\s:'\"]*{re.escape(root.name)}/")
+        problems = tuple(temporary.sub(prefix, str(problem)) for problem in error.problems)
+    return ReviewSide(title, names, path, document, _others(root), derived, families, problems)
+
+
+def _has_profiles(root: Path) -> bool:
+    return (root / PROFILES).is_dir() and any((root / PROFILES).iterdir())
+
+
+def _others(root: Path) -> dict[str, Document | None]:
+    """Hardware and profiles of the repository; None for a file that is no YAML mapping."""
+    found: dict[str, Document | None] = {}
+    for folder in (HARDWARE, PROFILES):
+        for path in sorted((root / folder).rglob("*.yaml")):
+            try:
+                found[path.relative_to(root).as_posix()] = read_document(path)
+            except BadInput:
+                found[path.relative_to(root).as_posix()] = None
+    return found

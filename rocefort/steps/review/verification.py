@@ -1,0 +1,195 @@
+"""Verification of a review: the head, and what differs from the base; once where nothing does."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from operator import itemgetter
+
+from rocefort.models.difference import Difference
+from rocefort.models.finding import Report
+from rocefort.models.network import Network, Sources
+from rocefort.models.review import FailureChange, FailuresChange, Verification, VerifiedState
+from rocefort.models.routing import Effect, FailureStudy, RoutingState, SessionStatus
+from rocefort.steps.fabric.failing import Failing, study_failures
+from rocefort.steps.fabric.judging import Subject
+from rocefort.validators import engines
+from rocefort.validators.batfish_access import Service
+from rocefort.validators.change_verification import change_since, standing, verify_change
+from rocefort.validators.engines import Engine, Verified, Wishes
+from rocefort.validators.routing import Solution, analyse
+from rocefort.validators.verification import verify
+
+# Edits that no routing engine reads, and those among them that no study of buffers reads either.
+UNREAD = re.compile(
+    r"(?:ntp_servers|ntp_vrf|user_groups|users|ssh|netconf|syslog|snmp|telemetry|lldp|vty)\b.*"
+    r"|interfaces\[[^]]+\]\.description"
+)
+BUFFERS = re.compile(
+    r"(?:domains|pfc|drop_profiles|ecn_enabled|ai_ecn)\b.*"
+    r"|interfaces\[[^]]+\]\.(?:thresholds|pfc|drr|markings|domain|trust_dscp|flow_control)\b.*"
+)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Who is asked, and about which failures."""
+
+    engine: Engine
+    service: Service
+    failures: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of it: reports of both sides, and what a review tells."""
+
+    told: Verification
+    head: Report
+    base: Report | None
+    start: Solution | None = None  # of the base, by the embedded engine
+
+
+@dataclass(frozen=True)
+class Version:
+    """One side that is verified."""
+
+    network: Network
+    sources: Sources
+
+
+def verify_both(
+    base: Version | None, head: Version, difference: Difference, asking: Asking
+) -> Outcome:
+    """Verify the head, and the base as far as they differ in what routing reads.
+
+    Raises as `engines.run` does.
+    """
+    same = base is not None and _same(base.network, head.network, difference, buffers=True)
+    both = asking.engine in (Engine.BATFISH, Engine.BOTH)
+    before = base.network if base and both and not same else None
+    wishes = Wishes(None, before, asking.service.access)
+    service = asking.service
+    done = engines.run(
+        head.network, head.sources, asking.engine, service.host, service.port, wishes
+    )
+    failing = _study(head, asking, done.solution)
+    report = done.report.joined(failing.report) if failing.report else done.report
+    if base is None:
+        return Outcome(_told(done, failing, Failing(), None), report, None)
+    if same:
+        quiet = _same(base.network, head.network, difference, buffers=False)
+        earlier = failing
+        if failing.study and not quiet:  # buffers differ, and whom they can make wait
+            earlier = _study(base, asking, analyse(base.network, base.sources, done.solution))
+        told = _told(done, failing, earlier, done.state, done.solution)
+        return Outcome(told.model_copy(update={"same": True}), report, report, done.solution)
+    solved = analyse(base.network, base.sources, done.solution)
+    was = verify(base.network, solved.state, base.sources, solved)
+    changes = done.changes
+    if not both:
+        both_have = standing(base.network, head.network)
+        changes = (change_since(solved, done.state, done.solution, both_have),)
+        judged = verify_change(head.network, changes[0], head.sources, done.solution)
+        report = report.joined(judged)
+    earlier = _study(base, asking, solved) if failing.study else Failing()
+    was = was.joined(earlier.report) if earlier.report else was
+    told = _told(done, failing, earlier, solved.state, solved)
+    return Outcome(told.model_copy(update={"changes": changes}), report, was, solved)
+
+
+def _told(
+    done: Verified,
+    failing: Failing,
+    earlier: Failing,
+    before: RoutingState | None,
+    solved: Solution | None = None,
+) -> Verification:
+    """What a review tells of it, but for how routing changes."""
+    return Verification(
+        engines=done.engines,
+        head=_figures(done.state, done.solution),
+        base=_figures(before, solved) if before else None,
+        new_pairs=_new_pairs(before, done.state),
+        failures=_failures(earlier.study, failing.study, failing.note),
+        note=done.note,
+    )
+
+
+def _study(version: Version, asking: Asking, solution: Solution | None) -> Failing:
+    subject = Subject(version.network, version.sources, {})
+    return study_failures(subject, asking.failures, solution)
+
+
+def _same(base: Network, head: Network, difference: Difference, *, buffers: bool) -> bool:
+    """Whether nothing that is read differs; buffers: those of lossless queues may."""
+    if difference.only_before or difference.only_after:
+        return False
+    beside = ("links", "servers", "segments", "exits", "policy", "spines", "lossless")
+    if any(
+        getattr(base, name) != getattr(head, name) for name in beside[: None if not buffers else -1]
+    ):
+        return False
+    return all(
+        UNREAD.fullmatch(edit.path) or (buffers and BUFFERS.fullmatch(edit.path))
+        for switch in difference.changed
+        for edit in switch.change.edits
+    ) and not any(switch.facts for switch in difference.changed)
+
+
+def _figures(state: RoutingState, solution: Solution | None) -> VerifiedState:
+    """solution: that the state is of, where the embedded engine gave it."""
+    if solution is not None and solution.state is state:
+        widths = solution.width_counts
+    else:
+        widths = Counter(map(len, map(itemgetter(2), state.routes)))  # a million: by C alone
+    return VerifiedState(
+        sessions=len(state.sessions),
+        established=sum(s.status is SessionStatus.ESTABLISHED for s in state.sessions),
+        routes=sum(widths.values()),
+        widths=tuple(sorted(widths.items())),
+        pairs=state.reachability.pairs,
+        delivered=state.reachability.delivered,
+    )
+
+
+def _new_pairs(before: RoutingState | None, after: RoutingState) -> int:
+    """Ordered pairs of which the base has not both servers."""
+    if before is None:
+        return 0
+    known = len(before.reachability.servers & after.reachability.servers)
+    return after.reachability.pairs - known * (known - 1)
+
+
+def _failures(was: FailureStudy | None, now: FailureStudy | None, note: str) -> FailuresChange:
+    old, new = (
+        {str(effect.failure): effect for effect in study.effects} if study else {}
+        for study in (was, now)
+    )
+    names = (*new, *(name for name in old if name not in new)) if was else ()
+    changes = (
+        FailureChange(failure=name, before=old.get(name), after=new.get(name))
+        for name in names
+        if old.get(name) != new.get(name)
+    )
+    return FailuresChange(
+        studied_before=len(old),
+        studied_after=len(new),
+        losing_before=sum(map(_loses, old.values())),
+        losing_after=sum(map(_loses, new.values())),
+        parting_before=sum(map(_parts, old.values())),
+        parting_after=sum(map(_parts, new.values())),
+        changes=tuple(changes) if old is not new else (),
+        note=note,
+    )
+
+
+def _parts(effect: Effect) -> bool:
+    """Whether a failure takes pairs of switches that stand, joined by a cable or not."""
+    return bool(effect.lost or effect.cut_off)
+
+
+def _loses(effect: Effect) -> bool:
+    """Whether a failure takes a pair that cabling still joins."""
+    return any(not loss.expected for loss in effect.lost)

@@ -1,0 +1,129 @@
+"""Steps of `health`: read the switches once or twice, judge them, keep the reading."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from rocefort.design.derive import Derived, derive
+from rocefort.documents.nearest import nearest
+from rocefort.errors import BadInput, Problem
+from rocefort.fleet.connections import Connections
+from rocefort.fleet.runner import open_fleet
+from rocefort.models.finding import Report
+from rocefort.models.network import Network
+from rocefort.models.observed import Observed
+from rocefort.models.wording import counted
+from rocefort.rollout.live import errors_of, new_errors
+from rocefort.rollout.observing import observe
+from rocefort.steps.fabric.judging import write_files
+from rocefort.validators import check_live
+from rocefort.validators.live import Limits, LiveRule, Readings
+
+UNREADABLE = "LIV001"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What `health` was asked for. interval_s: between two readings; None: one reading."""
+
+    devices: Sequence[str] = ()  # none: all
+    baseline: Path | None = None
+    interval_s: float | None = None
+    save: Path | None = None
+    limits: Limits = field(default_factory=Limits)
+    run: Sequence[LiveRule] | None = None
+
+
+@dataclass(frozen=True)
+class Health:
+    """A judged reading; notes: on the baseline. exit_code as of the whole command line."""
+
+    observed: Observed
+    report: Report
+    notes: tuple[str, ...]
+    exit_code: int
+
+
+def health_of(
+    fabric: Path, access: Connections, asked: Asked, sleep: Callable[[float], None] = time.sleep
+) -> Health:
+    """Read and judge; 3 where a switch could not be read, 1 for errors that the baseline lacks.
+
+    Raises BadInput before a switch is asked.
+    """
+    derived = derive(fabric)
+    network = derived.network
+    names = _chosen(network, asked.devices)
+    baseline = read_baseline(asked.baseline, network) if asked.baseline else None
+    with open_fleet(network, access) as nornir:
+        earlier = baseline
+        if asked.interval_s is not None:
+            earlier = observe(nornir, network, names)
+            sleep(asked.interval_s)
+        now = observe(nornir, network, names)
+    if asked.save:
+        save_reading(now, asked.save)
+    return _judged(derived, asked, now, earlier, baseline)
+
+
+def _judged(
+    derived: Derived,
+    asked: Asked,
+    now: Observed,
+    earlier: Observed | None,
+    baseline: Observed | None,
+) -> Health:
+    def judged(reading: Observed, before: Observed | None) -> Report:
+        readings = Readings(reading, before, asked.limits)
+        return check_live(derived.network, readings, derived.sources, run=asked.run)
+
+    report = judged(now, earlier)
+    new, notes = errors_of(report), tuple[str, ...]()
+    if baseline is not None:
+        new, old = new_errors(report, judged(baseline, None))
+        notes = (f"{counted(len(new), 'error')} new, {len(old)} as in the baseline",)
+    unreadable = any(finding.rule == UNREADABLE for finding in new)
+    return Health(now, report, notes, 3 if unreadable else int(bool(new)))
+
+
+def _chosen(network: Network, devices: Sequence[str]) -> tuple[str, ...]:
+    known = [node.name for node in network.nodes]
+    problems = [
+        Problem("--device", f"no switch {name!r} in {network.name}", nearest(name, known))
+        for name in devices
+        if name not in known
+    ]
+    if problems:
+        raise BadInput(problems=problems)
+    return tuple(name for name in known if name in devices or not devices)
+
+
+def save_reading(observed: Observed, path: Path) -> None:
+    """Write a reading, whole or not at all: a later `health` may take it as its baseline."""
+    write_files({path.name: observed.model_dump_json(indent=1) + "\n"}, path.parent, private=True)
+
+
+def read_baseline(path: Path, network: Network) -> Observed:
+    """Read what `save_reading` wrote; raises BadInput, as for another fabric's reading."""
+    how = "write one with `rocefort health FABRIC --save FILE`"
+    try:
+        observed = Observed.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise BadInput(f"cannot be read: {reason}", where=str(path), how=how) from None
+    except ValidationError as error:
+        what = f"is no reading of a fabric: {error.errors()[0]['msg']}"
+        raise BadInput(what, where=str(path), how=how) from None
+    if observed.fabric != network.name:
+        what = f"is a reading of {observed.fabric}, not of {network.name}"
+        raise BadInput(what, where=str(path), how=how)
+    if observed.at > datetime.now(UTC):
+        what = f"is of {observed.at:%Y-%m-%d %H:%M:%S} UTC, which is still to come"
+        raise BadInput(what, where=str(path), how="set the clock of this machine")
+    return observed

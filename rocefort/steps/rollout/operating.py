@@ -1,0 +1,264 @@
+"""Steps of who operates a rollout: begin, go on, look, ask, approve, take back."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rocefort.errors import BadInput, Refused
+from rocefort.fleet.connections import Connections, load_connections
+from rocefort.models.approval import Approval
+from rocefort.models.change import Plan
+from rocefort.models.kept_fabric import KeptFabric
+from rocefort.models.rollout import Applied, Rules
+from rocefort.models.standing import Standing, Told
+from rocefort.models.wording import counted
+from rocefort.reports.rollout_lines import JsonLines, WaveLines
+from rocefort.rollout import requests, runs
+from rocefort.rollout.approvals import Asked, rules_for
+from rocefort.rollout.back import applied_of, plan_back
+from rocefort.rollout.journal import Listener, restore_head
+from rocefort.rollout.plan import read_plan, write_plan
+from rocefort.rollout.rehearsed import rehearsed, require_rehearsal
+from rocefort.rollout.signing import principals_of, signer_of
+from rocefort.rollout.status import status
+from rocefort.rollout.who import user
+from rocefort.steps.rollout.changing import Manner, apply_plan, resume_plan
+from rocefort.steps.rollout.ground import back_stands_on, ground_of_run
+from rocefort.steps.rollout.planning import signed
+
+LIVE, PLAIN, JSON, AUTO = "live", "plain", "json", "auto"
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A plan that is to be carried out: on which switches, with which journal, made by whom."""
+
+    plan: Plan
+    sealed: Path
+    access: Connections
+    journal: Path
+    author: str
+
+    def approving(self, manner: Manner) -> Manner:
+        """How a controller works, with the command that approves a wave of this very run."""
+        words = ["rocefort", "approve", str(self.sealed)]
+        if self.journal != journal_of(self.sealed, None):
+            words += ["--journal", str(self.journal)]
+        return replace(manner, approve_with=shlex.join(words))
+
+
+def journal_of(sealed: Path, journal: Path | None) -> Path:
+    """Where the steps of a plan are noted."""
+    return journal or sealed.with_name(sealed.name + ".journal")
+
+
+def order_of(
+    sealed: Path, connections: Path, journal: Path | None, allowed: Path | None = None
+) -> Order:
+    """Read what a rollout needs; raises Refused for a plan that was changed, or must be signed.
+
+    allowed: who may sign; who signed the plan counts as its author.
+    """
+    plan = read_plan(sealed)
+    author = signer_of(sealed, allowed) if allowed else plan.author
+    access = load_connections(connections)
+    known = {device.name for device in access.devices}
+    if not known.intersection(change.device for change in plan.changes):
+        raise Refused(
+            f"is a plan of {plan.fabric}, and {connections} has none of its switches",
+            where=str(sealed),
+            how="name the connections of that fabric",
+        )
+    return Order(plan, sealed, access, journal_of(sealed, journal), author)
+
+
+def begin(order: Order, asked: Asked, manner: Manner, listener: Listener) -> Applied:
+    """Carry a plan out under the rules of its fabric and of the caller."""
+
+    def rules(fabric: KeptFabric) -> Rules:
+        policy = fabric.policy
+        return rules_for(order.plan, policy.approvals, policy.max_unavailable, order.author, asked)
+
+    how = order.approving(manner)
+    return apply_plan(order.plan, order.access, order.journal, [listener], rules, how)
+
+
+def go_on(order: Order, manner: Manner, listener: Listener) -> Applied:
+    """Go on with a run; its rules are those that it began with, and so are its allowed signers.
+
+    They count for what lies ahead: who signed is not asked where the run is to go back.
+    """
+    if order.journal.is_file():
+        history = status(order.journal).history(order.plan.digest)
+        goes_back = history.failure or requests.abort_is_asked(order.journal, order.plan)
+        if history.rules and history.rules.signers and not goes_back:
+            _check_signer(order, Path(history.rules.signers))
+    how = order.approving(manner)
+    return resume_plan(order.plan, order.access, order.journal, [listener], how)
+
+
+def _check_signer(order: Order, allowed: Path) -> None:
+    """Raise BadInput or Refused where the plan is not signed by an allowed signer."""
+    try:
+        signer_of(order.sealed, allowed)
+    except (BadInput, Refused) as error:
+        what, where, how = error.problem.what, error.problem.where, error.problem.how
+        back = "to go back without: `rocefort abort`, then resume"
+        raise type(error)(what, where=where, how=f"{how}; {back}") from None
+
+
+@contextmanager
+def watched(kind: str, order: Order, say: Say) -> Iterator[Listener]:
+    """A listener that shows progress: drawn on a terminal, as lines, or as JSON lines."""
+    if kind == AUTO:
+        kind = LIVE if sys.stdout.isatty() else PLAIN
+    if kind != LIVE:
+        yield JsonLines(say) if kind == JSON else WaveLines(say)
+        return
+    from rocefort.reports.rollout_live import LiveProgress  # noqa: PLC0415 - rich is slow
+
+    with LiveProgress(order.plan, where_stands(order.plan, order.journal).progress) as live:
+        yield live
+
+
+def seal_of(journal: Path) -> Told:
+    """What a journal tells, with its newest link."""
+    found = status(journal)
+    return Told(str(journal), (), len(found.entries), found.head, found.damage)
+
+
+def named_journal(sealed: Path, journal: Path | None) -> Path:
+    """Where the steps of a plan are noted; raises BadInput for a name at which no journal is."""
+    if journal is not None and not journal.is_file():
+        raise BadInput("no such journal", where=str(journal), how="check its name")
+    return journal_of(sealed, journal)
+
+
+def where_stands(plan: Plan, journal: Path) -> Standing:
+    """Where a plan stands, by its journal alone."""
+    return runs.standing(plan, journal, datetime.now(UTC))
+
+
+def told_of(sealed: Path | None, journal: Path | None) -> Told:
+    """All runs of a plan, or of a journal; raises BadInput where neither is named."""
+    if sealed is not None:
+        return runs.told(journal_of(sealed, journal), read_plan(sealed).digest)
+    if journal is None:
+        raise BadInput("whose history is not said", how="name a PLAN, or --journal FILE")
+    return runs.told(journal)
+
+
+def restored_head(sealed: Path | None, journal: Path | None, link: str) -> str:
+    """Write the lost head of a journal anew from the newest link that was kept; gives what it did.
+
+    Raises Refused as `journal.restore_head`, BadInput where no journal is named.
+    """
+    place = Path(told_of(sealed, journal).journal)
+    rows = restore_head(place, link)
+    return f"{place}: its head is written anew; its chain of {counted(rows, 'row')} ends in {link}"
+
+
+def ask_pause(sealed: Path, journal: Path | None) -> str:
+    """Ask that no further wave begins; gives what will come of it."""
+    plan, notes = read_plan(sealed), journal_of(sealed, journal)
+    _refuse_idle(plan, notes)
+    requests.request_pause(notes, plan, user())
+    return _asked(plan, notes, "the wave under way is brought to its end, then no further begins")
+
+
+def ask_abort(sealed: Path, journal: Path | None) -> str:
+    """Ask that the wave under way is rolled back; gives what will come of it."""
+    plan, notes = read_plan(sealed), journal_of(sealed, journal)
+    _refuse_idle(plan, notes)
+    requests.request_abort(notes, plan, user())
+    return _asked(plan, notes, "the wave under way is rolled back, then the run ends")
+
+
+def _refuse_idle(plan: Plan, journal: Path) -> None:
+    """Raise Refused where no run is under way.
+
+    A controller at work hears a wish to stop whatever became of the journal meanwhile; by one that
+    is damaged none will go on.
+    """
+    requests.running_history(journal, plan, sound=not where_stands(plan, journal).holder)
+
+
+def _asked(plan: Plan, journal: Path, comes: str) -> str:
+    at_work = where_stands(plan, journal).holder
+    if at_work:
+        return f"asked {at_work}: {comes}"
+    return f"noted: {comes}; no controller is at work, `rocefort resume` takes it up"
+
+
+def give_approval(
+    sealed: Path, journal: Path | None, wave: str, by: str, key: Path | None
+) -> Approval:
+    """Approve one wave as the user of this process, or as the owner of a key.
+
+    Raises Refused where the approval would not hold, and for the name of somebody else.
+    """
+    plan, notes = read_plan(sealed), journal_of(sealed, journal)
+    if key is None:
+        if by not in ("", user()):
+            raise Refused(
+                f"you are {user()}, and approve as {by} only by a key",
+                where=f"--by {by}",
+                how="sign the approval: --key FILE",
+            )
+        return requests.approve(notes, plan, wave, user(), plan.digest)
+    rules = requests.running_history(notes, plan).rules
+    if not by:
+        by = _owner_of(key, rules.signers if rules else "")
+    return requests.approve(notes, plan, wave, by, plan.digest, key=key)
+
+
+def of_rehearsal(sealed: Path, *, required: bool = False) -> str:
+    """A sentence on a plan's rehearsal; raises Refused where one that passed is required."""
+    plan = read_plan(sealed)
+    if required:
+        require_rehearsal(sealed, plan)
+    return rehearsed(sealed, plan).sentence
+
+
+def _owner_of(key: Path, signers: str) -> str:
+    """The name that the allowed signers of a run give to a key."""
+    names = principals_of(key, Path(signers)) if signers else ()
+    if not names or not names[0]:
+        known = signers or "the rollout, which was begun without --allowed-signers"
+        raise Refused("is no key that may approve", where=str(key), how=f"see {known}")
+    return names[0]
+
+
+def make_back(
+    sealed: Path, journal: Path | None, out: Path, key: Path | None = None
+) -> tuple[Plan, str]:
+    """Seal the plan back of what was confirmed into a file, and sign it where a key is named.
+
+    Gives words for its signature, too; raises Refused where nothing was confirmed.
+    It stands on the fabric that the run has kept: what its files say by now is what it leads from.
+    """
+    plan, notes = read_plan(sealed), journal_of(sealed, journal)
+    found = runs.told(notes, plan.digest)
+    if found.damage:
+        how = "undo the change in the fabric's files, then `rocefort plan` leads back"
+        raise Refused(f"is damaged: {found.damage}", where=found.journal, how=how)
+    if found.runs and not found.runs[-1].ended:
+        raise Refused(
+            "has a run of this plan that did not end",
+            where=found.journal,
+            how="`rocefort resume` or `rocefort abort` first",
+        )
+    applied = applied_of(plan, runs.confirmed_of(found))
+    ground = ground_of_run(plan, notes, status(notes).history(plan.digest).fabric)
+    families = {n.name: n.family for n in ground.fabric.network.nodes if n.family}
+    mine = back_stands_on(plan.model_copy(update={"author": user()}), notes, ground)
+    back = plan_back(mine, applied, families)
+    write_plan(back, out)
+    return back, signed(out, key)

@@ -1,0 +1,114 @@
+"""What a rehearsal looks at on its twin: sessions, kernels against the engine, server pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from rocefort.errors import Refused, ServiceFailed
+from rocefort.lab.twin.crossing import FLOWS, SMALL, Pair, Wires, not_delivered, pair_length
+from rocefort.lab.twin.following import refusals
+from rocefort.lab.twin.twin import Twin
+from rocefort.models.network import Network
+from rocefort.models.plan_rehearsal import RehearsedCheck
+from rocefort.models.wording import counted
+from rocefort.steps.lab.opinions import three_opinions
+from rocefort.validators.routing import analyse
+from rocefort.validators.server_classes import reachability_of
+
+CONVERGED_S = 30.0  # behind the last wave, whose switches have been asked for their sessions
+PATIENCE_S = 3.0
+MOST_SPEAKERS = 48  # servers that talk to each other: 2,256 pairs
+
+
+def speakers_of(network: Network, twin: Twin, without: Collection[str] = ()) -> list[str]:
+    """Servers that stand for all: one for each leaf and segment, where there are many."""
+    there = twin.topology.by_host
+    servers = [s for s in network.servers or () if s.name in there and s.name not in without]
+    if len(servers) > MOST_SPEAKERS:
+        by_place = {(s.port.device, s.segment): s for s in reversed(servers)}
+        servers = [s for s in servers if by_place[s.port.device, s.segment] is s]
+    return [server.name for server in servers[:MOST_SPEAKERS]]
+
+
+def delivered_pairs(
+    found: Wires, twin: Twin, pairs: Sequence[Pair], patience_s: float
+) -> set[Pair]:
+    """Pairs between which RoCE packets arrive, small ones and of full size, from every port."""
+    lost = set(not_delivered(found, pairs, SMALL, patience_s))
+    left = [pair for pair in pairs if pair not in lost]
+    lengths = {pair: pair_length(twin, pair) for pair in left}
+    return set(left) - set(not_delivered(found, left, lengths, patience_s))
+
+
+def checks_after(
+    network: Network, twin: Twin, found: Wires, before: Collection[Pair]
+) -> Iterator[RehearsedCheck]:
+    """All checks of a twin that has to be as a network is meant to be.
+
+    before: pairs that delivered before the plan.
+    """
+    yield _of("command lines", lambda: _followed(twin))
+    yield _of("BGP sessions", lambda: _sessions(twin))
+    yield _of("kernel routes", lambda: _routes(network, twin))
+    yield _of("server pairs", lambda: _pairs(network, twin, found, before))
+
+
+class _Wrong(Exception):  # noqa: N818 - what a check found, in a sentence
+    """Something is not as it is meant to be."""
+
+
+def _of(what: str, look: Callable[[], str]) -> RehearsedCheck:
+    try:
+        return RehearsedCheck(what=what, passed=True, found=look())
+    except _Wrong as wrong:
+        return RehearsedCheck(what=what, passed=False, found=str(wrong))
+
+
+def _followed(twin: Twin) -> str:
+    refused = refusals(twin.registry, twin.record)
+    for switch, why in refused.items():
+        raise _Wrong(f"{switch} runs what no twin does: {why}")
+    return "what every switch runs is done in its kernel"
+
+
+def _sessions(twin: Twin) -> str:
+    try:
+        twin.converge(CONVERGED_S)
+    except ServiceFailed as error:
+        raise _Wrong(error.problem.what) from None
+    wanted = twin.topology.sessions if twin.choice.expected is None else twin.choice.expected
+    return f"all {sum(map(len, wanted.values()))} that are meant to be up are up"
+
+
+def _routes(network: Network, twin: Twin) -> str:
+    try:
+        opinions = three_opinions(network, twin.fibs(protocols=["bgp"]))
+    except Refused as error:
+        return f"not judged by the embedded engine: {error.problem.what}"
+    if opinions.differences:
+        count = counted(len(opinions.differences), "route")
+        raise _Wrong(f"{count} not as intended, the first: {opinions.differences[0]}")
+    return f"{opinions.compared} as the embedded engine has them"
+
+
+def _pairs(network: Network, twin: Twin, found: Wires, before: Collection[Pair]) -> str:
+    names = list(found.senders)
+    pairs = [(one, other) for one in names for other in names if one != other]
+    meant = _meant(network, pairs, before)
+    now = delivered_pairs(found, twin, pairs, PATIENCE_S)
+    if lost := [pair for pair in pairs if pair in meant and pair not in now]:
+        one, other = lost[0]
+        was = "as it did before the plan" if lost[0] in before else "as intended"
+        count = counted(len(lost), "pair")
+        raise _Wrong(f"{count} lost, the first: {one} does not deliver to {other} {was}")
+    size = "small and of full size"
+    return f"{len(now)} of {len(pairs)} deliver RoCE packets, {size}, from {FLOWS} ports each"
+
+
+def _meant(network: Network, pairs: Sequence[Pair], before: Collection[Pair]) -> set[Pair]:
+    """Pairs that have to deliver: as the engine has it; where it refuses, as it was."""
+    try:
+        reach = reachability_of(analyse(network).trips)
+    except Refused:
+        return set(before)
+    return {pair for pair in pairs if reach.delivers(*pair)}

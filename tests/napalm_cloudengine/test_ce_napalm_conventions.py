@@ -1,0 +1,220 @@
+"""NAPALM's own tests of a driver and its device, over SSH against the emulated switches of HEPS.
+
+`TestConfigNetworkDriver` replaces, merges, rolls back and makes typing errors;
+`TestGettersNetworkDriver` holds what the getters return to NAPALM's models.
+"""
+
+import re
+import unittest
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from napalm import get_network_driver
+from napalm.base.test import base as conventions
+from nornir.core import Nornir
+from nornir.core.plugins.connections import ConnectionPluginRegister
+from nornir.plugins.inventory import SimpleInventory
+from nornir.plugins.runners import SerialRunner
+from nornir_napalm.plugins.tasks import napalm_configure, napalm_confirm_commit
+
+from rocefort.design.derive import Derived
+from rocefort.dialects.vrp.patch import make_patch
+from rocefort.fleet.connections import Access
+from rocefort.models.hardware import SyntaxFamily
+from rocefort.steps.fabric.judging import subject_of_derived
+from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
+
+PORT = "interface 100GE1/0/1\n description "
+VLANS = "vlan batch 120 140\n"
+DIFF = """\
+  #
+- vlan batch 120 140
+  #
++ vlan batch 120 130 140
+  #
+  interface 100GE1/0/1
+-  description to transfer01
++  description new
+  #
+"""
+BACK = """\
+  #
+  interface 100GE1/0/1
+-  description merged
++  description to transfer01
+  #
+"""
+# Beside them: `ping` and `lldp_neighbors_detail`, of which the emulated switch has not the commands
+# (test_ce_getters.py reads them from replies); all others raise NotImplementedError.
+READ = {
+    "bgp_neighbors",
+    "config",
+    "config_filtered",
+    "facts",
+    "interfaces",
+    "interfaces_counters",
+    "interfaces_ip",
+    "is_alive",
+    "lldp_neighbors",
+}
+
+
+def patcher(running: str, wanted: str) -> tuple[str, ...]:
+    """What leads from one text to the other on a leaf of HEPS."""
+    return make_patch(running, wanted, SyntaxFamily.V200).commands
+
+
+@pytest.fixture(scope="module")
+def lab(heps: Derived, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
+    """Ten emulated switches that run HEPS."""
+    subject = subject_of_derived(heps)
+    with rehearse(subject.network, subject.texts, tmp_path_factory.mktemp("lab")) as running:
+        yield running
+
+
+def access(lab: Rehearsal, name: str) -> tuple[Access, str]:
+    """How a switch of the lab is reached, and the password."""
+    found = next(one for one in lab.connections.devices if one.name == name)
+    return found, Path(found.credential.removeprefix("file:")).read_text(encoding="ascii").strip()
+
+
+def connected(lab: Rehearsal, name: str, **options: object) -> Any:
+    """An open driver, as a user of NAPALM gets it."""
+    found, secret = access(lab, name)
+    arguments = {"port": found.port, "ssh_known_hosts": str(lab.connections.known_hosts)}
+    driver = get_network_driver("cloudengine")(
+        found.host, found.user, secret, optional_args={**arguments, **options}
+    )
+    driver.open()
+    return driver
+
+
+@pytest.fixture(scope="class")
+def changed_leaf(
+    request: pytest.FixtureRequest, lab: Rehearsal, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """`device` and `vendor` for NAPALM's class: leaf01, and the folder of its files."""
+    folder = tmp_path_factory.mktemp("leaf01")
+    request.cls.device = connected(lab, "leaf01", patcher=patcher)
+    request.cls.vendor = str(folder)
+    initial = request.cls.device.get_config(retrieve="running")["running"]
+    assert PORT + "to transfer01\n" in initial
+    assert VLANS in initial
+    files = {
+        "initial.conf": initial,
+        "new_good.conf": initial.replace(PORT + "to transfer01", PORT + "new").replace(
+            VLANS, "vlan batch 120 130 140\n"
+        ),
+        "new_good.diff": DIFF,
+        "new_typo.conf": initial.replace(PORT, PORT.replace("description", "descriptoin")),
+        "merge_good.conf": f"{PORT}merged\n",
+        "merge_good.diff": BACK,
+        "merge_typo.conf": f"{PORT}merged\n descriptoin typo\n",
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+class Quiet(unittest.TestCase):
+    """NAPALM's classes name setUpClass in two ways, and pytest would call it twice."""
+
+    setup_class: ClassVar[Callable[[], None] | None] = None
+    teardown_class: ClassVar[Callable[[], None] | None] = None
+    device: ClassVar[Any]
+
+
+@pytest.mark.usefixtures("changed_leaf")
+class TestConfig(Quiet, conventions.TestConfigNetworkDriver):  # type: ignore[misc]  # untyped
+    """Replace, merge, rollback, typing errors, a template."""
+
+    @staticmethod
+    def read_file(filename: str) -> str:
+        """As NAPALM's, which would take the blanks before the first line of a diff away, too."""
+        return Path(filename).read_text(encoding="utf-8").strip("\n")
+
+
+@pytest.fixture(scope="class")
+def read_leaf(request: pytest.FixtureRequest, lab: Rehearsal) -> Iterator[None]:
+    """`device` for NAPALM's class: a leaf that nobody changes."""
+    request.cls.device = connected(lab, "leaf02")
+    yield
+    request.cls.device.close()
+
+
+@pytest.mark.usefixtures("read_leaf")
+class TestGetters(Quiet, conventions.TestGettersNetworkDriver):  # type: ignore[misc]  # untyped
+    """What is read fits NAPALM's models."""
+
+
+for _name in dir(conventions.TestGettersNetworkDriver):
+    if _name.startswith("test_") and _name.removeprefix("test_").removeprefix("get_") not in READ:
+        setattr(TestGetters, _name, None)  # not collected
+
+
+def test_a_replace_says_what_is_wrong_with_its_patcher() -> None:
+    driver = get_network_driver("cloudengine")
+    for value, why in (
+        ("nowhere:patcher", "there is no function 'nowhere:patcher': No module named 'nowhere'"),
+        ("os:patcher", "there is no function 'os:patcher': module 'os' has no attribute"),
+        ("os:sep", "give a function of running and wanted configuration, or its name as"),
+        (7, "give a function of running and wanted configuration, or its name as"),
+    ):
+        with pytest.raises(ValueError, match=f"^patcher: {why}"):
+            driver("192.0.2.1", "netops", "x", optional_args={"patcher": value})
+    named = driver("192.0.2.1", "netops", "x", optional_args={"patcher": "os.path:join"})
+    assert named._patcher("a", "b") == "a/b"
+
+
+def blocks(language: str) -> list[str]:
+    """What docs/driver.md shows in a language."""
+    text = (Path(__file__).parents[2] / "docs" / "driver.md").read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def test_the_session_in_the_documentation_runs(
+    lab: Rehearsal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, patch = blocks("python")
+    found, secret = access(lab, "leaf03")
+    values: dict[str, Any] = {
+        "host": found.host,
+        "port": found.port,
+        "user": found.user,
+        "password": secret,
+        "known_hosts": str(lab.connections.known_hosts),
+    }
+    exec(compile(first, "driver.md", "exec"), values)
+    assert "+ vlan batch 30 120" in capsys.readouterr().out
+    switch = lab.switches["leaf03"]
+    assert (switch.trial, switch.saved) == (None, switch.running)
+    assert [point.description for point in switch.points] == ["a VLAN for tests"]
+    exec(compile(patch, "driver.md", "exec"), values)
+    assert values["patcher"]("sysname a\n", "sysname b\n") == ("sysname b",)
+
+
+def test_the_inventory_in_the_documentation_is_one(tmp_path: Path, lab: Rehearsal) -> None:
+    (text,) = blocks("yaml")
+    found, secret = access(lab, "leaf04")
+    text = text.replace("10.255.0.9", found.host)
+    text = text.replace("/etc/rocefort/known_hosts", str(lab.connections.known_hosts))
+    text = text.replace("site_patch:patcher", "os.path:join")
+    (tmp_path / "hosts.yaml").write_text(text, encoding="utf-8")
+    inventory = SimpleInventory(str(tmp_path / "hosts.yaml")).load()
+    ConnectionPluginRegister.auto_register()
+    nornir = Nornir(inventory=inventory, runner=SerialRunner())
+    host = nornir.inventory.hosts["leaf01"]
+    host.port, host.password = found.port, secret
+    try:
+        done = nornir.run(napalm_configure, configuration="vlan batch 30\n", revert_in=60)[
+            "leaf01"
+        ][0]
+        assert (done.failed, done.changed) == (False, True)
+        trial = lab.switches["leaf04"].trial
+        assert trial is not None
+        assert trial.persist == "change-4711"
+        assert nornir.run(napalm_confirm_commit)["leaf01"][0].result == "Commit confirm completed"
+    finally:
+        nornir.close_connections()
+    assert lab.switches["leaf04"].trial is None

@@ -1,0 +1,90 @@
+"""The vendor's sessions again, typed at the emulated command line: does it answer as the vendor's?
+
+The driver plays its part of the same files in test_ce_transcripts.py, so each of the two is held
+to what a third has written. Blanks at the ends of lines and how many seconds are left may differ.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from rocefort.lab.session import Session
+from rocefort.lab.switch import EmulatedSwitch
+from rocefort.models.hardware import SyntaxFamily
+
+TRANSCRIPTS = Path(__file__).parent / "transcripts"
+ELSEWHERE = ("system-view", "sysname DeviceA", "commit trial 600 persist abcid")
+PORT = "100GE1/0/1"  # where the reference has a Tunnel1, which Rocefort does not know
+WHOLE = "display current-configuration"  # of which a transcript shows a part: only the prompt
+
+
+@dataclass(frozen=True)
+class Typed:
+    """How the switch of a transcript came to stand where the transcript begins."""
+
+    before: tuple[str, ...] = ()  # typed in another session
+    startup: str = ""
+    persist: Literal["present", "absent"] = "present"
+
+
+SESSIONS = {
+    "trial-confirmed": Typed(startup=f"interface {PORT}\n mtu 1400\n#\n"),
+    "persist-started": Typed(),
+    "persist-confirmed-elsewhere": Typed(before=ELSEWHERE),
+    "persist-aborted-elsewhere": Typed(before=ELSEWHERE),
+    "persist-unknown": Typed(persist="absent"),
+}
+OTHERS = {
+    "commit-failed": "a sentence of older releases; the emulated switch fails with words of its own",
+    "plain-aborted-elsewhere": "the session has the number 392; its refusal is in our words",
+    "plain-refused-elsewhere": "its refusals are in our words",
+    "rolled-back": "V200's words; those of V300 are in test_ce_sessions.py and tests/lab",
+    "saved": "V200's words; those of V300 are in test_ce_sessions.py and tests/lab",
+    "trial-of-old-vrp8": "another release: a line of progress, and an asterisk that stays",
+}
+
+
+def test_every_transcript_is_typed_or_it_is_said_why_not() -> None:
+    files = {path.stem for path in TRANSCRIPTS.glob("*.txt")}
+    assert {*SESSIONS, *OTHERS} == files
+    assert not {*SESSIONS} & {*OTHERS}
+
+
+def comparable(text: str) -> list[str]:
+    """A reply as words by line; a time that is left only as one."""
+    left = re.sub(r"(time left \(sec\): )[1-9]\d*", r"\1some", text.replace("Tunnel1", PORT))
+    return [" ".join(row.split()) for row in left.splitlines() if row.strip()]
+
+
+def typed_at(switch: EmulatedSwitch) -> Callable[[str], str]:
+    """A new session of the switch: what a line prints, with the prompt or question behind it."""
+    session = Session(switch, "netops", list)
+
+    def say(line: str) -> str:
+        reply = session.handle(line)
+        return reply.text if reply.asks else f"{reply.text}\n{session.prompt}"
+
+    return say
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_the_emulated_command_line_answers_as_the_vendors(name: str) -> None:
+    case = SESSIONS[name]
+    startup = f"#\nsysname HUAWEI\n#\n{case.startup}return\n"
+    switch = EmulatedSwitch("HUAWEI", startup, SyntaxFamily.V300_G1, persist=case.persist)
+    assert switch.startup_refusals == ()
+    elsewhere = typed_at(switch)
+    for line in case.before:
+        elsewhere(line)
+    here = typed_at(switch)
+    text = (TRANSCRIPTS / f"{name}.txt").read_text(encoding="utf-8").partition("\n\n")[2]
+    _greeting, *rest = re.split(r"\{\{(.*?)\}\}\n", text)
+    for line, wanted in zip(rest[::2], rest[1::2], strict=True):
+        said = here(line.replace("Tunnel1", PORT))
+        if line == WHOLE:
+            said, wanted = said.splitlines()[-1], wanted.splitlines()[-1]  # noqa: PLW2901
+        assert comparable(said) == comparable(wanted), line

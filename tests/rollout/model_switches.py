@@ -1,0 +1,226 @@
+"""Switches of a rollout as a model in memory, the plan that they get, and a journal of a list.
+
+A switch has candidate, trial with its timer, running and saved. It fails where it is told to,
+before or after it has done what it was asked, and can fall silent for good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rocefort.errors import DeviceFailed, RocefortError
+from rocefort.models.change import Change, Gate, Kind, Plan, Wave, digest_of
+from rocefort.models.rollout import Event, Phase, Request, Runs, Seen, Trouble, Whose
+from rocefort.rollout.journal import JournalFailed
+from rocefort.rollout.ports import Before, Outcome
+
+OLD, NEW = "old", "new"
+GATE = Gate(
+    pairs=(),
+    unmeasured=("nothing here",),
+    traffic_class=138,
+    line_rate_fraction=0.92,
+    latency_us=3.72,
+    latency_tolerance=0.25,
+    speed_judged=True,
+)
+
+
+@dataclass
+class ModelSwitch:
+    """One switch; `trial` holds what comes back when its timer ends."""
+
+    name: str
+    running: str = OLD
+    saved: str = OLD
+    candidate: str | None = None
+    trial: str | None = None
+    silent: bool = False
+
+    def timer(self) -> None:
+        """The trial's time is over."""
+        if self.trial is not None:
+            self.running, self.trial = self.trial, None
+
+    def act(self, name: str) -> None:
+        """Do what the CLI would."""
+        if name == "load":
+            self.candidate = NEW
+        elif name == "trial":
+            assert self.candidate == NEW and self.trial is None
+            self.trial, self.running, self.candidate = self.running, NEW, None
+        elif name == "confirm":
+            if self.trial is None:
+                raise DeviceFailed("no trial to confirm", where=self.name)
+            self.trial = None
+        elif name == "save":
+            self.saved = self.running
+        elif name == "abort":
+            self.timer()
+            self.candidate = None
+
+    @property
+    def unconfirmed(self) -> bool:
+        return self.trial is not None
+
+    def seen(self) -> Seen:
+        """What it says of itself; a trial that is pending is always ours here."""
+        if self.silent:
+            return Seen(trouble=Trouble(f"{self.name}: does not answer"))
+        return Seen(
+            runs=Runs(self.running),
+            saved=self.saved == self.running,
+            trial=Whose.NOBODY if self.trial is None else Whose.OURS,
+            held=self.trial is not None,
+            left_s=0 if self.trial is None else 590,
+            loaded=self.candidate is not None,
+        )
+
+
+@dataclass
+class ModelSwitches:
+    """Implements rocefort.rollout.engine.Switches; faults: (device, act) -> how it crashes."""
+
+    switches: dict[str, ModelSwitch]
+    faults: dict[tuple[str, str], str] = field(default_factory=dict)
+    log: list[tuple[str, str]] = field(default_factory=list)
+    most_unconfirmed: int = 0
+    each: Callable[[str, str], None] = lambda _device, _act: None
+
+    def _one(self, device: str, act: str) -> RocefortError | None:
+        switch = self.switches[device]
+        fault = self.faults.get((device, act), "")
+        switch.silent = switch.silent or fault == "silent"
+        lost = DeviceFailed(f"{act}: {fault}", where=device)
+        if switch.silent:
+            return DeviceFailed("does not answer", where=device)
+        if fault == "before":
+            return lost
+        self.each(device, act)
+        self.log.append((device, act))
+        try:
+            switch.act(act)
+        except RocefortError as error:
+            return error
+        finally:
+            unconfirmed = sum(one.unconfirmed for one in self.switches.values())
+            self.most_unconfirmed = max(self.most_unconfirmed, unconfirmed)
+        return lost if fault == "after" else None
+
+    def _all(self, changes: Sequence[Change], act: str) -> Outcome:
+        done = {change.device: self._one(change.device, act) for change in changes}
+        return {device: error for device, error in done.items() if error}
+
+    def sleep(self, _seconds: float) -> None:
+        """Who waits for a timer sees it end."""
+        for switch in self.switches.values():
+            switch.timer()
+
+    def observe(self, ways: Sequence[Sequence[Change]]) -> dict[str, Seen]:
+        return {change.device: self.switches[change.device].seen() for (change,) in ways}
+
+    def precheck(self, changes: Sequence[Change]) -> Mapping[str, Before | RocefortError]:
+        failed = self._all(changes, "precheck")
+        return {c.device: failed.get(c.device) or Before("text", frozenset()) for c in changes}
+
+    def save(self, changes: Sequence[Change]) -> Outcome:
+        return self._all(changes, "save")
+
+    def load(self, changes: Sequence[Change]) -> Outcome:
+        return self._all(changes, "load")
+
+    def trial(self, changes: Sequence[Change], seconds: int, words: Mapping[str, str]) -> Outcome:
+        assert seconds == 600
+        assert not any(words.values())  # nobody is drained here
+        return self._all(changes, "trial")
+
+    def check(self, changes: Sequence[Change], before: Mapping[str, frozenset[str]]) -> Outcome:
+        assert before.keys() == {change.device for change in changes}
+        return self._all(changes, "check")
+
+    def confirm(self, changes: Sequence[Change], before: Mapping[str, frozenset[str]]) -> Outcome:
+        assert before.keys() == {change.device for change in changes}
+        return self._all(changes, "confirm")
+
+    def abort(self, changes: Sequence[Change]) -> Outcome:
+        return self._all(changes, "abort")
+
+
+class NoTexts:
+    """Keeps nothing: what ran is of no interest here."""
+
+    def keep(self, text: str) -> str:
+        return digest_of(text)
+
+
+@dataclass(frozen=True)
+class Says:
+    """A gate's verdict."""
+
+    passed: bool
+    summary: str = "1 pair measured"
+
+
+def plan_of(sizes: Sequence[int], gate: Gate = GATE) -> Plan:
+    names = iter(f"leaf{n:02}" for n in range(1, sum(sizes) + 1))
+    waves = tuple(
+        Wave(name=f"wave {i}", devices=tuple(next(names) for _ in range(size)), gate=gate)
+        for i, size in enumerate(sizes, 1)
+    )
+    changes = tuple(
+        Change(
+            device=device,
+            kind=Kind.MODIFYING,
+            edits=(),
+            patch=("x",),
+            reverse=("undo x",),
+            running_digest=OLD,
+            intended_digest=NEW,
+        )
+        for wave in waves
+        for device in wave.devices
+    )
+    return Plan(
+        fabric="f",
+        source="f",
+        tool="t",
+        intent_digest="i",
+        trial_s=600,
+        changes=changes,
+        waves=waves,
+    )
+
+
+def switches_of(plan: Plan) -> ModelSwitches:
+    return ModelSwitches({change.device: ModelSwitch(change.device) for change in plan.changes})
+
+
+class Book:
+    """A journal in memory that fails from its nth row on."""
+
+    def __init__(self, full_at: int | None = None) -> None:
+        self.rows: list[Event] = []
+        self.full_at = full_at
+
+    @property
+    def told(self) -> list[Event]:
+        """What listeners hear, too: without the marks of a run."""
+        return [event for event in self.rows if event.act != "run"]
+
+    def append(self, event: Event, request: Request | None) -> None:
+        assert request is None
+        if self.full_at is not None and len(self.rows) >= self.full_at:
+            raise JournalFailed("the journal cannot be written: disk full")
+        self.rows.append(event)
+
+    def events(self) -> list[Event]:
+        return self.rows
+
+    def requests(self) -> list[Request]:
+        return []
+
+    def holds_intent(self, device: str, act: str) -> None:
+        """Fail unless the last word on this act is its intent."""
+        told = [e for e in self.rows if (e.device, e.act) == (device, act)]
+        assert told and told[-1].phase is Phase.INTENT, (device, act)
