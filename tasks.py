@@ -63,8 +63,11 @@ def app() -> None:
         sys.exit(error.exit_code)
     except SystemExit as ended:
         if ended.code == INTERRUPTED and _by_ctrl_c(ended):  # Typer ends without a word
-            typer.echo("rocefort: interrupted before its end", err=True)
+            _say_interrupted()
         raise
+    except KeyboardInterrupt:  # before Typer knows what the commands are
+        _say_interrupted()
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:  # the reader of our output has gone
         sys.stderr.close()
         sys.exit(1)
@@ -73,6 +76,10 @@ def app() -> None:
         typer.echo(f"rocefort: internal error: {said}", err=True)
         typer.echo(f"rocefort: please report it with {_keep_traceback()}", err=True)
         sys.exit(70)  # EX_SOFTWARE, none of the documented codes
+
+
+def _say_interrupted() -> None:
+    typer.echo("rocefort: interrupted before its end", err=True)
 
 
 def _by_ctrl_c(ended: SystemExit) -> bool:
@@ -130,7 +137,7 @@ def rules() -> None:
 @cli.command()
 def explain(rule_id: str) -> None:
     """Print what a rule asks for, why, and how to fix what it finds."""
-    from rocefort.steps.fabric.reporting import rule_texts
+    from rocefort.steps.fabric.rule_texts import rule_texts
 
     found = {rule.id: rule for rule in rule_texts()}
     if rule_id not in found:

@@ -1,6 +1,6 @@
 """Growth: what a fabric that grows gets, what it can carry then, and the proof that nothing moved.
 
-Made by steps.growing for reports. Gb/s are of one direction.
+Made by `rocefort/steps/fabric/growing.py` for reports. Gb/s are of one direction.
 """
 
 from __future__ import annotations

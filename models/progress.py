@@ -110,8 +110,10 @@ class WaveProgress:
             self.gate = RUNNING if begun else event.detail or event.phase.value
         elif event.act in (Act.ABORT, "found") and self.gate == RUNNING:
             self.gate = BROKEN_OFF
-        elif event.act == "approve":
-            self.approval = event.detail if event.phase is Phase.DONE else ""
+        elif event.act == "approve" and event.phase is Phase.DONE:
+            self.approval = event.detail
+        elif event.act == "approve" and event.data:  # it has expired; others leave it as it is
+            self.approval = ""
 
 
 @dataclass

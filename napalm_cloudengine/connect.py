@@ -43,7 +43,7 @@ def ssh_options(options: dict[str, Any], timeout_s: float) -> dict[str, Any]:
     """What Netmiko's connection is made with; host keys are always checked."""
     if options.get("ssh_strict") is False:
         raise ValueError("ssh_strict=False: host keys are always checked; give ssh_known_hosts")
-    port = options.get("port") or 22
+    port = 22 if (given := options.get("port")) is None else given
     if not (isinstance(port, int | str) and str(port).isdecimal() and 0 < int(port) < 65536):
         raise ValueError(f"port: {port!r} is not a number from 1 to 65535")
     known_hosts = options.get("ssh_known_hosts") or options.get("alt_key_file")
@@ -61,12 +61,15 @@ def _connection_error(at: str, cause: BaseException | None) -> ConnectionExcepti
     if isinstance(cause, UnknownHostKeyError):
         return HostKeyError(
             f"{at}: unknown host key {cause.key_name} {cause.fingerprint}: compare it with the "
-            "switch's own, then add it to the known hosts"
+            "switch's own, then add it to the known hosts",
+            cause.fingerprint,
         )
     if isinstance(cause, paramiko.BadHostKeyException):
         return HostKeyError(
             f"{at}: the host key changed: it is {cause.key.get_name()} {cause.key.fingerprint}, "
-            f"known is {cause.expected_key.fingerprint}; not connected"
+            f"known is {cause.expected_key.fingerprint}; not connected",
+            cause.key.fingerprint,
+            cause.expected_key.fingerprint,
         )
     if isinstance(cause, TimeoutError):
         return ConnectTimeoutError(f"{at}: no connection in time")

@@ -27,7 +27,15 @@ from napalm.base.exceptions import (
 
 
 class HostKeyError(ConnectionException):  # type: ignore[misc]  # napalm is untyped here
-    """The host key of the switch is not in the known hosts, or differs from the one there."""
+    """The host key of the switch is not in the known hosts, or differs from the one there.
+
+    `fingerprint` is that of the key it shows, `known` that of the one on record; "" where it has
+    none, both "" where its line there cannot be read.
+    """
+
+    def __init__(self, said: str, fingerprint: str = "", known: str = "") -> None:
+        self.fingerprint, self.known = fingerprint, known
+        super().__init__(said)
 
 
 class OutcomeUnknownError(ConnectionClosedException):  # type: ignore[misc]  # napalm is untyped here

@@ -15,7 +15,7 @@ from rocefort.models.finding import Severity
 ENGINE, SERVERS, ROLES = "the answers of a routing engine", "servers", "roles"
 EXITS, POLICY, BATFISH = "exits", "security.policy", "a Batfish service"
 FAILURES, LINKS, TWO = "a study of failures", "links", "two versions of the fabric"
-FAMILIES = {"CHG": "what a change does"}  # beside those of the rules on one network
+ANSWERED_FAMILIES = {"CHG": "what a change does"}  # beside those of the rules on one network
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,8 +167,10 @@ def _own_sides(switch: Switch) -> Iterator[Said]:
     """What one end alone shows to be wrong."""
     node = switch.node
     bgp = node.device.bgp
-    for peer in bgp.peers if bgp else ():
-        settings = bgp.settings(peer) if bgp else peer
+    if bgp is None:
+        return
+    for peer in bgp.peers:
+        settings = bgp.settings(peer)
         bfd_is_missing = settings.bfd_enabled and not node.device.bfd
         if settings.asn is not None and settings.active and not bfd_is_missing:
             continue

@@ -32,10 +32,10 @@ def lab_opinions(
     """Compare next hops: kernels, the embedded engine, Batfish."""
     from rocefort.models.lab_trials import OpinionRow
     from rocefort.reports.lab_trials import opinions_text, rows_json
-    from rocefort.steps.lab.lab_opinions import Batfish
-    from rocefort.steps.lab.lab_opinions import lab_opinions as compare
+    from rocefort.steps.lab.asking_opinions import Batfish
+    from rocefort.steps.lab.asking_opinions import lab_opinions as compare
     from rocefort.steps.lab.twin import find_lab
-    from rocefort.steps.rollout.stopping import stop_on_signals
+    from rocefort.steps.stopping import stop_on_signals
     from rocefort.validators.batfish_access import service_at
 
     answers = Batfish.of(recordings, service_at(batfish) if batfish else None)
@@ -72,7 +72,7 @@ def lab_chaos(
     from rocefort.steps.lab.chaos import run_chaos
     from rocefort.steps.lab.chaos_telling import Telling
     from rocefort.steps.lab.twin import find_lab
-    from rocefort.steps.rollout.stopping import stop_on_signals
+    from rocefort.steps.stopping import stop_on_signals
 
     text = form is options.TraceFormat.TEXT
     with stop_on_signals() as stop:
@@ -109,7 +109,7 @@ def lab_failover(
     from rocefort.reports.lab_trials import failover_text
     from rocefort.steps.lab.failover import Wish, measure_failover
     from rocefort.steps.lab.twin import find_lab
-    from rocefort.steps.rollout.stopping import stop_on_signals
+    from rocefort.steps.stopping import stop_on_signals
 
     with stop_on_signals() as stop:
         wish = Wish(flows, rate, limit)

@@ -121,7 +121,7 @@ def run(
 
     from rocefort.fleet.connections import load_connections
     from rocefort.steps.rdma.running import NotKept, Talk, run_tests
-    from rocefort.steps.rollout.stopping import stop_on_signals
+    from rocefort.steps.stopping import stop_on_signals
 
     asked = _asked(suite, servers, duration, iterations, qps, covering, target, directory)
     asked = replace(asked, drained=tuple(drained or ()), switches=switches)

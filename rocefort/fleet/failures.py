@@ -6,6 +6,16 @@ import paramiko
 
 from rocefort.errors import DeviceFailed
 
+# Out of band: what a host shows over the network is what is in doubt.
+CHANGED = (
+    "find out why, and compare the fingerprint with the host's own at its console; if it is that "
+    "one, `rocefort trust` says how to replace the old one in {}"
+)
+UNKNOWN = (
+    "compare the fingerprint with the host's own at its console; if it is that one, "
+    "`rocefort trust` adds it to {}"
+)
+
 
 class UnknownHostKeyError(paramiko.SSHException):
     """The host offers a key that the known_hosts file does not have."""
@@ -29,16 +39,8 @@ def unreachable(name: str, at: str, user: str, known_hosts: str, error: Exceptio
 
 
 def _explain(at: str, user: str, known_hosts: str, error: Exception) -> tuple[str, str]:
-    if isinstance(error, paramiko.BadHostKeyException):
-        return (
-            f"{at} shows the host key {error.key.fingerprint}, not the one on record",
-            f"find out why it changed; if it should have, correct {known_hosts}",
-        )
-    if isinstance(error, UnknownHostKeyError):
-        return (
-            f"{at} shows the host key {error.key_name} {error.fingerprint}, which is not on record",
-            f"compare it with the host's own, then add it to {known_hosts}",
-        )
+    if (found := _of_host_key(at, known_hosts, error)) is not None:
+        return found
     if isinstance(error, paramiko.AuthenticationException):
         return f"{at} refuses the login of {user!r}", "check the user and its credential"
     if isinstance(error, TimeoutError):
@@ -50,3 +52,21 @@ def _explain(at: str, user: str, known_hosts: str, error: Exception) -> tuple[st
             "check the address, the port and that its SSH server runs",
         )
     return str(error), "check the device and its entry in the connections file"
+
+
+def _of_host_key(at: str, known_hosts: str, error: Exception) -> tuple[str, str] | None:
+    """Of a host key that is not the one on record, from a server or the switches' driver."""
+    from napalm_cloudengine.errors import HostKeyError  # noqa: PLC0415 - slow, and rarely needed
+
+    if isinstance(error, paramiko.BadHostKeyException):
+        what = f"{at} shows the host key {error.key.fingerprint}, not the one on record"
+        return what, CHANGED.format(known_hosts)
+    if isinstance(error, HostKeyError) and error.known:
+        return str(error), CHANGED.format(known_hosts)
+    if isinstance(error, UnknownHostKeyError):
+        shown = f"{error.key_name} {error.fingerprint}"
+    elif isinstance(error, HostKeyError) and error.fingerprint:
+        shown = error.fingerprint
+    else:
+        return None
+    return f"{at} shows the host key {shown}, which is not on record", UNKNOWN.format(known_hosts)

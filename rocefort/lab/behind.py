@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from typing import Literal, Protocol
 
 from rocefort.lab.switch import PeerState
@@ -46,6 +46,38 @@ class NeighbourState:
     device: str
     port: str
     expires_s: int
+    switch: str = ""  # what the lab calls the device
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """What a switch says of itself and of one of its ports by LLDP; "" for what it leaves out."""
+
+    hardware: str
+    software: str
+    description: str = ""
+    management: str = ""  # A.B.C.D
+
+
+@dataclass(frozen=True, slots=True)
+class Echo:
+    """A `ping` to send in the public instance; interface: "" for what the routes say."""
+
+    host: IPv4Address
+    source: IPv4Address | None = None
+    interface: str = ""
+    count: int = 5
+    size: int = 56
+    ttl: int = 255
+    timeout_ms: int = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class EchoReply:
+    """One answer to a ping."""
+
+    ttl: int
+    ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +188,12 @@ class Behind(Protocol):
 
     def neighbours(self, switch: str) -> Sequence[NeighbourState]:
         """LLDP neighbours, by port."""
+
+    def announced(self, neighbour: NeighbourState) -> Announced:
+        """What a neighbour says of itself."""
+
+    def ping(self, switch: str, echo: Echo) -> Sequence[EchoReply | None]:
+        """What came back, None for what was lost; BadInput for what is not known here."""
 
     def interfaces(self, switch: str) -> Sequence[InterfaceState]:
         """Every interface, physical ones first."""

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from rocefort.dialects.vrp.command import Node, parse_format
+from rocefort.dialects.vrp.command import Node
 from rocefort.lab import committing, display_table, pending, views
 from rocefort.lab.replies import Reply, Typed
+from rocefort.lab.show import pinging
+from rocefort.lab.words import read_format
 
 if TYPE_CHECKING:
     from rocefort.lab.session import Session
@@ -28,6 +30,10 @@ class Command:
     format: str
     act: Act
     shows: bool = False
+
+
+def _ping(session: Session, typed: Typed) -> Reply:
+    return Reply(pinging.ping(session.switch, typed.params))
 
 
 USER: Mapping[str, Act] = {
@@ -47,6 +53,7 @@ USER: Mapping[str, Act] = {
 EVERYWHERE: Mapping[str, Act] = {
     "configuration exclusive": committing.lock,
     "undo configuration exclusive": committing.unlock,
+    pinging.FORMAT: _ping,
 }
 SYSTEM: Mapping[str, Act] = {
     "quit": views.leave,
@@ -100,4 +107,4 @@ def commands(stage: Stage, *, persist: bool) -> tuple[tuple[Command, tuple[Node,
         shows |= {text: _own(show) for text, show in pending.TWO_STAGE.items()}
     known = [Command(text, act) for text, act in acts.items()]
     known += [Command(text, act, shows=True) for text, act in shows.items()]
-    return tuple((command, parse_format(command.format)) for command in known)
+    return tuple((command, read_format(command.format)) for command in known)

@@ -14,6 +14,7 @@ from rocefort.dialects.vrp.tree import ConfigLine, indented, tree_text
 from rocefort.lab.switch import Candidate, CommitPoint, EmulatedSwitch
 from rocefort.models.breakout import parts_of
 from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.interface import kind_of
 
 # Blocks whose views stand behind ` #` (V300R023C00 configuration guide, "Configuration Scripts").
 SEPARATED = ("aaa", "ai-service", "bgp", "telemetry")
@@ -111,8 +112,11 @@ def pending(candidate: Candidate) -> str:
     return "\n".join([*rows, ""])
 
 
-def changes(before: Lines, after: Lines) -> str:
+def changes(switch: EmulatedSwitch, before: Lines, after: Lines) -> str:
     """`display configuration candidate changes`: what the commit would take and give."""
+    named = {line.text for line in before} ^ {line.text for line in after}
+    if any(kind_of(text.removeprefix("interface ")) == "ethernet" for text in named):
+        before, after = with_ports(switch, before), with_ports(switch, after)  # always there
     rows = list(_changed(before, after, 0))
     if not rows:
         return ""

@@ -11,11 +11,14 @@ from dataclasses import dataclass, field
 
 from rocefort.dialects.vrp.interpret import Lines
 from rocefort.errors import BadInput
-from rocefort.lab import model_counters, model_ports
+from rocefort.lab import model_counters, model_ping, model_ports
 from rocefort.lab.behind import (
     AiEcnState,
     AlarmState,
+    Announced,
     BgpPath,
+    Echo,
+    EchoReply,
     InterfaceState,
     NeighbourState,
     PfcState,
@@ -156,8 +159,17 @@ class Model:
             if far and state.physical == "up" and far[0] in self.switches:
                 there = self.switches[far[0]]
                 if model_ports.has_line(there.running, "lldp enable"):
-                    found.append(NeighbourState(state.name, there.hostname, far[1], expires))
+                    known = there.hostname, far[1], expires, far[0]
+                    found.append(NeighbourState(state.name, *known))
         return found
+
+    def announced(self, neighbour: NeighbourState) -> Announced:
+        """What a switch of the lab says of itself, from what it runs."""
+        return model_ports.announced(self.switches[neighbour.switch], neighbour.port)
+
+    def ping(self, switch: str, echo: Echo) -> Sequence[EchoReply | None]:
+        """Answers of switches, where the routing tables lead there and back; of no servers."""
+        return model_ping.ping(self, self.switches, self._cabling(), switch, echo)
 
     def peers(self, switch: str) -> Sequence[PeerState]:
         """BGP peers as the routing has them at this moment."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from rocefort.dialects.vrp.interpret import Lines
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.tree import ConfigLine, tree_text
-from rocefort.lab.behind import InterfaceState, Physical
+from rocefort.lab.behind import Announced, InterfaceState, Physical
 from rocefort.lab.state_faults import Port
+from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.bond import trunk_number
 from rocefort.models.breakout import part_speed_gbps
 from rocefort.models.device import Device
@@ -21,6 +23,8 @@ Cabling = Mapping[Port, Port]
 PortsOfSwitch = Mapping[str, int | None]  # name -> speed in Mb/s, in the hardware's order
 ORDER = ("ethernet", "eth-trunk", "loopback", "management", "other", "vlanif")
 NULL = "NULL0"
+# Where the address is that LLDP tells, the first that has one: own choice, not confirmed.
+MANAGED_AT = ("MEth0/0/0", "LoopBack0")
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,25 @@ def is_shut(config: Lines, interface: str) -> bool:
     """Whether an interface is administratively down."""
     wanted = f"interface {interface}"
     return any(line.text == wanted and has_line(line.children, "shutdown") for line in config)
+
+
+def announced(switch: EmulatedSwitch, port: str) -> Announced:
+    """What LLDP says of a switch and a port: read from lines, for a neighbour may have many."""
+    wanted = (f"interface {port}", *(f"interface {name}" for name in MANAGED_AT))
+    views = {line.text: line.children for line in switch.running if line.text in wanted}
+    described = (line.text for line in views.get(wanted[0], ()))
+    addresses = (
+        line.text.split()[2]
+        for name in wanted[1:]
+        for line in views.get(name, ())
+        if re.match(r"ip address \d", line.text)
+    )
+    return Announced(
+        hardware=switch.hardware,
+        software=switch.software,
+        description=next((t[12:] for t in described if t.startswith("description ")), ""),
+        management=next(addresses, ""),
+    )
 
 
 def replugged(cabling: Cabling, wrong: Mapping[Port, Port]) -> Cabling:

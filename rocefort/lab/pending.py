@@ -36,7 +36,7 @@ def _changes(session: Session, _params: Params) -> str:
     switch = session.switch
     if switch.outdated(session.number):
         return OUTDATED
-    return display.changes(switch.running, switch.candidate(session.number).config)
+    return display.changes(switch, switch.running, switch.candidate(session.number).config)
 
 
 def _trial(session: Session, _params: Params) -> str:
@@ -73,45 +73,47 @@ def _at(session: Session, params: Params) -> str | None:
 
 def _changes_at(session: Session, params: Params) -> str | None:
     point = point_of(session.switch, params)
-    return _built(point.before, point.after) if point else None
+    return _built(session, point.before, point.after) if point else None
 
 
 def _changes_since(session: Session, params: Params) -> str | None:
     point = point_of(session.switch, params)
-    return _built(point.after, session.switch.running) if point else None
+    return _built(session, point.after, session.switch.running) if point else None
 
 
 def _changes_last(session: Session, params: Params) -> str | None:
     points = session.switch.points
     count = int(params["1-80"])
-    return _built(points[-count].before, points[-1].after) if count <= len(points) else None
+    return (
+        _built(session, points[-count].before, points[-1].after) if count <= len(points) else None
+    )
 
 
 def _changes_each(session: Session, params: Params) -> str:
     rows = ["Building configuration"]
     for point in reversed(session.switch.points[-int(params.get("1-80", 80)) :]):
         title = f"Commit changes of commitId {point.number} {point.at:%Y-%m-%d %H:%M:%S}"
-        body = display.changes(point.before, point.after).partition("\n")[2]
+        body = display.changes(session.switch, point.before, point.after).partition("\n")[2]
         rows += [title, body.rstrip("\n") or "  #"]
     return "\n".join(rows)
 
 
-def _built(before: Lines, after: Lines) -> str:
-    return display.changes(before, after) or "Building configuration\n"
+def _built(session: Session, before: Lines, after: Lines) -> str:
+    return display.changes(session.switch, before, after) or "Building configuration\n"
 
 
 def _from_label(session: Session, params: Params) -> str | None:
     point = point_of(session.switch, params)
-    return _built(point.after, session.switch.running) if point else None
+    return _built(session, point.after, session.switch.running) if point else None
 
 
 def _to_label(session: Session, params: Params) -> str | None:
     point = point_of(session.switch, params)
-    return _built(session.switch.running, point.after) if point else None
+    return _built(session, session.switch.running, point.after) if point else None
 
 
 def _unsaved(session: Session, _params: Params) -> str:
-    return _built(session.switch.saved, session.switch.running)
+    return _built(session, session.switch.saved, session.switch.running)
 
 
 def _holder(session: Session, _params: Params) -> str:

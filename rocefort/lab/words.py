@@ -1,6 +1,7 @@
 """Hold typed words to command formats as VRP does: abbreviations, ambiguity, what may come next.
 
-A format is written as in the vendor's reference (`dialects/vrp/command.py` reads the notation).
+A format is written as in the vendor's reference (`dialects/vrp/command.py` reads the notation;
+`[ x | y ] *` is read here: each alternative once, in any order).
 A keyword may be shortened as long as the whole line has one meaning: `dis cur`, `c c c`.
 """
 
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from rocefort.dialects.vrp.command import PARAMS, Node, Taken, Tokens, Trace
+from rocefort.dialects.vrp.command import PARAMS, Node, Taken, Tokens, Trace, parse_format
 from rocefort.dialects.vrp.execute import INCOMPLETE, TOO_MANY, UNRECOGNIZED, WRONG
 
 AMBIGUOUS = "Error: Ambiguous command found at '^' position."
@@ -104,7 +105,18 @@ OWN_PARAMS: dict[str, Callable[[Tokens, str], Taken]] = {
     "rest:60": _rest,
     "file": _file,
     "word": _word,
+    "source": PARAMS["ip"],
+    "host": PARAMS["ip"],
 }
+
+
+def read_format(text: str) -> tuple[Node, ...]:
+    """Read a format into nodes."""
+    head, star, tail = text.partition(" ] * ")
+    if not star:
+        return parse_format(text)
+    *nodes, choice = parse_format(f"{head} ]")
+    return (*nodes, replace(choice, kind="several"), *read_format(tail))
 
 
 def _number(tokens: Tokens, name: str) -> Taken:
@@ -129,10 +141,8 @@ def fits(nodes: Sequence[Node], tokens: Tokens, so_far: Fit[T], trace: Trace) ->
         return
     node, rest = nodes[0], nodes[1:]
     if node.branches:
-        for branch in node.branches:
-            yield from fits((*branch, *rest), tokens, so_far, trace)
-        if node.kind == "optional":
-            yield from fits(rest, tokens, so_far, trace)
+        for way in _ways(node):
+            yield from fits((*way, *rest), tokens, so_far, trace)
         return
     if node.kind == "implied":
         yield from fits(rest, tokens, so_far, trace)
@@ -145,6 +155,18 @@ def fits(nodes: Sequence[Node], tokens: Tokens, so_far: Fit[T], trace: Trace) ->
         yield from fits(rest, tokens, so_far.take(node.text), trace)
     else:
         trace.want(at, "word")
+
+
+def _ways(node: Node) -> Iterator[tuple[Node, ...]]:
+    """What may stand for a choice; of `[ x | y ] *` the other alternatives may follow each."""
+    for branch in node.branches:
+        if node.kind == "several" and len(node.branches) > 1:
+            others = tuple(other for other in node.branches if other is not branch)
+            yield (*branch, replace(node, branches=others))
+        else:
+            yield branch
+    if node.kind in ("optional", "several"):
+        yield ()
 
 
 def _filled(

@@ -7,21 +7,16 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
-from urllib.parse import quote
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
 
 from rocefort.models.finding import Report, Severity
 from rocefort.models.network import Network, Role
 from rocefort.models.reachability import SegmentPair
 from rocefort.models.routing import RoutingState, SessionStatus
 from rocefort.models.wording import counted
-from rocefort.paths import TEMPLATES
 from rocefort.reports.page_capacity import picture
 from rocefort.reports.page_content import DeviceBudget, Fit, PageContent, PortBudget
 from rocefort.reports.page_failures import failure_table
+from rocefort.reports.page_frame import environment, file_text
 from rocefort.reports.page_matrix import matrix_of
 from rocefort.reports.page_paths import paths_of
 from rocefort.reports.page_tables import Table, as_json_value, tables_of
@@ -33,7 +28,6 @@ from rocefort.reports.wording import grouped, name_ranges, severity_counts, unju
 
 __all__ = ["DeviceBudget", "Fit", "PageContent", "PortBudget", "page"]
 
-FOLDER = TEMPLATES / "report"
 LABELS = {
     "error": "error",
     "warning": "warning",
@@ -100,38 +94,10 @@ def _tables(content: PageContent) -> tuple[Table, ...]:
     return (*((failures,) if failures else ()), *tables_of(content))
 
 
-@cache
-def environment() -> Environment:
-    """Templates of the pages, which escape every value."""
-    environment = Environment(
-        loader=FileSystemLoader(FOLDER),
-        undefined=StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        auto_reload=False,
-    )
-    environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
-    environment.filters |= {"anchor": anchor, "code": _code, "counted": counted}
-    return environment
-
-
-@cache
-def file_text(name: str) -> str:
-    """A file of the pages, such as their style."""
-    return (FOLDER / name).read_text(encoding="utf-8")
-
-
 def _hash(script: str) -> str:
     """What the page's Content-Security-Policy knows the script by."""
     digest = hashlib.sha256(script.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
-
-
-def anchor(device: str) -> str:
-    """Fragment of a device's configuration; `/LINE` leads on to one line of it."""
-    return f"config/{quote(device, safe='', errors='replace')}"
 
 
 def _sizes(network: Network) -> list[str]:
@@ -159,16 +125,6 @@ def _tiles(report: Report) -> list[tuple[str, str]]:
 
 def _by_rule(groups: Iterable[Group]) -> dict[tuple[str, str], list[Group]]:
     return grouped(groups, lambda group: (group.kind, group.rule))
-
-
-def _code(text: str) -> Markup:
-    """A sentence with what stands between backquotes as code; everything is escaped."""
-    parts = text.split("`")
-    if len(parts) % 2 == 0:
-        return escape(text)
-    code = Markup("<code>{}</code>")
-    marked = (code.format(part) if n % 2 else escape(part) for n, part in enumerate(parts))
-    return Markup().join(marked)
 
 
 def _group(group: Group) -> dict[str, object]:

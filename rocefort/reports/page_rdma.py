@@ -7,7 +7,7 @@ from datetime import datetime
 from rocefort.models.base import Frozen
 from rocefort.models.rdma_plan import Program
 from rocefort.models.rdma_result import Measurement, RdmaResult, Verdict
-from rocefort.reports.page import environment, file_text
+from rocefort.reports.page_frame import environment, file_text
 from rocefort.reports.rdma import verdict_words
 from rocefort.reports.rdma_drawings import heat_maps, latency_spreads, over_time, sparks, sweeps
 from rocefort.reports.rdma_tables import WORDS, figure, label

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rocefort.models.review import Review
-from rocefort.reports.page import environment, file_text
+from rocefort.reports.page_frame import environment, file_text
 from rocefort.reports.review_content import notes_of, sections_of, verdict_of
 
 

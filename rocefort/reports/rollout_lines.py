@@ -61,6 +61,13 @@ class WaveLines:
             head = " " * len(head)
 
 
+SAYS_HOW = "to go on"  # the end of a failure that tells it itself: an interruption
+GO_ON = (
+    "to go on: find out what stopped it (`rocefort history PLAN` has every step), mend that, and "
+    "plan again; what is confirmed stays"
+)
+
+
 class WaveSummary:
     """Listener of a rollout that says one thing for each wave when it has ended.
 
@@ -124,6 +131,8 @@ def applied_text(applied: Applied) -> Iterator[str]:
         if devices:
             text = f"{counted(len(devices), 'switch')} {words}"
             yield from _wrapped(f"{text}: {', '.join(devices)}")
+    if applied.rolled_back and not applied.failure.endswith(SAYS_HOW):
+        yield from _wrapped(GO_ON)
 
 
 def _wrapped(text: str) -> list[str]:

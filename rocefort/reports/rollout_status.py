@@ -92,7 +92,8 @@ def status_json(standing: Standing) -> str:
 
 
 def _sealed(told: Told) -> dict[str, object]:
-    return {"file": told.journal, "rows": told.rows, "head": told.head, "damage": told.damage}
+    head = "" if told.damage else told.head  # as `_seal`: what is damaged is sealed by nothing
+    return {"file": told.journal, "rows": told.rows, "head": head, "damage": told.damage}
 
 
 def history_text(told: Told) -> str:

@@ -279,7 +279,8 @@ def _check_link(path: Path, rows: Sequence[Row], link: str) -> None:
     raise Refused(
         f"{counted(after, 'row')} came after that link, and perhaps more that are missing",
         where=str(path),
-        how="give the newest that was printed",
+        how="give the newest that was printed; where its run was killed and printed none, look at "
+        "the switches themselves, then plan anew",
     )
 
 

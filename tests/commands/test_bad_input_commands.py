@@ -103,3 +103,20 @@ def test_a_command_that_is_interrupted_says_so(
         tasks.app()
     told = capsys.readouterr()
     assert (ended.value.code, told.out, told.err) == (code, "", said)
+
+
+def test_an_interrupt_before_the_commands_are_known_is_told_alike(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def get_command(_: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr("typer.main.get_command", get_command)
+    with pytest.raises(SystemExit) as ended:
+        tasks.app()
+    told = capsys.readouterr()
+    assert (ended.value.code, told.out, told.err) == (
+        130,
+        "",
+        "rocefort: interrupted before its end\n",
+    )

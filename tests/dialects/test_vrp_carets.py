@@ -68,8 +68,12 @@ IN_PORT = "interface 100GE1/0/1"
         ),
         (G1, "interface Eth-Trunk1", "dcb pfc enable mode manual", 0, UNRECOGNIZED),
         (G1, "dcb pfc", "priority 6", 9, WRONG),
+        # the format of the reference has it, and no source says which queues it leaves
+        (G1, "dcb pfc", "undo priority", 13, INCOMPLETE),
+        (G2, "dcb pfc", "undo priority", 13, INCOMPLETE),
         (G1, "dcb pfc", "priority 4 deadlock-detect time 10", 11, UNRECOGNIZED),
         (G2, "dcb pfc", "priority 4 deadlock-detect time 16", 32, WRONG),
+        (G1, "", "undo bgp", 8, INCOMPLETE),
         (G1, "bgp 65001", "ipv4-family unicast x", 20, TOO_MANY),
         (G1, "bgp 65001;ipv4-family unicast", "maximum load-balancing 129", 23, WRONG),
         (G1, "bgp 65001;ipv4-family unicast", "undo maximum load-balancing 2", 28, UNRECOGNIZED),

@@ -231,7 +231,11 @@ BGP = "bgp 65001\n group G external\n peer G as-number 65002\n peer 10.0.0.0 gro
             ],
             id="undo peer takes all its lines, in the families too",
         ),
-        pytest.param(BGP, "undo bgp", [], id="undo bgp takes the process"),
+        pytest.param(BGP, "undo bgp 65001", [], id="undo bgp takes the process"),
+        pytest.param(
+            "bgp 65537\n", "undo bgp 1.1", [], id="an AS number is one in either notation"
+        ),
+        pytest.param("", "undo bgp 65001", [], id="undo of no process is nothing"),
         pytest.param(
             BGP,
             "bgp 65001;ipv4-family unicast;maximum load-balancing 32;maximum load-balancing 1;"
@@ -318,6 +322,42 @@ def test_a_peer_is_made_before_it_is_set(line: str) -> None:
     assert line.rpartition(";")[2] in [row.strip() for row in after(BGP, made)]
 
 
+@pytest.mark.parametrize("family", list(SyntaxFamily))
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("undo bgp", "'undo bgp': Error: Incomplete command found at '^' position."),
+        ("undo bgp 1", "'undo bgp 1': Error: BGP runs with AS number 65001."),
+        ("undo bgp 1.65001", "'undo bgp 1.65001': Error: BGP runs with AS number 65001."),
+    ],
+)
+def test_an_undo_of_bgp_names_its_as_number(family: SyntaxFamily, typed: str, said: str) -> None:
+    with pytest.raises(VrpRefusal, match=re.escape(said)):
+        after(BGP, typed, family)
+
+
+@pytest.mark.parametrize("view", ["", "ipv4-family unicast;"])
+@pytest.mark.parametrize(
+    ("peer", "group"),
+    [
+        ("10.0.0.0", "NONE"),  # that the peer has an AS number does not help
+        ("10.0.0.0", "g"),  # case-sensitive
+        ("10.0.0.9", "NONE"),
+    ],
+)
+def test_a_peer_joins_no_group_that_is_not_there(view: str, peer: str, group: str) -> None:
+    line = f"peer {peer} group {group}"
+    with pytest.raises(VrpRefusal, match=rf"'{line}': Error: {group} does not exist\."):
+        after(BGP, f"bgp 65001;{view}{line}")
+    made = f"bgp 65001;group {group} external;peer {group} as-number 65002;{view}{line}"
+    assert line in [row.strip() for row in after(BGP, made)]
+
+
+def test_a_group_without_an_as_number_gives_a_new_peer_none() -> None:
+    with pytest.raises(VrpRefusal, match=re.escape("Error: The peer group has no AS number.")):
+        after("bgp 65001\n group H external\n", "bgp 65001;peer 10.0.0.9 group H")
+
+
 def test_each_family_has_its_own_form_of_the_thresholds_and_timers() -> None:
     offset = "interface 100GE1/0/1;dcb pfc buffer 4 xoff static 600 kbytes xon offset 50 kbytes"
     for family in (G2, V200):
@@ -346,7 +386,7 @@ def test_a_view_can_be_entered_from_a_view_beside_it_but_not_a_setting_made() ->
 @pytest.mark.parametrize(
     ("before", "view", "line", "question"),
     [
-        (BGP, (), "undo bgp", "All BGP configurations will be deleted"),
+        (BGP, (), "undo bgp 65001", "All BGP configurations will be deleted"),
         (BGP, ("bgp 65001",), "undo peer 10.0.0.0", "related to the BGP peer will be deleted"),
         (BGP, ("bgp 65001",), "router-id 1.1.1.1", "resets the peer session"),
         ("bgp 65001\n", ("bgp 65001",), "router-id 1.1.1.1", None),

@@ -41,7 +41,7 @@ LINES = st.sampled_from(
         "undo qos drr 0",
         "dcb pfc enable mode manual",
         "bgp 65001",
-        "undo bgp",
+        "undo bgp 65001",
         "group G external",
         "peer G as-number 65002",
         "peer 10.0.0.0 group G",

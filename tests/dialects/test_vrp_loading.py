@@ -63,7 +63,7 @@ LINES = st.sampled_from(
         "dcb pfc",
         "priority 4",
         "bgp 65001",
-        "undo bgp",
+        "undo bgp 65001",
         "group G external",
         "group G internal",
         "undo group G",

@@ -98,6 +98,16 @@ def test_lines_of_a_port_that_stay_are_left_out() -> None:
     assert list(reduced(was, will)[1]["interface 100GE1/0/1"]) == ["description to spine03"]
 
 
+def test_a_port_that_changes_is_seen_to_apply_a_profile_that_changes() -> None:
+    changed = NEIGHBOURS.replace("to spine01", "to spine03").replace(" undo priority 3\n", "")
+    was, will = (patches._rows(parse_tree(text)) for text in (NEIGHBOURS, changed))
+    left = [list(rows["interface 100GE1/0/1"]) for rows in reduced(was, will)]
+    assert left == [
+        ["description to spine01", "dcb pfc enable mode manual"],
+        ["description to spine03", "dcb pfc enable mode manual"],
+    ]
+
+
 def test_equal_changes_of_many_switches_are_made_once() -> None:
     family = SyntaxFamily.V200
     make = patches._engine(family)

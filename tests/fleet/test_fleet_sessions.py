@@ -219,7 +219,8 @@ def test_unknown_host_key(nornir: Nornir, hosts: RdmaHosts) -> None:
     error = str(refusal(nornir))
     assert "shows the host key ssh-ed25519 SHA256:" in error
     assert error.endswith(
-        f"which is not on record; compare it with the host's own, then add it to {known}"
+        "which is not on record; compare the fingerprint with the host's own at its console; "
+        f"if it is that one, `rocefort trust` adds it to {known}"
     )
     assert known.read_text() == ""  # nothing was learnt
 
@@ -232,7 +233,10 @@ def test_wrong_host_key(nornir: Nornir, hosts: RdmaHosts) -> None:
     assert error.startswith(
         f"k8sgn08: 127.0.0.1:{hosts.ports['k8sgn08']} shows the host key SHA256:"
     )
-    assert "not the one on record; find out why it changed" in error
+    assert error.endswith(
+        "not the one on record; find out why, and compare the fingerprint with the host's own at "
+        f"its console; if it is that one, `rocefort trust` says how to replace the old one in {known}"
+    )
 
 
 def test_nothing_listens(nornir: Nornir) -> None:

@@ -6,7 +6,7 @@ import re
 
 from rocefort.paths import ROOT
 from rocefort.reports.rule_page import rule_page
-from rocefort.steps.fabric.reporting import RULE_FAMILIES, rule_texts
+from rocefort.steps.fabric.rule_texts import RULE_FAMILIES, rule_texts
 from rocefort.validators import VERIFICATION_TITLES, every_rule
 from rocefort.validators.additive import TITLES as GROWTH_TITLES
 from rocefort.validators.answers import ANSWERS

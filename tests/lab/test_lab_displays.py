@@ -139,6 +139,7 @@ COMMANDS = [
     "display interface 100GE1/0/25",
     "display interface Eth-Trunk10",
     "display lldp neighbor brief",
+    "display lldp neighbor",
     "display eth-trunk 10",
     "display ip routing-table",
     "display ip routing-table 10.8.0.9",

@@ -204,3 +204,7 @@ def test_ports_without_a_line_stand_among_the_interfaces(
     part = talk("display current-configuration interface 100GE1/0/3")
     assert part == rows("#", "interface 100GE1/0/3", "#", "return")
     assert talk("display configuration candidate changes") == "", "they are no change"
+    talk("system-view", "interface 100GE1/0/3", "mtu 9200")
+    assert talk("display configuration candidate changes") == rows(
+        "Building configuration", "  #", "  interface 100GE1/0/3", "+  mtu 9200", "  #"
+    )

@@ -109,7 +109,7 @@ def test_the_letters_of_a_text_are_not_commands(made: Any, commands: Any) -> Non
     assert made.switch.running == made.before
 
 
-@pytest.mark.parametrize("port", ["ssh", 65536, -22, 22.5])
+@pytest.mark.parametrize("port", ["ssh", "", 0, 65536, -22, 22.5])
 def test_a_port_is_a_number(made: Any, port: Any) -> None:
     with pytest.raises(ValueError, match=f"^port: {port!r} is not a number from 1 to 65535$"):
         made.driver(port=port)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import pytest
 from napalm import get_network_driver
+from napalm.base import models
 from napalm.base.test import base as conventions
 from nornir.core import Nornir
 from nornir.core.plugins.connections import ConnectionPluginRegister
@@ -46,8 +47,7 @@ BACK = """\
 +  description to transfer01
   #
 """
-# Beside them: `ping` and `lldp_neighbors_detail`, of which the emulated switch has not the commands
-# (test_ce_getters.py reads them from replies); all others raise NotImplementedError.
+# All others raise NotImplementedError.
 READ = {
     "bgp_neighbors",
     "config",
@@ -58,6 +58,8 @@ READ = {
     "interfaces_ip",
     "is_alive",
     "lldp_neighbors",
+    "lldp_neighbors_detail",
+    "ping",
 }
 
 
@@ -146,6 +148,44 @@ def read_leaf(request: pytest.FixtureRequest, lab: Rehearsal) -> Iterator[None]:
 @pytest.mark.usefixtures("read_leaf")
 class TestGetters(Quiet, conventions.TestGettersNetworkDriver):  # type: ignore[misc]  # untyped
     """What is read fits NAPALM's models."""
+
+    def test_get_lldp_neighbors_detail(self) -> None:
+        """As NAPALM's own, which holds an entry to the model of the whole and never can pass."""
+        found = self.device.get_lldp_neighbors_detail()
+        assert found
+        for neighbours in found.values():
+            for neighbour in neighbours:
+                assert self._test_model(models.LLDPNeighborDetailDict, neighbour)
+
+
+def test_a_switch_pings_a_switch_and_tells_what_it_hears(lab: Rehearsal) -> None:
+    """NAPALM's own test of `ping` asks for an address that nothing here answers."""
+    driver = connected(lab, "leaf02")
+    try:
+        loopback, host = (address(lab, name, "LoopBack0") for name in ("leaf02", "leaf01"))
+        said = driver.ping(host, source=loopback, count=3, size=1000)["success"]
+        assert (said["probes_sent"], said["packet_loss"], said["rtt_max"]) == (3, 0, 1.0)
+        assert said["results"] == [{"ip_address": host, "rtt": 1.0}] * 3
+        lost = driver.ping("198.51.100.1", count=2)["success"]
+        assert (lost["probes_sent"], lost["packet_loss"], lost["results"]) == (2, 2, [])
+        vrf = driver.ping(host, vrf="blue")["error"]
+        assert vrf == "Error: This emulator cannot ping it: VPN instances have no routes here."
+        everywhere = driver.get_lldp_neighbors_detail()
+        assert set(everywhere) == set(driver.get_lldp_neighbors())
+        one = driver.get_lldp_neighbors_detail("100GE1/0/57")
+        assert one == {"100GE1/0/57": everywhere["100GE1/0/57"]}
+        (heard,) = one["100GE1/0/57"]
+        assert heard["remote_system_name"] == "spine01"
+        assert heard["remote_port_description"] == "to leaf02 100GE1/0/57"
+        assert heard["remote_system_description"].endswith("\nHUAWEI CE9860-4C-EI")
+    finally:
+        driver.close()
+
+
+def address(lab: Rehearsal, switch: str, interface: str) -> str:
+    """The address of an interface."""
+    (state,) = (s for s in lab.model.interfaces(switch) if s.name == interface)
+    return state.addresses[0].partition("/")[0]
 
 
 for _name in dir(conventions.TestGettersNetworkDriver):

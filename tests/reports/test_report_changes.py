@@ -6,6 +6,7 @@ import pytest
 
 from rocefort.models.rollout import Applied, Event, Phase
 from rocefort.reports.rollout_lines import WaveLines, WaveSummary, applied_text
+from rocefort.rollout.engine import APPLY_AGAIN
 
 INTENT, DONE, FAILED = Phase.INTENT, Phase.DONE, Phase.FAILED
 
@@ -98,4 +99,22 @@ def test_how_a_rollout_ended_is_said_for_every_switch() -> None:
         "2 switches ran as intended before: b, c",
         "1 switch rolled back to what ran before: d",
         "1 switch IN AN UNKNOWN STATE, look at them: e",
+        "to go on: find out what stopped it (`rocefort history PLAN` has every step),",
+        "  mend that, and plan again; what is confirmed stays",
     ]
+
+
+@pytest.mark.parametrize(
+    ("applied", "told"),
+    [
+        (Applied(confirmed=("a",)), False),
+        (Applied(failure="x: y; z", exit_code=4), False),  # no switch was touched
+        (Applied(rolled_back=("a",), failure="wave 1: the gate failed", exit_code=3), True),
+        (Applied(rolled_back=("a",), failure=f"interrupted; {APPLY_AGAIN}", exit_code=3), False),
+    ],
+)
+def test_after_a_wave_went_back_it_says_once_how_to_go_on(applied: Applied, told: bool) -> None:
+    lines = list(applied_text(applied))
+    assert any(line.startswith("to go on: ") for line in lines) == told
+    assert " ".join(lines).count("to go on") == bool(applied.rolled_back)
+    assert all(len(line) <= 80 for line in lines)

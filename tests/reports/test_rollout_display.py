@@ -16,6 +16,7 @@ from rocefort.models.standing import Standing, Told
 from rocefort.reports.rollout_lines import JsonLines, applied_text, audit_text, ended_json
 from rocefort.reports.rollout_live import LiveProgress
 from rocefort.reports.rollout_status import status_json, status_text
+from rocefort.rollout.history import EXPIRED
 
 GATE = Gate(
     pairs=(),
@@ -109,6 +110,21 @@ def test_what_is_waited_for_stands_below_until_it_goes_on() -> None:
     assert screen.lines()[3:] == [*asks, "  the approval by ada is by ada"]
     screen.live(Event(wave, "", "approve", Phase.DONE, "by bob"))
     assert screen.lines()[3:] == ["  the approval by ada is by ada"]
+
+
+def test_an_approval_stands_until_it_expires() -> None:
+    sealed = plan()
+    (name, *_) = (wave.name for wave in sealed.waves)
+    progress = progress_of(sealed, frozenset({name}))
+    told = []
+    for phase, detail, data in (
+        (Phase.DONE, "by bob", "2026-01-01T00:00:00+00:00"),
+        (Phase.FAILED, "the approval by ada is for a wave that is approved already", ""),
+        (Phase.FAILED, "has expired", EXPIRED),
+    ):
+        progress.take(Event(name, "", "approve", phase, detail, data=data), 0)
+        told.append((progress.waves[0].approval, progress.state_of(progress.waves[0])))
+    assert told == [("by bob", "waiting"), ("by bob", "waiting"), ("", "needs approval")]
 
 
 def test_many_waves_and_many_switches_fit_a_terminal() -> None:

@@ -22,6 +22,7 @@ MODES = [
     ("survives", "absent"),
     ("dies-with-session", "present"),
     ("dies-with-session", "absent"),
+    ("session-only", "present"),
     ("session-only", "absent"),
 ]
 SHAPES = [
@@ -31,6 +32,8 @@ SHAPES = [
     ((3,), True, "wave 1"),
 ]
 CASES = [(sizes, *mode, back, fails) for mode in MODES for sizes, back, fails in SHAPES]
+# Of every so many points one, from which on: those of `session-only` are those of the others.
+SOME_POINTS = {("session-only", "absent"): (1, 4), ("session-only", "present"): (3, 8)}
 AWAY_S = (5, 400, 700)  # taken up, too late to be taken up, over
 
 
@@ -62,8 +65,8 @@ def test_it_may_die_at_every_point_and_the_next_one_brings_it_to_its_end(
         trials.judge_end()
         assert fate.points > 60
         survived = 0
-        step = 4 if case[1] == "session-only" else 1  # its points are those of the others
-        for dies_at in range(1, fate.points + 1, step):
+        first, step = SOME_POINTS.get(case[1:3], (1, 1))
+        for dies_at in range(first, fate.points + 1, step):
             trials = crashing.new_trials(crashing.Case(*case), family, directory / str(dies_at))
             assert trials.life(dies_at)[0] is None
             trials.judge_dead()

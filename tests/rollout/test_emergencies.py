@@ -71,7 +71,9 @@ def test_a_controller_at_work_hears_it_though_the_journal_has_lost_its_head(
         4,
         f"rocefort: {journal}: is damaged: its head file is lost, or empty; {how}\n",
     )
-    assert newest not in command("status", file).out  # what is printed now seals nothing
+    for words in (("status", file), ("history", file)):  # what is printed now seals nothing
+        for form in ("text", "json"):
+            assert newest not in command(*words, "--format", form).out
     ran = command("history", "--journal", journal, "--restore-head", newest)
     assert ran.out.startswith(
         f"{journal}: its head is written anew; its chain of 2 rows ends in {newest}\n"

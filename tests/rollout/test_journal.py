@@ -247,7 +247,8 @@ def test_a_lost_head_is_written_by_no_other_link_and_by_none_of_a_changed_chain(
     head.unlink()
     assert why(older) == (
         f"{path}: 1 row came after that link, and perhaps more that are missing; "
-        "give the newest that was printed"
+        "give the newest that was printed; where its run was killed and printed none, look at the "
+        "switches themselves, then plan anew"
     )
     change(path, "delete from entry where id = 4")
     assert why(newest) == (

@@ -125,6 +125,14 @@ def changed_host_key(site: Site) -> None:
     site.edit(lambda content, _: content.update(known_hosts=str(record)))
 
 
+def unknown_host_key(site: Site) -> None:
+    known = Path(site.lab.connections.known_hosts).read_text().splitlines()
+    port = site.address.split(":")[1]
+    record = site.directory / "short_known_hosts"
+    record.write_text("\n".join(line for line in known if f":{port} " not in line) + "\n")
+    site.edit(lambda content, _: content.update(known_hosts=str(record)))
+
+
 def _port_of(site: Site, name: str) -> str:
     (device,) = [d for d in site.lab.connections.devices if d.name == name]
     return f":{device.port} "
@@ -208,7 +216,16 @@ CASES: list[tuple[Callable[[Site], None], int, str]] = [
         changed_host_key,
         3,
         "stopped: leaf08: {address}: the host key changed: it is ssh-ed25519 SHA256:KEY, known is "
-        "SHA256:KEY; not connected; check the device and its entry in the connections file",
+        "SHA256:KEY; not connected; find out why, and compare the fingerprint with the host's own "
+        "at its console; if it is that one, `rocefort trust` says how to replace the old one in "
+        "{directory}/known_hosts",
+    ),
+    (
+        unknown_host_key,
+        3,
+        "stopped: leaf08: {address} shows the host key SHA256:KEY, which is not on record; compare "
+        "the fingerprint with the host's own at its console; if it is that one, `rocefort trust` "
+        "adds it to {directory}/short_known_hosts",
     ),
     (
         another_switch,

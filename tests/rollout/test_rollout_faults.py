@@ -125,8 +125,9 @@ CASES = [
     Case(Fault("refuse-login"), f"{{address}}: no prompt after the login: session lost; {CHECK}"),
     Case(
         Fault("wrong-host-key"),
-        f"{{address}}: the host key changed: it is ssh-ed25519 SHA256:KEY, known is SHA256:KEY; "
-        f"not connected; {CHECK}",
+        "{address}: the host key changed: it is ssh-ed25519 SHA256:KEY, known is SHA256:KEY; "
+        "not connected; find out why, and compare the fingerprint with the host's own at its "
+        "console; if it is that one, `rocefort trust` says how to replace the old one in {known}",
     ),
 ]
 
@@ -213,6 +214,7 @@ def test_one_clear_error_and_every_switch_is_old_or_new(
         fabric=plan.source,
         plan=plan.digest[:12],
         address=f"{access.host}:{access.port}",
+        known=met.connections.known_hosts,
     )
     assert "".join(wanted.split()) in "".join(said.split())  # a long path may be broken
     assert said.count("stopped: ") == 1

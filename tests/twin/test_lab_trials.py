@@ -28,9 +28,9 @@ from rocefort.models.lab_trials import Chaos
 from rocefort.paths import INVENTORY
 from rocefort.reports.lab_trials import failover_text
 from rocefort.rollout.switches import collect_running
+from rocefort.steps.lab.asking_opinions import Batfish, after, opinions_of
 from rocefort.steps.lab.chaos import Drawing, run_chaos
 from rocefort.steps.lab.failover import Measuring, Wish, measure_failover, pair_of
-from rocefort.steps.lab.lab_opinions import Batfish, after, opinions_of
 from rocefort.steps.lab.loading import under_load
 from rocefort.steps.lab.network import await_law, running_network, timers_of
 from rocefort.steps.lab.spread import BOUND, measure_spread
@@ -50,7 +50,7 @@ from pathlib import Path
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Twin
 from rocefort.steps.lab.chaos import run_chaos
-from rocefort.steps.rollout.stopping import stop_on_signals
+from rocefort.steps.stopping import stop_on_signals
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` lets it be ignored
 

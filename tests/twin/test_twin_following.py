@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -223,3 +224,21 @@ def test_a_port_that_the_text_names_no_more_is_bare(twin: Twin) -> None:
     assert (bare.up, bare.addresses, bare.interface) == (True, (), "100GE1/0/57")
     assert found.cables == topology.cables
     assert with_plan(found, plan).by_switch["leaf01"] == plan
+
+
+def test_a_ping_is_real(twin: Twin, lab: Rehearsal, typed: Typed) -> None:
+    assert _hops(twin, 2) == 2
+    host, own = str(FAR.network_address), "-a 10.0.1.1"  # links' addresses are in no route
+    said = typed(f"ping -c 3 -s 1000 -m 10 {own} {host}")
+    assert re.findall(r"Reply from (\S+): bytes=1000 Sequence=(\d) ttl=63 ", said) == [
+        (host, "1"),
+        (host, "2"),
+        (host, "3"),
+    ]
+    assert "3 packet(s) received\n    0.00% packet loss\n    round-trip min/avg/max = " in said
+    assert "100.00% packet loss" in typed(f"ping -c 2 -h 1 -t 100 {own} {host}")  # spine01 ends it
+    assert "  0.00% packet loss" in typed(f"ping -i 100GE1/0/57 -c 1 {own} {host}")
+    assert "100.00% packet loss" in typed("ping -c 2 -t 100 198.51.100.1")  # no route
+    wrong = typed(f"ping -a 192.0.2.77 {host}")
+    assert wrong.startswith("Error: This emulator cannot ping it: the kernel says: Cannot assign")
+    assert "System name                        :spine01" in typed("display lldp neighbor")

@@ -242,6 +242,12 @@ def _asn(tokens: Tokens, _name: str) -> Taken:
         yield 1, tokens[0]
 
 
+def asn_of(word: str) -> int:
+    """The AS number of a word, `65537` or `1.1`."""
+    high, _, low = word.rpartition(".")
+    return int(high or 0) * 65536 + int(low)
+
+
 def _interface(tokens: Tokens, _name: str) -> Taken:
     for used in (1, 2):
         saved = interface_name("".join(tokens[:used])) if len(tokens) >= used else None

@@ -13,6 +13,7 @@ from rocefort.dialects.vrp.command import (
     Reading,
     Tokens,
     Trace,
+    asn_of,
     list_numbers,
     range_words,
     read_all,
@@ -203,6 +204,14 @@ class TypedLine:
             # Own wording: no source shows what the switch prints here.
             raise self.refuse(len(reading.key), f"Error: {reading.text} is in use.")
 
+    def check_process(self, config: Lines, reading: Reading) -> None:
+        """An undo names the AS number of the process that runs."""
+        for line in self.present(config, reading.key):
+            runs = line.text.split()[-1]
+            if asn_of(runs) != asn_of(reading.value[0]):
+                # Own wording: that there is one process is the reference's, what it prints is not.
+                raise self.refuse(2, f"Error: BGP runs with AS number {runs}.")
+
     def check_mode(self, config: Lines) -> None:
         """A port changes its mode only without lines of the other (V300R023C00, `portswitch`)."""
         port = self.port(config)
@@ -305,7 +314,7 @@ class TypedLine:
         if begins(lines, f"group {params['name']} internal"):
             return self.view[-1].split()[-1]
         # Own wording: no source shows what the switch prints here.
-        raise self.refuse(3, "Error: The peer group does not exist or has no AS number.")
+        raise self.refuse(3, "Error: The peer group has no AS number.")
 
     def undo(self, config: Lines, tokens: Tokens) -> Lines:
         """Carry out `undo ...`; what is not there stays away without a word."""
@@ -336,6 +345,8 @@ class TypedLine:
             raise self.refuse(last, WRONG)  # only logical interfaces; the built-in profile stays
         if row.opens == "interface" and (what := why_kept(config, reading.saved[1])):
             raise self.refuse(2, what)
+        if row.opens == "bgp":
+            self.check_process(config, reading)
         self.check_free(config, row, reading)
         was = children_at(config, self.view)
         gone = tuple(self.named(config, row, reading, prefix=prefix))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from typing import Protocol
+from weakref import ReferenceType, ref
 
 from jinja2 import Environment, nodes
 from jinja2.ext import Extension
@@ -55,14 +56,15 @@ class Once(Extension):
 class Each(Extension):
     """Keeps the last text of its body by place, family and the key of a row of the Device.
 
-    The body may depend on nothing but the row and the family.
+    The body may depend on nothing but the row and the family. Rows are not kept alive by it: what
+    nobody holds any more is not written again.
     """
 
     tags = {"each"}  # noqa: RUF012 - as Jinja2 declares it
 
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
-        self.kept: dict[Hashable, tuple[Row, str]] = {}
+        self.kept: dict[Hashable, tuple[ReferenceType[Row], str]] = {}
 
     def parse(self, parser: Parser) -> nodes.Node:
         """Turn the tag into a call of `text` with its body as the caller, by a row."""
@@ -82,12 +84,13 @@ class Each(Extension):
         found: list[str] = []
         for row in rows:
             key = place, family, row.key
-            known, text = self.kept.get(key, (None, ""))
+            kept = self.kept.get(key)
+            known, text = (kept[0](), kept[1]) if kept else (None, "")
             if known is not row and known != row:
                 if len(self.kept) >= MOST_KEPT:
                     self.kept.clear()
                 text = caller(row)
-                self.kept[key] = row, text
+                self.kept[key] = ref(row), text
             found.append(text)
         return "".join(found)
 

@@ -24,8 +24,9 @@ def reduced(was: ConfigRows, will: ConfigRows) -> tuple[ConfigRows, ConfigRows]:
     """Two configurations without what both say alike, as far as no rule looks at it.
 
     A rule of the rulebook takes rows that share their first word, so those stay or go together.
-    Interfaces are each on their own, but a PFC profile that changes asks which ports apply it. So
-    are the peers and groups of a BGP process: each rule of them looks at the rows of one name.
+    Interfaces are each on their own, but a PFC profile that changes asks which ports apply it, also
+    those that change in another line. Peers and groups of a BGP process are on their own, too: each
+    rule of them looks at the rows of one name.
     """
     changed = _changed(was, will)
     lines = {row for row in changed if row.startswith(PROFILE)}
@@ -57,16 +58,19 @@ def _rows(
             if first_word(row) in words:
                 yield row, below
         elif row in changed:
-            yield row, _lines(below, other.get(row, OrderedDict()))
+            yield row, _lines(below, other.get(row, OrderedDict()), keep_applied=keep_applied)
         elif keep_applied and (applied := _applied(below)):
             yield row, applied
 
 
-def _lines(below: ConfigRows, other: ConfigRows) -> ConfigRows:
-    """Rows of an interface whose first word differs in some row."""
+def _lines(below: ConfigRows, other: ConfigRows, *, keep_applied: bool) -> ConfigRows:
+    """Rows of an interface whose first word differs in some row, and the profile it applies."""
     words = {first_word(row) for row in _changed(below, other)}
-    kept = ((row, lower) for row, lower in below.items() if first_word(row) in words)
-    return OrderedDict(kept)
+    return OrderedDict(
+        (row, lower)
+        for row, lower in below.items()
+        if first_word(row) in words or (keep_applied and row.startswith(APPLIES_PROFILE))
+    )
 
 
 def _alike(below: ConfigRows, other: ConfigRows) -> set[str]:

@@ -100,7 +100,7 @@ QUESTIONS: tuple[Question, ...] = (
     Question(SYSTEM, r"port split refresh", "Are you sure to continue? [Y/N]", ANNET, always=True),
     Question(
         SYSTEM,
-        r"undo bgp( \S+)?",
+        r"undo bgp \S+",
         "Warning: All BGP configurations will be deleted. Continue? [Y/N]:",
         ANNET,
     ),

@@ -44,6 +44,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "peer <ip> group ( <name> )",
             undo=("peer <ip> group ( <name> )",),
+            needs=("group {name}",),
             on_set=(
                 "peer {ip} as-number {asn}",
                 f"{AF4}: peer {{ip}} enable",
@@ -108,7 +109,11 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "bgp-af",
         "CR BGP_Configuration_Commands (BGP-IPv4 unicast address family view), peers",
         setting("peer <peer> enable"),
-        command("peer <ip> group ( <name> )", undo=("peer <ip> group ( <name> )",)),
+        command(
+            "peer <ip> group ( <name> )",
+            undo=("peer <ip> group ( <name> )",),
+            needs=("group {name}",),
+        ),
         setting(
             "peer <peer> route-policy ( <name> ) { import | export }",
             undo=("peer <peer> route-policy ( <name> ) { import | export }",),

@@ -27,7 +27,8 @@ LIMITS = (  # the ranges of V200 are not confirmed: those of G2
 GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         "dcb-pfc",
-        "CR DCB_Configuration_Commands, `priority`: additive, queue 3 on by default",
+        "CR DCB_Configuration_Commands, `priority`: additive, queue 3 on by default. Its undo may "
+        "name no queue; whether queue 3 is then on or off is nowhere said, so that is not taken",
         command(
             "priority <numbers:0-5>",
             kind="each",

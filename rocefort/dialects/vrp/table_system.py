@@ -109,7 +109,13 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         SYSTEM,
         "CR BGP_Configuration_Commands; the family is always there: CG BGP_Configuration",
-        command("bgp ( <asn> )", opens="bgp", on_set=(f"{{self}}: {AF4}",)),
+        command(
+            "bgp ( <asn> )",
+            opens="bgp",
+            # "By default, an AS number must be specified in the undo bgp command" (CR, `bgp`)
+            undo=("bgp ( <asn> )",),
+            on_set=(f"{{self}}: {AF4}",),
+        ),
     ),
     group(
         SYSTEM,

@@ -43,6 +43,10 @@ _STATES: Mapping[str, Show] = {
     ),
     "display interface brief": lambda asked, _: interfaces.brief(asked.switch),
     "display lldp neighbor brief": lambda asked, _: interfaces.lldp(asked.switch),
+    "display lldp neighbor": lambda asked, _: interfaces.lldp_detail(asked.switch),
+    "display lldp neighbor interface <interface>": lambda asked, params: interfaces.lldp_detail(
+        asked.switch, params["interface"]
+    ),
     "display eth-trunk": lambda asked, _: interfaces.trunks(asked.switch),
     "display eth-trunk <0-511>": lambda asked, params: interfaces.trunk(
         asked.switch, f"Eth-Trunk{params['0-511']}"

@@ -16,20 +16,34 @@ from rocefort.lab.switch import EmulatedSwitch
 
 def product(switch: EmulatedSwitch) -> str:
     """The series that a model belongs to: CE8851-32CQ8DQ-P -> CE8851."""
-    return switch.hardware.split("-")[0]
+    return series(switch.hardware)
+
+
+def series(hardware: str) -> str:
+    """The series of a model."""
+    return hardware.split("-", maxsplit=1)[0]
+
+
+def system(hardware: str, software: str) -> str:
+    """The system and its release; a V200 names itself in another way than a V300."""
+    if software.startswith("V2"):
+        return f"VRP (R) software, Version 8.180 ({series(hardware)} {software})"
+    return f"YunShan OS, Version 1.23.0.1 ({series(hardware)} {software})"
+
+
+def described(hardware: str, software: str) -> str:
+    """What LLDP says of the system: the first lines of `display version`, without a copyright."""
+    first = "Huawei Versatile Routing Platform Software"
+    return f"{first}\n{system(hardware, software)}\nHUAWEI {hardware}\n"
 
 
 def version(switch: EmulatedSwitch) -> str:
-    """`display version`: the first line of a V200 differs from that of a V300."""
-    if switch.software.startswith("V2"):
-        system = f"VRP (R) software, Version 8.180 ({product(switch)} {switch.software})"
-    else:
-        system = f"YunShan OS, Version 1.23.0.1 ({product(switch)} {switch.software})"
+    """`display version`."""
     minutes = int(switch.clock() - switch.booted) // 60
     days, hours = divmod(minutes // 60, 24)
     return (
         "Huawei Versatile Routing Platform Software\n"
-        f"{system}\n"
+        f"{system(switch.hardware, switch.software)}\n"
         f"HUAWEI {switch.hardware} uptime is {days} days, {hours} hours, {minutes % 60} minutes"
     )
 

@@ -1,4 +1,4 @@
-"""`display interface [brief]`, `lldp neighbor brief` and `eth-trunk`.
+"""`display interface [brief]`, `lldp neighbor [brief]` and `eth-trunk`.
 
 Samples: V300R023C00 command reference, Interface Management, LLDP, Eth-Trunk. Rates, peaks and
 utilization are always zero; LACP's states of single members are not modelled and shown as working.
@@ -6,8 +6,9 @@ utilization are always zero; LACP's states of single members are not modelled an
 
 from __future__ import annotations
 
-from rocefort.lab.behind import InterfaceState
+from rocefort.lab.behind import InterfaceState, NeighbourState
 from rocefort.lab.show.asked import NO_INTERFACE, behind_of, interface_of
+from rocefort.lab.show.hardware import described
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.bond import MANUAL, NO_BOND, Bond, trunk_number
 from rocefort.models.interface import kind_of
@@ -188,6 +189,52 @@ def lldp(switch: EmulatedSwitch) -> str:
         for seen in behind_of(switch).neighbours(switch.name)
     ]
     return "\n".join([LLDP_HEAD, "-" * 74, *rows])
+
+
+def lldp_detail(switch: EmulatedSwitch, interface: str = "") -> str | None:
+    """`display lldp neighbor [interface X]`; None: that is no port. Nothing where LLDP is off."""
+    names = [state.name for state in behind_of(switch).interfaces(switch.name)]
+    if interface and interface not in names:
+        return NO_INTERFACE
+    heard: dict[str, list[NeighbourState]] = {
+        name: []
+        for name in names
+        if interface in ("", name) and kind_of(name) in ("ethernet", "management")
+    }
+    for seen in behind_of(switch).neighbours(switch.name):
+        if seen.interface in heard:
+            heard[seen.interface].append(seen)
+    if not heard:
+        return None
+    if not any(line.text == "lldp enable" for line in switch.running):
+        return ""
+    return "\n".join(_heard(switch, name, seen) for name, seen in heard.items())
+
+
+def _heard(switch: EmulatedSwitch, port: str, neighbours: list[NeighbourState]) -> str:
+    """One port, with its neighbours as far as `Expired time`."""
+    if not neighbours:
+        return f"{port} has 0 neighbor(s)\n"
+    rows = [f"{port} has {len(neighbours)} neighbor(s):", ""]
+    for number, seen in enumerate(neighbours, 1):
+        said = behind_of(switch).announced(seen)
+        pairs = [
+            ("Neighbor index", str(number)),
+            ("Chassis type", "MAC Address"),
+            ("Chassis ID", HARDWARE_ADDRESS),
+            ("Port ID subtype", "Interface Name"),
+            ("Port ID", seen.port),
+            ("Port description", said.description or "--"),
+            ("System name", seen.device),
+            ("System description", described(said.hardware, said.software)),
+            ("System capabilities supported", "bridge router"),
+            ("System capabilities enabled", "bridge router"),
+        ]
+        if said.management:
+            pairs += [("Management address type", "IPv4"), ("Management address", said.management)]
+        pairs.append(("Expired time", f"{seen.expires_s}s"))
+        rows += [*(f"{name:<35}:{value}" for name, value in pairs), ""]
+    return "\n".join(rows)
 
 
 def trunks(switch: EmulatedSwitch) -> str:

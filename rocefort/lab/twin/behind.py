@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
@@ -17,6 +18,8 @@ from rocefort.dialects.frr import kernel_name
 from rocefort.errors import ServiceFailed
 from rocefort.lab.behind import (
     BgpPath,
+    Echo,
+    EchoReply,
     InterfaceState,
     NeighbourState,
     Physical,
@@ -28,6 +31,7 @@ from rocefort.lab.model import LLDP_HOLD_S, LLDP_INTERVAL_S, Model
 from rocefort.lab.model_ports import has_line
 from rocefort.lab.model_routes import BgpRoute, table_of
 from rocefort.lab.switch import PeerState
+from rocefort.lab.twin.echo import echoes
 from rocefort.lab.twin.fib import prefix_of, read_fib
 from rocefort.lab.twin.queues import queues_of
 from rocefort.lab.twin.registry import Registry
@@ -103,13 +107,18 @@ class TwinBehind(Model):
         topology, own = self.twin().topology, self.switches[switch]
         expires = LLDP_HOLD_S - int(own.clock() - own.booted) % LLDP_INTERVAL_S
         return [
-            NeighbourState(state.name, self.switches[far[0]].hostname, far[1], expires)
+            NeighbourState(state.name, self.switches[far[0]].hostname, far[1], expires, far[0])
             for state in self.interfaces(switch)
             if state.physical == "up"
             and (far := far_end(topology, switch, kernel_name(state.name))) is not None
             and far[0] in self.switches
             and has_line(self.switches[far[0]].running, "lldp enable")
         ]
+
+    def ping(self, switch: str, echo: Echo) -> Sequence[EchoReply | None]:
+        """What really came back, over the kernels' tables; also from servers."""
+        device = kernel_name(echo.interface) if echo.interface else ""
+        return self.twin().within(switch, partial(echoes, echo, device))
 
     def peers(self, switch: str) -> Sequence[PeerState]:
         """BGP peers as bgpd has them; Idle where it does not run."""

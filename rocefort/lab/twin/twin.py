@@ -243,6 +243,10 @@ class Twin:
             raise BadInput(f"lab {self.record.name} has no {node!r}", how=f"use one of: {known}")
         return self._builder.namespace(node)
 
+    def within(self, node: str, work: Callable[[], T]) -> T:
+        """Do something in a thread inside the namespace of a node."""
+        return inside([(self._namespace(node), work)])[0]
+
     def run(self, node: str, command: Sequence[str], text: str = "") -> tuple[int, str]:
         """Run a command inside a node: exit code, and what it printed on both streams."""
         words = self.guests.ssh(command) if node in self.record.guests else command

@@ -31,7 +31,7 @@ def drift_of(fabric: Path, configs: Path) -> Difference:
 
 
 def side_of(text: str, other: str) -> Side:
-    """One side; `REV:` alone takes its path from the other. See steps.revisions for what it reads.
+    """One side; `REV:` alone takes its path from the other. See `revisions.py` for what it reads.
 
     Everything is read before the files of a revision are removed again.
     """

@@ -13,55 +13,19 @@ from rocefort.reports.junit import as_junit
 from rocefort.reports.markdown import as_markdown
 from rocefort.reports.page import page
 from rocefort.reports.page_content import DeviceBudget, PageContent, PortBudget
-from rocefort.reports.rule_text import RuleText
 from rocefort.reports.sarif import as_sarif
 from rocefort.reports.terminal import as_text
 from rocefort.steps.fabric.capacity import Given, capacity_of
 from rocefort.steps.fabric.failing import study_failures
 from rocefort.steps.fabric.judging import Subject, write_files
-from rocefort.validators import check, every_rule, titles
-from rocefort.validators.answers import ANSWERS
-from rocefort.validators.answers import FAMILIES as ANSWERED_FAMILIES
+from rocefort.steps.fabric.rule_texts import rule_texts
+from rocefort.validators import check, titles
 from rocefort.validators.budget import PortDemand, port_demands
 from rocefort.validators.failure_verification import verify_failures
-from rocefort.validators.live import LIVE_FAMILIES
 from rocefort.validators.routing import analyse
-from rocefort.validators.rules import FAMILIES
 from rocefort.validators.verification import verify
 
 PAGE = "index.html"
-# In the order in which rules are told: the state of switches is last.
-RULE_FAMILIES = FAMILIES | ANSWERED_FAMILIES | LIVE_FAMILIES
-
-
-def rule_texts() -> tuple[RuleText, ...]:
-    """Words of all rules, those of verification among them."""
-    told = {
-        rule.id: RuleText(
-            id=rule.id,
-            title=rule.title,
-            severity=rule.severity,
-            explanation=rule.explanation,
-            source=rule.source,
-        )
-        for rule in every_rule()
-    }
-    others = [
-        RuleText(
-            id=name,
-            title=title,
-            severity=ANSWERS[name].severity,
-            explanation=ANSWERS[name].explanation,
-            source=ANSWERS[name].source,
-        )
-        for name, title in titles().items()
-        if name not in told
-    ]
-    return tuple(sorted((*told.values(), *others), key=_by_family))
-
-
-def _by_family(rule: RuleText) -> tuple[int, str]:
-    return list(RULE_FAMILIES).index(rule.id[:3]), rule.id
 
 
 def written(report: Report, form: str, subject: str, *, colour: bool = False) -> str:

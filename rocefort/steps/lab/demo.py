@@ -39,7 +39,7 @@ from rocefort.steps.lab.opinions import three_opinions
 from rocefort.steps.lab.twin import bring_up
 from rocefort.steps.rollout.changing import apply_plan
 from rocefort.steps.rollout.planning import make_plan, running_of
-from rocefort.steps.rollout.stopping import raise_on_signals, stop_on_signals
+from rocefort.steps.stopping import raise_on_signals, stop_on_signals
 
 DESCRIPTION = "demonstrated"
 

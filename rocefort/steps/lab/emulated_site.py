@@ -1,6 +1,6 @@
 """The whole fabric of a Network on this machine: emulated switches, servers that replay runs.
 
-Joins the lab to the state behind it (`lab_model.py`) and to the fleet (a connections file that
+Joins the lab to the state behind it (`model.py`) and to the fleet (a connections file that
 `plan` and `apply` take like any site's).
 """
 

@@ -1,4 +1,4 @@
-"""Three opinions on where packets go: an engine's routes against those of a twin's kernels."""
+"""Next hops by engines against those of a twin's kernels: compares tables that others read."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ MOST_NAMED = 12
 
 @dataclass(frozen=True)
 class Sight:
-    """Both sides of a change, switches by the names of the head. `renames`: see review_renames.
+    """Both sides of a change, switches by the names of the head. `renames`: see `renames.py`.
 
     intents: servers as the fabric says them, for their owners. file: the fabric's, from the top.
     """

@@ -33,7 +33,7 @@ from rocefort.rollout.blast import blast_radius
 from rocefort.rollout.difference import Side, Switch, difference
 from rocefort.rollout.management_path import management_path
 from rocefort.steps.fabric.comparing import switches_of
-from rocefort.steps.fabric.reporting import rule_texts
+from rocefort.steps.fabric.rule_texts import rule_texts
 from rocefort.steps.fabric.verifying import TOKEN
 from rocefort.steps.review.advice import advice_on, without_live_patches
 from rocefort.steps.review.drain import Sight

@@ -36,7 +36,7 @@ from rocefort.steps.fabric.judging import read_secrets
 from rocefort.steps.rollout.ground import Ground, ground_of_plan, ground_of_run
 from rocefort.steps.rollout.holding import holding
 from rocefort.steps.rollout.queue_gate import QueueGate
-from rocefort.steps.rollout.stopping import stop_on_signals
+from rocefort.steps.stopping import stop_on_signals
 
 RunGate = Callable[[Nornir, Gate], Verdict]
 

@@ -48,7 +48,7 @@ from rocefort.steps.lab.twin_gate import TwinGate
 from rocefort.steps.rollout.changing import Manner, apply_plan
 from rocefort.steps.rollout.ground import Ground, ground_of_plan
 from rocefort.steps.rollout.rehearsal_checks import checks_after, delivered_pairs, speakers_of
-from rocefort.steps.rollout.stopping import raise_on_signals, stop_on_signals
+from rocefort.steps.stopping import raise_on_signals, stop_on_signals
 from rocefort.validators.outside import with_outside
 
 PREFIX = "rehearse-"

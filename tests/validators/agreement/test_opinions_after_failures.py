@@ -20,7 +20,7 @@ from rocefort.dialects.vrp.texts import render_all
 from rocefort.errors import BadInput
 from rocefort.models.network import Network
 from rocefort.models.routing import Failure
-from rocefort.steps.lab.lab_opinions import Batfish
+from rocefort.steps.lab.asking_opinions import Batfish
 from rocefort.steps.lab.opinions import Opinions, compare_tables, tables_of
 from rocefort.validators.batfish import RouteRow
 from rocefort.validators.batfish_access import Service

@@ -20,7 +20,7 @@ from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Choice, Twin
 from rocefort.models.lab_trials import OpinionRow
 from rocefort.reports.lab_trials import opinions_text
-from rocefort.steps.lab.lab_opinions import Batfish, opinions_of
+from rocefort.steps.lab.asking_opinions import Batfish, opinions_of
 from rocefort.steps.lab.twin import expected_sessions
 from rocefort.validators.routing import analyse
 

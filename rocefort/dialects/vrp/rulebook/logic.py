@@ -247,9 +247,12 @@ def _setting(row: str, skip: int) -> str:
 
 
 def bgp(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
-    """The process; another AS number means that it is deleted and built again."""
-    if diff[Op.REMOVED]:
-        yield False, "undo bgp", None
+    """The process; another AS number means that it is deleted and built again.
+
+    The undo names the AS number: without it, it is not taken (V300R023C00, `bgp`).
+    """
+    for row in texts(diff, Op.REMOVED):
+        yield False, f"undo {row}", None
     if diff[Op.ADDED] or diff[Op.AFFECTED]:
         yield from common.default(rule, key, diff)
 

@@ -1,4 +1,4 @@
-"""Three opinions on where a lab's packets go: its kernels, the embedded engine, Batfish."""
+"""Steps of `lab opinions`: kernels, the embedded engine and Batfish, asked and compared."""
 
 from __future__ import annotations
 
