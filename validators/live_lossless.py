@@ -236,7 +236,9 @@ def ai_ecn(subject: LiveSubject) -> Iterator[Verdict]:
             state = seen.by_port.get(port.end.interface)
             if state is None or not state.up:
                 continue  # it works on ports that are up
-            for assigned in node.device.ai_ecn.queues:
+            profile = node.device.profile_of(port.interface)
+            paused = profile.queues if profile else ()  # a port without PFC: PFC002 tells
+            for assigned in (queue for queue in node.device.ai_ecn.queues if queue.queue in paused):
                 row = rows.get((port.end.interface, assigned.queue))
                 yield from _model(subject, port, assigned, row)
 

@@ -14,6 +14,19 @@ UPLINK = "100GE1/0/31"
 UNKNOWN = "the switch does not tell: 'display x': Error: Unrecognized command"
 DOWN = {"up": False, "state": "DOWN"}
 
+
+def not_set_up(live: Any) -> Any:
+    """leaf01's uplink is meant to be as it comes: listed, and without PFC."""
+    node = live.network.by_name["leaf01"]
+    bare = [
+        p.model_copy(update={"pfc": None}) if p.name == UPLINK else p
+        for p in node.device.interfaces
+    ]
+    device = node.device.model_copy(update={"interfaces": tuple(bare)})
+    changed = node.model_copy(update={"device": device})
+    return live.meant(nodes=tuple(changed if n is node else n for n in live.network.nodes))
+
+
 LIV012: list[tuple[Change, list[str]]] = [
     (lambda v: v, []),
     (
@@ -147,6 +160,10 @@ LIV017: list[tuple[Change, list[str]]] = [
             "error leaf01 100GE1/0/31: queue 4 AI-ECN: the switch does not show it, intended "
             "ai_ecn_hpc"
         ],
+    ),
+    (  # a cable is planned for a port that is not set up yet: AI-ECN waits for PFC, as it must
+        lambda v: not_set_up(v.device("leaf01", ai_ecn=v.now.by_name["leaf01"].ai_ecn[1:])),
+        [],
     ),
     (  # it works on ports that are up
         lambda v: v.row("leaf01", "ai_ecn", 0, mode="-").port("leaf01", UPLINK, **DOWN),
