@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping
 from itertools import chain
 from typing import TypeVar
@@ -12,7 +13,27 @@ T = TypeVar("T")
 _NOTHING: Mapping[str, Position] = {}
 
 
-class SideTable(Mapping[str, Position]):
+class Places(Mapping[str, Position], ABC):
+    """`device/field.path` -> place; each kind tells how a place is found."""
+
+    @abstractmethod
+    def place(self, key: str) -> Position | None:
+        """The place of a key; None where it has none."""
+
+    def __getitem__(self, key: str) -> Position:
+        """The place of a key."""
+        found = self.get(key)
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def get(self, key: str, default: T | None = None) -> Position | T | None:  # type: ignore[override]  # no overloads
+        """The place of a key; without the exception that Mapping's own would raise and catch."""
+        found = self.place(key)
+        return default if found is None else found
+
+
+class SideTable(Places):
     """`device/field.path` -> place, as Sources wants it.
 
     Half of all rows of a large fabric are the same dozen for every lossless port, so each of those
@@ -25,20 +46,13 @@ class SideTable(Mapping[str, Position]):
         """Own: by whole key. ports: what is below `device/interfaces[NAME]`, shared by many."""
         self._own, self._ports = own, ports
 
-    def __getitem__(self, key: str) -> Position:
+    def place(self, key: str) -> Position | None:
         """The place of a key."""
-        found = self.get(key)
-        if found is None:
-            raise KeyError(key)
-        return found
-
-    def get(self, key: str, default: T | None = None) -> Position | T | None:  # type: ignore[override]  # no overloads
-        """The place of a key; without the exception that Mapping's own would raise and catch."""
         found = self._own.get(key)
         if found is None:
             end = key.find("]") + 1
             found = self._ports.get(key[:end], _NOTHING).get(key[end:])
-        return default if found is None else found
+        return found
 
     def __iter__(self) -> Iterator[str]:
         """Every key once."""

@@ -125,10 +125,7 @@ class Learned(Mapping[str, Hops]):
     def of(self, device: str) -> Hops:
         """Next hops of a device; none where it learns no route."""
         found = self.odd.get(device)
-        if found is not None:
-            return found
-        common = self.common.get(self.speakers.group_of.get(device, -1))
-        return common.hops[device] if common else _NONE
+        return (self._by_group(device) or _NONE) if found is None else found
 
     def get(self, device: str, default: Hops = _NONE) -> Hops:  # type: ignore[override]
         """Next hops of a device."""

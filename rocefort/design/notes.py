@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterator, Mapping
 from enum import StrEnum, auto
-from typing import TypeVar
 
 from rocefort.documents.read import YamlPath
 from rocefort.models.network import Position
-
-T = TypeVar("T")
+from rocefort.models.side_table import Places
 
 
 class Origin(StrEnum):
@@ -28,7 +26,7 @@ Note = tuple[Origin, YamlPath]
 Notes = Mapping[str, Note]  # of one switch or server, by the path of the field
 
 
-class Noted(Mapping[str, Position]):
+class Noted(Places):
     """`device/field.path` -> place, of what was placed at once and of what is looked up."""
 
     def __init__(
@@ -40,18 +38,11 @@ class Noted(Mapping[str, Position]):
         """Placed: by whole key. notes: by device. position: where a note's path stands."""
         self._placed, self._notes, self._position = placed, notes, position
 
-    def __getitem__(self, key: str) -> Position:
+    def place(self, key: str) -> Position | None:
         """The place of a key."""
-        found = self.get(key)
-        if found is None:
-            raise KeyError(key)
-        return found
-
-    def get(self, key: str, default: T | None = None) -> Position | T | None:  # type: ignore[override]  # no overloads
-        """The place of a key; without the exception that Mapping's own would raise and catch."""
         device, _, path = key.partition("/")
         note = self._notes[device].get(path) if device in self._notes else None
-        return self._placed.get(key, default) if note is None else self._position(note)
+        return self._placed.get(key) if note is None else self._position(note)
 
     def __iter__(self) -> Iterator[str]:
         """Every key once."""
