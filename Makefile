@@ -4,7 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo rollout-demo lab-demo kills test lint bench lock golden system clean
+PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist worksteal --quiet --durations 10 --budget
+
+.PHONY: demo rollout-demo lab-demo test test-all soak mutate lint bench lock golden system clean
 
 demo: $(READY)
 	@$(BIN)/rocefort demo heps
@@ -17,14 +19,19 @@ rollout-demo: $(READY)
 lab-demo: $(READY)
 	@$(BIN)/rocefort demo --lab heps
 
+# What every change must pass, quick enough to run before each commit.
 test: lint system
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --quiet
+	@$(PYTEST)
+
+# All of it: more examples of every law, every crash point, guests, kills, mutants of the rules.
+test-all: lint system
+	@$(PYTEST) --effort thorough
 
 lint: $(READY)
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/lint-imports --no-logo >/dev/null || $(BIN)/lint-imports
-	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/mypy --no-error-summary --num-workers 2
 
 # Debian's packages that some tests need; without root those tests are skipped and say so.
 system:
