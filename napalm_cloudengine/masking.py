@@ -1,49 +1,46 @@
 """Mask the secrets in configuration text, so that no message, log or sanitized text shows one."""
 
 import re
-from collections.abc import Iterator
 
-MASK = "<removed>"
+MASK = "<removed>"  # as NAPALM's own drivers have it in a sanitized configuration
 
-# A keyword after which VRP expects a secret: the word that follows is one. The places are those
-# of the command reference: `password { cipher | simple }`, `local-user .. password
-# irreversible-cipher`, `authentication-mode .. password`, the `cipher` of ntp and snmp,
-# `snmp-agent community`, `privacy-mode aes256 [ cipher ]`. `ssh server cipher` lists algorithms.
-_SECRET = re.compile(
-    r"""(?P<key>
-        \bpassword[ \t]+(?:irreversible-cipher|cipher|simple)[ \t]+
-      | (?<!\bserver[ ])\b(?:irreversible-cipher|cipher|simple)[ \t]+
-      | \bpassword[ \t]+(?!(?:irreversible-cipher|cipher|simple)\b)
-      | \bcommunity[ \t]+(?:read|write)[ \t]+(?!cipher\b)
-      | \b(?:authentication-mode|privacy-mode)[ \t]+\S+[ \t]+(?!cipher\b|password\b)
-      )
-      (?P<value>"[^"\n]*"|\S+)""",
-    re.VERBOSE,
+# Words after which VRP expects a secret, by the places of the command reference: `password
+# { cipher | simple }`, `local-user .. password irreversible-cipher`, the `cipher` of NTP and SNMP,
+# `snmp-agent community`; a key typed as it is follows the algorithm that uses it and, of a routing
+# protocol, its number.
+_BEFORE = (
+    r"(?:irreversible-)?cipher|simple|plain|password|secret|shared-key|key-string|securityname"
+    r"|community[ \t]+(?:read|write)|pre-shared-key"
+    r"|\S*(?:authentication|privacy)-mode (?:md5|sha|hmac-|aes|des|3des)\S*(?:[ \t]+\d+)?"
 )
-# Stored cipher text, wherever it stands: %^%#..%^%#, $1c$..$, $1d$..$, %+%##!!!..%+%#
-_CIPHER_TEXT = re.compile(r"%\^%#\S*?%\^%#|%\+%#\S*?%\+%#|\$1[a-z]\$\S+\$")
+_HINTS = re.compile(
+    "cipher|simple|plain|password|secret|key|securityname|community|authentication|privacy"
+)
+# Cipher text as a switch saves it, wherever it is: %^%#..%^%#, %+%##!!!..%+%#, $1d$..$, and older
+_CIPHER_TEXT = re.compile(r"(?:%\^%#|%\+%#|%@%@|@%@%|%\$%\$|\$1[a-z]\$)\S*", re.ASCII)
 
 
-# One of them is in every line in which `_SECRET` finds something, and in few others.
-_HINTS = ("password", "cipher", "simple", "community", "authentication-mode", "privacy-mode")
+def secret_pattern(placeholder: str = r"(?!)") -> re.Pattern[str]:
+    """Compile a pattern of a secret in a line: group 1 is what is before it.
+
+    placeholder: a pattern of what names a secret and is none; it stays.
+    """
+    return re.compile(
+        # `ssh server cipher aes256_gcm`, and of a client, lists algorithms
+        rf"(?<!\S)(?<!\bssh server )(?<!\bssh client )((?:(?:{_BEFORE})[ \t]+)+)"
+        rf"(?!(?:(?:{_BEFORE})[ \t]+)*{placeholder})"
+        r"(?:\"[^\"\n]*\"|\S+)",
+        re.ASCII,
+    )
 
 
-def mask_secrets(text: str) -> str:
+_SECRET = secret_pattern()
+
+
+def mask_secrets(text: str, pattern: re.Pattern[str] = _SECRET) -> str:
     """Copy `text`, one or many lines, with every secret replaced by `<removed>`."""
-    parts, done = [], 0
-    for start in sorted({text.rfind("\n", 0, at) + 1 for at in _hinted(text)}):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        line = _SECRET.sub(lambda found: found["key"] + MASK, text[start:end])
-        parts += [text[done:start], line]
-        done = end
-    return _CIPHER_TEXT.sub(MASK, "".join((*parts, text[done:])))
-
-
-def _hinted(text: str) -> Iterator[int]:
-    """Where a hint stands: a search for fixed words, as a whole configuration is mostly others."""
-    for hint in _HINTS:
-        at = text.find(hint)
-        while at >= 0:
-            yield at
-            at = text.find(hint, at + 1)
+    rows = (
+        pattern.sub(rf"\g<1>{MASK}", row) if _HINTS.search(row) else row
+        for row in text.splitlines(keepends=True)
+    )
+    return _CIPHER_TEXT.sub(MASK, "".join(rows))

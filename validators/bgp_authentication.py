@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from napalm_cloudengine.masking import MASK
 from rocefort.models.bgp import BgpSettings
 from rocefort.models.finding import Severity
 from rocefort.models.secret import CIPHER, CLEAR, is_reference
 from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.rules import Subject, Verdict, rule
 
-READABLE = (" simple ****", " plain ****")  # ends of lines whose secret was masked
+READABLE = (f" simple {MASK}", f" plain {MASK}")  # ends of lines whose secret was masked
 
 
 def authentication(settings: BgpSettings) -> str:

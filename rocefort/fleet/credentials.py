@@ -13,8 +13,9 @@ from typing import Annotated, NoReturn
 
 from pydantic import AfterValidator
 
+from napalm_cloudengine.masking import MASK
 from rocefort.errors import BadInput, Problem, Refused, ServiceFailed
-from rocefort.fleet.masking import MASK, remember
+from rocefort.fleet.masking import remember
 from rocefort.models.base import Reference, check_reference
 
 __all__ = [

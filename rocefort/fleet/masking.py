@@ -13,7 +13,8 @@ import traceback
 from functools import cache
 from typing import Any
 
-MASK = "********"
+from napalm_cloudengine.masking import MASK
+
 SHORT = 6  # a shorter secret is masked only where it stands alone, or half of a text would be masks
 
 _known: set[str] = set()

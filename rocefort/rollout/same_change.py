@@ -13,9 +13,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from napalm_cloudengine.masking import MASK
 from rocefort.dialects.vrp.compare import compare
 from rocefort.dialects.vrp.parse import parse
-from rocefort.dialects.vrp.secrets import MASK, masked
+from rocefort.dialects.vrp.secrets import masked
 from rocefort.dialects.vrp.tree import ConfigLine, is_noise, parse_tree, tree_text
 from rocefort.errors import BadInput
 from rocefort.models.change import Change, Edit
@@ -184,7 +185,7 @@ def _names_one(text: str) -> bool:
 
 
 def _place(path: Path, text: str) -> Path:
-    """A line's views and words with `****` for its secret, typed or saved."""
+    """A line's views and words with a mask for its secret, typed or saved."""
     return (*path, SECRET.sub(MASK, PLACEHOLDER.sub(MASK, text)))
 
 

@@ -93,8 +93,8 @@ def test_management_beside_ssh(line: str, field: str, value: object) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "snmp-agent usm-user v3 u authentication-mode sha2-256 cipher ****",
-        "snmp-agent usm-user v3 u privacy-mode aes256 cipher ****",
+        "snmp-agent usm-user v3 u authentication-mode sha2-256 cipher <removed>",
+        "snmp-agent usm-user v3 u privacy-mode aes256 cipher <removed>",
         "snmp-agent usm-user v3 u",  # a user without a group
         "snmp-agent mib-view excluded all system",
         "snmp-agent group v3 G authentication read-view all",

@@ -89,7 +89,7 @@ def test_no_field_of_a_device_and_no_error_holds_the_secret() -> None:
     shown = text(password="encrypted").replace("<secret encrypted>", "hunter2")
     assert "hunter2" in shown
     assert "hunter2" not in parse(shown, "leaf01.cfg").device.model_dump_json()
-    twice = shown.replace("cipher hunter2", "cipher hunter2\n peer SPINE password cipher ****")
+    twice = shown.replace("cipher hunter2", "cipher hunter2\n peer SPINE password cipher <removed>")
     with pytest.raises(BadInput) as caught:
         parse(twice, "leaf01.cfg")
     assert "hunter2" not in str(caught.value)
@@ -99,20 +99,23 @@ def test_no_field_of_a_device_and_no_error_holds_the_secret() -> None:
 @pytest.mark.parametrize(
     ("line", "shown"),
     [
-        ("peer S password cipher hunter2", "peer S password cipher ****"),
-        ('peer S password simple "two words"', "peer S password simple ****"),
+        ("peer S password cipher hunter2", "peer S password cipher <removed>"),
+        ('peer S password simple "two words"', "peer S password simple <removed>"),
         ("peer S password cipher <secret env:P>", "peer S password cipher <secret env:P>"),
-        ("peer S password cipher <secretenv:P>", "peer S password cipher ****"),
+        ("peer S password cipher <secretenv:P>", "peer S password cipher <removed>"),
         (
             f"authentication-mode sha2-256 cipher {CIPHER_TEXT}",
-            "authentication-mode sha2-256 cipher ****",
+            "authentication-mode sha2-256 cipher <removed>",
         ),
-        ("ospf authentication-mode md5 1 hunter2", "ospf authentication-mode md5 1 ****"),
-        ("vrrp vrid 1 authentication-mode md5 12345", "vrrp vrid 1 authentication-mode md5 ****"),
-        ("area-authentication-mode md5 hunter2", "area-authentication-mode md5 ****"),
+        ("ospf authentication-mode md5 1 hunter2", "ospf authentication-mode md5 1 <removed>"),
+        (
+            "vrrp vrid 1 authentication-mode md5 12345",
+            "vrrp vrid 1 authentication-mode md5 <removed>",
+        ),
+        ("area-authentication-mode md5 hunter2", "area-authentication-mode md5 <removed>"),
         (
             "snmp-agent usm-user v3 u g authentication-mode sha hunter2 privacy-mode aes128 hunter3",
-            "snmp-agent usm-user v3 u g authentication-mode sha **** privacy-mode aes128 ****",
+            "snmp-agent usm-user v3 u g authentication-mode sha <removed> privacy-mode aes128 <removed>",
         ),
         ("authentication-mode aaa", "authentication-mode aaa"),
     ],
@@ -239,15 +242,18 @@ def test_a_password_and_a_keychain_exclude_each_other() -> None:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("local-user a password irreversible-cipher $1d$x", "password irreversible-cipher ****"),
-        ("local-user a password cipher %^%#x%^%#", "password cipher ****"),
-        ("peer SPINE password simple Secret", "password simple ****"),
-        ("peer SPINE password Secret", "password ****"),
-        ("snmp-agent community read public", "community read ****"),
-        ("snmp-agent community write cipher x", "community write cipher ****"),
-        ("target-host trap params securityname public v2c", "**** v2c"),
-        ("ntp authentication-keyid 1 authentication-mode md5 cipher x", "md5 cipher ****"),
-        ("usm-user x %+%##!!!abc%+%# more", "usm-user x **** more"),
+        (
+            "local-user a password irreversible-cipher $1d$x",
+            "password irreversible-cipher <removed>",
+        ),
+        ("local-user a password cipher %^%#x%^%#", "password cipher <removed>"),
+        ("peer SPINE password simple Secret", "password simple <removed>"),
+        ("peer SPINE password Secret", "password <removed>"),
+        ("snmp-agent community read public", "community read <removed>"),
+        ("snmp-agent community write cipher x", "community write cipher <removed>"),
+        ("target-host trap params securityname public v2c", "<removed> v2c"),
+        ("ntp authentication-keyid 1 authentication-mode md5 cipher x", "md5 cipher <removed>"),
+        ("usm-user x %+%##!!!abc%+%# more", "usm-user x <removed> more"),
         ("apply community 65001:1", "apply community 65001:1"),
         ("simpler things", "simpler things"),
     ],

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from napalm_cloudengine.masking import MASK
 from rocefort.fleet.credentials import resolve
-from rocefort.fleet.masking import MASK, masked, remember
+from rocefort.fleet.masking import masked, remember
 
 CANARY = "c4nary-%^&|#\\of'a-test"
 

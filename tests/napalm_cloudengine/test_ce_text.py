@@ -105,6 +105,10 @@ def test_a_commit_message_that_a_switch_cannot_take(message: str, sentence: str)
         ("snmp-agent community read Hunter2", "snmp-agent community read <removed>"),
         ("something %^%#x8!y%^%# else", "something <removed> else"),
         ("set x $1d$a3Xt;&(SUt9$", "set x <removed>"),
+        ("user a  password \tcipher  Hunter2", "user a  password \tcipher  <removed>"),
+        ("radius-server shared-key cipher Hunter2", "radius-server shared-key cipher <removed>"),
+        ("key-string plain Hunter2", "key-string plain <removed>"),
+        ("ospf authentication-mode md5 1 Hunter2", "ospf authentication-mode md5 1 <removed>"),
     ],
 )
 def test_secrets_are_masked(line: str, masked: str) -> None:
@@ -117,6 +121,7 @@ def test_secrets_are_masked(line: str, masked: str) -> None:
         "ssh user netops authentication-type password\nssh user netops service-type all",
         "user-interface vty 0 4\n authentication-mode aaa\n protocol inbound ssh",
         "ssh server cipher aes256_gcm aes128_gcm",
+        "ssh client cipher aes256_gcm aes128_gcm",
         "peer SPINE keychain KC1",
     ],
 )

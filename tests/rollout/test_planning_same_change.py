@@ -111,8 +111,8 @@ def test_views_of_changed_lines_are_those_they_stand_in() -> None:
             MTU,
             SAMPLE + "+ frobnicate password cipher hunter2\n  #\n",
             (
-                "nobody planned: + frobnicate password ****",
-                "nobody planned: + frobnicate password cipher ****",
+                "nobody planned: + frobnicate password <removed>",
+                "nobody planned: + frobnicate password cipher <removed>",
             ),
         ),
         (MTU, SAMPLE + "- local-user-note x\n  #\n", ("nobody planned: - local-user-note x",)),
@@ -122,13 +122,13 @@ def test_views_of_changed_lines_are_those_they_stand_in() -> None:
             "",
             (
                 "planned, and the switch does not say so: + bgp 65101 / peer 10.1.0.0 password "
-                "**** (env:P version 2)",
+                "<removed> (env:P version 2)",
             ),
         ),
         (
             MTU,
             SAMPLE + ROTATED.partition("\n")[2],
-            ("nobody planned: + bgp 65101 / peer 10.1.0.0 password ****",),
+            ("nobody planned: + bgp 65101 / peer 10.1.0.0 password <removed>",),
         ),
     ],
 )

@@ -24,7 +24,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def suite_of(nodeid: str) -> str:
     """The folder of tests/ that a test is in."""
-    parts = nodeid.split("::")[0].split("/")
+    parts = nodeid.split("::", maxsplit=1)[0].split("/")
     return parts[1] if len(parts) > 2 else "others"
 
 

@@ -97,10 +97,10 @@ SEC004: list[tuple[Change, list[str]]] = [
         ["error leaf01: the BGP password of group SPINE can be read"],
     ),
     (
-        lambda s: _line(s, "ospf authentication-mode simple ****"),
-        ["error leaf01: `ospf authentication-mode simple ****` shows its secret"],
+        lambda s: _line(s, "ospf authentication-mode simple <removed>"),
+        ["error leaf01: `ospf authentication-mode simple <removed>` shows its secret"],
     ),
-    (lambda s: _line(s, "ospf authentication-mode md5 1 cipher ****"), []),
+    (lambda s: _line(s, "ospf authentication-mode md5 1 cipher <removed>"), []),
     (lambda s: _line(s, "description so simple"), []),
 ]
 

@@ -234,7 +234,7 @@ TXT001: list[tuple[Change, list[str]]] = [
 ]
 
 STATIC = TextLine((), "ip route-static 10.9.0.0 16 NULL0", 12)
-SECRET = TextLine(("aaa",), "local-user netops password irreversible-cipher ****", 40)
+SECRET = TextLine(("aaa",), "local-user netops password irreversible-cipher <removed>", 40)
 DEEP = TextLine(("bgp 65101", "ipv4-family unicast"), "preference 20 200 200", 55)
 
 TXT002: list[tuple[Change, list[str]]] = [
@@ -244,7 +244,7 @@ TXT002: list[tuple[Change, list[str]]] = [
         [  # in the order of the text
             "warning leaf01 (leaf01.cfg:12): `ip route-static 10.9.0.0 16 NULL0` is not understood",
             "warning leaf01 (leaf01.cfg:40): `local-user netops password irreversible-cipher "
-            "****` in aaa is not understood",
+            "<removed>` in aaa is not understood",
             "warning leaf01 (leaf01.cfg:55): `preference 20 200 200` in bgp 65101 / "
             "ipv4-family unicast is not understood",
         ],

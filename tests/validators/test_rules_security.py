@@ -159,7 +159,7 @@ SEC008: list[tuple[Change, list[str]]] = [
         ],
     ),
     (
-        lambda s: _line(s, "snmp-agent community read ****"),
+        lambda s: _line(s, "snmp-agent community read <removed>"),
         ["error leaf01: an SNMP community is a password that is sent as text"],
     ),
     (lambda s: _line(s, "snmp-agent trap enable"), []),

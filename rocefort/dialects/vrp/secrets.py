@@ -6,24 +6,12 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 
+from napalm_cloudengine.masking import mask_secrets, secret_pattern
 from rocefort.errors import BadInput, Refused
 from rocefort.models.secret import CIPHER, CLEAR, PLACEHOLDER, is_reference, reference_of
 
-MASK = "****"
-MASK_AFTER = (
-    r"(?:irreversible-)?cipher|simple|plain|password|secret|shared-key|key-string|securityname"
-    r"|community (?:read|write)|pre-shared-key"
-    # A key typed as it is: behind the way it is used and, of a routing protocol, its number.
-    r"|\S*(?:authentication|privacy)-mode (?:md5|sha|hmac-|aes|des|3des)\S*(?: \d+)?"
-)
 # A placeholder stays: it tells where the secret is, and is none.
-SECRET = re.compile(
-    rf"(?<!\S)((?:{MASK_AFTER})(?: (?:{MASK_AFTER}))*) "
-    rf"(?!(?:(?:{MASK_AFTER}) )*{PLACEHOLDER.pattern})"
-    r"(?:\"[^\"]*\"|\S+)",
-    re.ASCII,
-)
-STORED_CIPHER = re.compile(r"(?:%\^%#|%\+%##|\$1[a-z]\$|%@%|@%@)\S*", re.ASCII)
+_SECRET = secret_pattern(PLACEHOLDER.pattern)
 # How a switch saves what it encrypted: V200 and V300 forms, and two older ones; and how other
 # tools and people take a secret out of a text.
 STORED = re.compile(
@@ -37,8 +25,8 @@ TYPED = re.compile(r"[!#->@-~]{1,255}", re.ASCII)
 
 
 def masked(text: str) -> str:
-    """Text with its passwords, ciphers and communities replaced by `****`; references stay."""
-    return STORED_CIPHER.sub(MASK, SECRET.sub(rf"\1 {MASK}", text))
+    """Mask the passwords, ciphers and communities of a text; references stay."""
+    return mask_secrets(text, _SECRET)
 
 
 def stated(form: str, value: str) -> str:
