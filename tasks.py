@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from rocefort import options
+from rocefort import internal_errors, options, output
 from rocefort.commands import (
     fleet,
     growth,
@@ -58,8 +59,8 @@ def app() -> None:
     try:
         cli()
     except RocefortError as error:
-        said = _masked(str(error))
-        typer.echo(f"rocefort: {said}" if len(said.splitlines()) < 2 else said, err=True)
+        said = internal_errors.masked(str(error))
+        _say(f"rocefort: {said}" if len(said.splitlines()) < 2 else said)
         sys.exit(error.exit_code)
     except SystemExit as ended:
         if ended.code == INTERRUPTED and _by_ctrl_c(ended):  # Typer ends without a word
@@ -71,36 +72,36 @@ def app() -> None:
     except BrokenPipeError:  # the reader of our output has gone
         sys.stderr.close()
         sys.exit(1)
+    except OSError as error:
+        if error.errno not in output.UNWRITABLE or error.filename is not None:
+            _end_by_defect(error)
+        output.silence(sys.stdout)
+        _say(f"rocefort: output cannot be written: {error.strerror}")
+        sys.exit(3)
     except Exception as error:  # noqa: BLE001 - a defect of ours: kept whole, shown as one line
-        said = _masked(f"{type(error).__name__}: {error}")
-        typer.echo(f"rocefort: internal error: {said}", err=True)
-        typer.echo(f"rocefort: please report it with {_keep_traceback()}", err=True)
-        sys.exit(70)  # EX_SOFTWARE, none of the documented codes
+        _end_by_defect(error)
+
+
+def _end_by_defect(error: Exception) -> NoReturn:
+    _say(f"rocefort: internal error: {internal_errors.described(error)}")
+    _say(f"rocefort: {internal_errors.kept(error)}")
+    sys.exit(internal_errors.EXIT_CODE)
+
+
+def _say(text: str) -> None:
+    """Write a line to standard error; where that is gone, the exit code tells."""
+    with suppress(OSError):
+        typer.echo(text, err=True)
 
 
 def _say_interrupted() -> None:
-    typer.echo("rocefort: interrupted before its end", err=True)
+    _say("rocefort: interrupted before its end")
 
 
 def _by_ctrl_c(ended: SystemExit) -> bool:
     """Whether this process was interrupted, and not a command that it ran."""
     left = ended.__context__
     return left is not None and isinstance(left.__cause__, KeyboardInterrupt)
-
-
-def _keep_traceback() -> str:
-    import tempfile
-    import traceback
-
-    with tempfile.NamedTemporaryFile("w", prefix="rocefort-", suffix=".log", delete=False) as file:
-        file.write(_masked(traceback.format_exc()))
-    return file.name
-
-
-def _masked(text: str) -> str:
-    """Text without the secrets that this process has read, if it has read any."""
-    masking = sys.modules.get("rocefort.fleet.masking")
-    return str(masking.masked(text)) if masking else text
 
 
 @cli.command()

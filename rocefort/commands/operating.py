@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +14,8 @@ from rocefort.commands.endings import end
 
 if TYPE_CHECKING:
     from rocefort.models.rollout import Applied
+    from rocefort.rollout.journal import Listener
+    from rocefort.steps.rollout.operating import Order
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -56,13 +59,12 @@ def apply(
     refuse_second_controller(sealed, connections)
     from rocefort.rollout.approvals import Asked
     from rocefort.steps.rollout.changing import Manner
-    from rocefort.steps.rollout.operating import begin, order_of, watched
+    from rocefort.steps.rollout.operating import begin, order_of
 
     order = order_of(sealed, connections, journal, allowed_signers)
     asked = Asked(approve_each_wave, require_approval, approval_hours, allowed_signers, allow_sick)
-    with watched(progress.value, order, typer.echo) as listener:
-        applied = begin(order, asked, Manner(approval_wait, break_glass), listener)
-    _tell(applied, order.journal, progress)
+    manner = Manner(approval_wait, break_glass)
+    _show(order, progress, lambda listener: begin(order, asked, manner, listener))
 
 
 @cli.command()
@@ -79,12 +81,11 @@ def resume(
 
     refuse_second_controller(sealed, connections)
     from rocefort.steps.rollout.changing import Manner
-    from rocefort.steps.rollout.operating import go_on, order_of, watched
+    from rocefort.steps.rollout.operating import go_on, order_of
 
     order = order_of(sealed, connections, journal)
-    with watched(progress.value, order, typer.echo) as listener:
-        applied = go_on(order, Manner(approval_wait, break_glass), listener)
-    _tell(applied, order.journal, progress)
+    manner = Manner(approval_wait, break_glass)
+    _show(order, progress, lambda listener: go_on(order, manner, listener))
 
 
 @cli.command()
@@ -165,7 +166,7 @@ def rollback(
     from rocefort.reports.changes import changes_text
     from rocefort.rollout.approvals import Asked
     from rocefort.steps.rollout.changing import Manner
-    from rocefort.steps.rollout.operating import begin, make_back, order_of, watched
+    from rocefort.steps.rollout.operating import begin, make_back, order_of
 
     if apply_it and connections is None:
         raise BadInput("--apply needs the switches", how="name them: --connections FILE")
@@ -177,9 +178,8 @@ def rollback(
         return
     order = order_of(file, connections, None, allowed_signers)
     asked = Asked(approve_each_wave, require_approval, approval_hours, allowed_signers, allow_sick)
-    with watched(progress.value, order, typer.echo) as listener:
-        applied = begin(order, asked, Manner(approval_wait, break_glass), listener)
-    _tell(applied, order.journal, progress)
+    manner = Manner(approval_wait, break_glass)
+    _show(order, progress, lambda listener: begin(order, asked, manner, listener))
 
 
 @cli.command()
@@ -204,6 +204,19 @@ def history(
     text = history_json if form is options.TraceFormat.JSON else history_text
     typer.echo(text(told), nl=False)
     end(failed=bool(told.damage))
+
+
+def _show(
+    order: Order, progress: options.Progress, carry_out: Callable[[Listener], Applied]
+) -> None:
+    """Show a rollout and how it ended; output that cannot be written ends no wave."""
+    from rocefort.output import lasting_output
+    from rocefort.steps.rollout.operating import watched
+
+    with lasting_output(f"the rollout goes on: `rocefort status {order.sealed}` shows it"):
+        with watched(progress.value, order, typer.echo) as listener:
+            applied = carry_out(listener)
+        _tell(applied, order.journal, progress)
 
 
 def _tell(applied: Applied, journal: Path, progress: options.Progress) -> None:

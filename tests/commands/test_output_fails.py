@@ -1,0 +1,77 @@
+"""Output, standard error and the temporary folder may each fail: one sentence, and no secret."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+import typer
+
+from rocefort.fleet.masking import remember
+from rocefort.internal_errors import described, kept
+from rocefort.output import lasting_output
+
+ROCEFORT = Path(sys.executable).with_name("rocefort")
+
+
+def test_a_full_disk_under_the_output_is_one_sentence() -> None:
+    with open("/dev/full", "w") as full:  # noqa: PTH123 - a device, not a path of ours
+        done = subprocess.run(
+            [ROCEFORT, "rules"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.stderr == "rocefort: output cannot be written: No space left on device\n"
+    assert done.returncode == 3
+
+
+def test_output_that_nobody_reads_goes_silent_and_says_so_once(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as pipe:  # noqa: PTH123 - a descriptor
+        monkeypatch.setattr(sys, "stdout", pipe)
+        with lasting_output("`rocefort status plan.json` shows it"):
+            for _ in range(3):
+                typer.echo("wave 1")
+        assert sys.stdout is pipe
+    assert capsys.readouterr().err == (
+        "rocefort: output cannot be written: Broken pipe; `rocefort status plan.json` shows it\n"
+    )
+
+
+def test_a_closed_standard_output_is_written_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    with lasting_output("the journal tells"):
+        typer.echo("wave 1")
+
+
+def test_a_traceback_that_cannot_be_kept_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No temporary folder is writable: the error is one line, with its secret masked."""
+    remember("c4nary-of-output")
+    error = RuntimeError("login with c4nary-of-output\nfailed")
+
+    def nowhere(*_: object, **__: object) -> None:
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "NamedTemporaryFile", nowhere)
+    assert described(error) == "RuntimeError: login with <removed> failed"
+    assert kept(error) == ("its traceback could not be kept: No usable temporary directory found")
+
+
+def test_a_traceback_is_kept_without_its_secret() -> None:
+    remember("c4nary-of-output")
+    said = kept(RuntimeError("login with c4nary-of-output"))
+    file = Path(said.removeprefix("please report it with "))
+    assert "RuntimeError: login with <removed>" in file.read_text()
+    assert "c4nary" not in file.read_text()
+    file.unlink()
+
+
+def test_no_word_can_be_printed_and_the_exit_code_tells() -> None:
+    with open("/dev/full", "w") as full:  # noqa: PTH123 - a device
+        done = subprocess.run([ROCEFORT, "check", "nowhere"], stderr=full, check=False)
+    assert done.returncode == 2
