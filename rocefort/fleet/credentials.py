@@ -5,10 +5,12 @@ They are read when a session opens, and never printed.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from threading import Lock
 from typing import Annotated, NoReturn
 
 from pydantic import AfterValidator
@@ -30,6 +32,7 @@ __all__ = [
 
 LARGEST_BYTES = 4096  # a password, not a key ring
 KEY = "key:"
+_ONE_FILE = Lock()  # all sessions of a fleet open at once, often by one file
 
 
 def _check_key_or_reference(value: str) -> str:
@@ -129,7 +132,7 @@ def _from_environment(name: str) -> str:
 def _from_file(name: str) -> str:
     path = Path(name)
     try:
-        with path.open("rb") as file:
+        with _ONE_FILE, path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode  # of the file that is read, not of a name
             _private(mode, path, f"file:{path}")
             return file.read(LARGEST_BYTES).decode()
@@ -140,7 +143,8 @@ def _from_file(name: str) -> str:
 
 
 def _unreadable(error: OSError, where: str) -> BadInput:
-    return BadInput(f"cannot be read: {error.strerror}", where=where, how="check the path")
+    how = "ulimit -n raises the limit" if error.errno == errno.EMFILE else "check the path"
+    return BadInput(f"cannot be read: {error.strerror}", where=where, how=how)
 
 
 def _private(mode: int, path: Path, where: str) -> None:

@@ -74,7 +74,7 @@ class FleetHost(Host):
             opened = super().open_connection(connection, configuration, *arguments, **named)
         except RocefortError:
             raise
-        except _session_errors() as error:
+        except session_errors() as error:
             at = f"{self.hostname}:{self.port}"
             raise unreachable(self.name, at, self.username or "", self.known_hosts, error) from None
         if self.ended:  # meanwhile
@@ -201,7 +201,8 @@ def _strangers(
     return found
 
 
-def _session_errors() -> tuple[type[Exception], ...]:
+def session_errors() -> tuple[type[Exception], ...]:
+    """Errors by which a session says that it cannot be opened, or is lost."""
     import paramiko  # noqa: PLC0415 - slow, and only needed when a session fails
     from napalm.base.exceptions import ConnectionException  # noqa: PLC0415
 

@@ -9,6 +9,7 @@ from threading import Thread
 
 from nornir.core import Nornir
 from nornir.core.configuration import Config, LoggingConfig, SSHConfig
+from nornir.core.exceptions import ConnectionNotOpen
 from nornir.core.plugins.connections import ConnectionPluginRegister
 from nornir.plugins.runners import ThreadedRunner
 from nornir_napalm.plugins.connections import Napalm
@@ -16,7 +17,14 @@ from nornir_napalm.plugins.connections import Napalm
 from rocefort.errors import DeviceFailed
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections
-from rocefort.fleet.inventory import SESSIONS, FleetHost, NetworkInventory
+from rocefort.fleet.inventory import (
+    PLATFORM,
+    SESSIONS,
+    FleetHost,
+    NetworkInventory,
+    session_errors,
+)
+from rocefort.fleet.open_files import require_open_files
 from rocefort.models.network import Network
 
 WORKERS = 20
@@ -31,7 +39,8 @@ for _library in ("nornir", "paramiko"):
 def open_fleet(network: Network, connections: Connections, workers: int = WORKERS) -> Nornir:
     """Make a Nornir over all switches and servers; use it as a context manager.
 
-    No session is opened yet. Raises BadInput where a device has no access.
+    No session is opened yet. Raises BadInput where a device has no access, Refused where this
+    process cannot have so many files open.
     """
     for name in SESSIONS:
         ConnectionPluginRegister.register(name, Napalm)
@@ -39,6 +48,8 @@ def open_fleet(network: Network, connections: Connections, workers: int = WORKER
     # An empty ssh configuration: a user's ~/.ssh/config cannot redirect a session.
     config = Config(logging=LoggingConfig(enabled=False), ssh=SSHConfig(config_file="/dev/null"))
     inventory = NetworkInventory(network, connections).load()
+    hosts = inventory.hosts.values()
+    require_open_files(sum(1 + (host.platform == PLATFORM) for host in hosts))  # see NEW_SESSION
     return Nornir(inventory=inventory, config=config, runner=ThreadedRunner(num_workers=workers))
 
 
@@ -69,5 +80,6 @@ def refuse_ended(nornir: Nornir) -> None:
 
 
 def _close(host: FleetHost) -> None:
-    with suppress(Exception):  # it was to end anyway; who hangs in it has closed it, maybe
+    # It was to end anyway; another thread that hung in it may have closed it.
+    with suppress(ConnectionNotOpen, *session_errors()):
         host.close_connections()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import resource
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 from rocefort.errors import Refused, ServiceFailed
+from rocefort.fleet.open_files import make_room
 from rocefort.models.change import digest_of
 from rocefort.rollout import who
 
@@ -42,7 +42,7 @@ def one_controller(switches: Iterable[str]) -> Iterator[None]:
     """
     wanted = {_lock_of(switch): switch for switch in switches}
     directory = shared_directory()
-    _make_room(len(wanted))
+    make_room(len(wanted))
     with ExitStack() as held:
         for name in sorted(wanted):  # one order for all
             held.enter_context(locked(directory / name, FOR_ALL, wanted[name]))
@@ -72,15 +72,6 @@ def _lock_of(switch: str) -> str:
     with suppress(ValueError):
         host = str(ip_address(host.strip("[]")))
     return f"rocefort-{digest_of(f'{host.lower()} {int(port)}')[:20]}.lock"
-
-
-def _make_room(files: int) -> None:
-    """Let this process open so many files more, as far as it may."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY:
-        more = soft + files
-        most = more if hard == resource.RLIM_INFINITY else min(more, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 @contextmanager

@@ -1,0 +1,33 @@
+"""Limit of open files: raised as far as this user may, and checked before sessions are opened."""
+
+from __future__ import annotations
+
+import resource
+from pathlib import Path
+
+from rocefort.errors import Refused
+
+OTHERS = 32  # beside sessions: journal, locks, modules that are imported late
+
+
+def make_room(files: int) -> int:
+    """Raise the limit for so many more open files, as far as it may be raised; return the limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return soft
+    most = soft + files
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    return most
+
+
+def require_open_files(sessions: int) -> None:
+    """Raise Refused where so many sessions, each a socket, cannot be open at the same time."""
+    limit = make_room(sessions + OTHERS)
+    needed = len(list(Path("/proc/self/fd").iterdir())) + sessions + OTHERS
+    if limit != resource.RLIM_INFINITY and limit < needed:
+        raise Refused(
+            f"{sessions} sessions need {needed} open files, and this user may open {limit}",
+            where="limit of open files",
+            how=f"raise it (ulimit -n {needed}), or name fewer devices",
+        )
