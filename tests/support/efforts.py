@@ -1,7 +1,9 @@
 """How much a run of the tests tries: `--effort quick` (make test), `thorough`, or `soak`.
 
 A test marked `thorough` runs with the last two only. Hypothesis draws more examples with each: a
-test states its own number as a multiple of `settings.default.max_examples`.
+test states its own number as a multiple of `settings.default.max_examples`. `quick` and `thorough`
+draw the same examples in every run, so that a change is judged by what it changes; `soak` draws new
+ones.
 """
 
 from __future__ import annotations
@@ -22,7 +24,11 @@ def pytest_configure(config: pytest.Config) -> None:
     for effort, examples in EXAMPLES.items():
         slow = [HealthCheck.too_slow]  # the machine may be busy; examples are counted, not timed
         settings.register_profile(
-            effort, max_examples=examples, deadline=None, suppress_health_check=slow
+            effort,
+            max_examples=examples,
+            derandomize=effort != "soak",
+            deadline=None,
+            suppress_health_check=slow,
         )
     settings.load_profile(config.getoption("--effort"))
 
