@@ -50,10 +50,10 @@ system:
 bench: $(READY)
 	@$(BIN)/python tests/bench/run.py
 
-# Kill 40 controllers over SSH, and 40 that drain spines (`make test` kills 16): others with
-# ROCEFORT_SEED=2.
-kills: $(READY)
-	@ROCEFORT_KILLS=40 ROCEFORT_KILLS_DRAINED=40 $(BIN)/python -m pytest --quiet tests/rollout/test_kills.py
+# What is longer by nature, by hand before an issue is closed: fuzzing, kills, searches with new
+# seeds, growth. Its figures go into docs/figures.md. Other kills with ROCEFORT_SEED=2.
+soak: $(READY)
+	@$(PYTEST) --effort soak --figures docs/figures.md
 
 # Flip comparisons of the rules one at a time: does a test notice? All of them: SAMPLE=100000.
 SAMPLE ?= 20

@@ -13,16 +13,15 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-_measures: Any = import_module("calibration")  # beside this file, which is no package
-slowness: Callable[[], float] = _measures.slowness
-peak_mb: Callable[[], float] = _measures.peak_mb
+import flow
+from calibration import peak_mb, slowness
+
 WORKERS = 50  # sessions at a time
 CHANGE = "".join(f"interface LoopBack{n}\n description measured {n}\n" for n in range(20, 25))
 
@@ -61,7 +60,6 @@ def _designed(switches: int, folder: Path) -> tuple[Any, Mapping[str, str]]:
     from rocefort.design.load import load_fabric  # noqa: PLC0415 - same
     from rocefort.dialects.vrp.texts import render_all  # noqa: PLC0415 - same
 
-    flow: Any = import_module("flow")  # beside this file, which is no package
     file = folder / "fabric.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(flow.fabric_text(switches))

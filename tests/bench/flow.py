@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import yaml
+from calibration import peak_mb
 
 from rocefort.design.derive import derive_loaded
 from rocefort.design.load import Catalogue, load_catalogue, load_fabric
@@ -28,8 +27,6 @@ SPINES, SERVERS_PER_LEAF, MOST_LEAVES = 8, 8, 2048
 SPINE_MODEL = "BENCH-SPINE"
 LEAF_MODELS = (("CE6865-48S8CQ-EI", "V200R022C00"), ("CE6866-48S8CQ-P", "V300R023C00"))
 SEGMENT = "beamline"
-# Beside this file, which is no package.
-peak_mb: Callable[[], float] = import_module("calibration").peak_mb
 
 
 def catalogue() -> Catalogue:

@@ -12,6 +12,8 @@ import sys
 from importlib import import_module  # pyavd is in another environment than the linter's
 from typing import Any
 
+from calibration import peak_mb
+
 SPINES, SERVERS_PER_LEAF, VLAN = 8, 8, 110
 
 
@@ -92,7 +94,6 @@ def main() -> None:
     """Run pyavd once and print what it cost."""
     leaves = range(1, int(sys.argv[1]) + 1)
     devices = len(texts(leaves))
-    peak_mb = import_module("calibration").peak_mb  # beside this file, which is no package
     usage = resource.getrusage(resource.RUSAGE_SELF)
     total = usage.ru_utime + usage.ru_stime
     print(json.dumps({"total": total, "peak MB": peak_mb(), "devices": devices}))

@@ -15,6 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
+import flow
+
 from rocefort.design.derive import derive_loaded
 from rocefort.design.load import load_fabric
 from rocefort.dialects.vrp.compare import change_of
@@ -25,7 +27,6 @@ from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.network import Network, Node
 
 T = TypeVar("T")
-flow: Any = import_module("flow")  # beside this file, which is no package
 SPINE = "spine01"
 LEAVES = 54  # a spine of so many has about 1,000 lines
 PARSE_BAR, PATCH_BAR, DIFF_BAR = 0.020, 0.15, 15.0  # CPU seconds

@@ -1,6 +1,6 @@
 """How much a run of the tests tries: `--effort quick` (make test), `thorough`, or `soak`.
 
-A test marked `thorough` runs with the last two only. Hypothesis draws more examples with each: a
+A test marked `thorough` does not run with the first; with the last, only those marked `soak` run. Hypothesis draws more examples with each: a
 test states its own number as a multiple of `settings.default.max_examples`. `quick` and `thorough`
 draw the same examples in every run, so that a change is judged by what it changes; `soak` draws new
 ones.
@@ -34,9 +34,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what a quick run does not try."""
-    if config.getoption("--effort") != "quick":
-        return
-    left_out = [item for item in items if item.get_closest_marker("thorough")]
-    items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+    """Leave out what this effort does not try."""
+    effort = config.getoption("--effort")
+
+    def tried(item: pytest.Item) -> bool:
+        if effort == "soak":
+            return item.get_closest_marker("soak") is not None
+        return effort == "thorough" or item.get_closest_marker("thorough") is None
+
+    left_out = [item for item in items if not tried(item)]
+    items[:] = [item for item in items if tried(item)]
     config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.fixture(scope="session")
+def effort(pytestconfig: pytest.Config) -> str:
+    """How much this run tries: quick, thorough or soak."""
+    return str(pytestconfig.getoption("--effort"))

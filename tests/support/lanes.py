@@ -17,8 +17,10 @@ WAITING = (  # beginnings of node ids
 )
 
 
-class LaneScheduling(WorkStealingScheduling):
+class LaneScheduling(WorkStealingScheduling):  # type: ignore[misc]  # xdist has no types
     """xdist's `worksteal`, but for the first distribution."""
+
+    pending: list[int]
 
     def check_schedule(self) -> None:
         """Send the last worker the tests that wait, and the others equal parts of the rest."""

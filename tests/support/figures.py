@@ -1,0 +1,55 @@
+"""Counts and figures that tests record, printed at the end of a run and kept by `make soak`.
+
+A test records `record_property("count", (name, number))`, which is added up over all tests, or
+`record_property("figure", text)`. `--figures FILE` adds them to a Markdown table with the commit.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option."""
+    parser.addoption("--figures", metavar="FILE", help="add the run's figures to this table")
+
+
+def recorded(reporter: pytest.TerminalReporter) -> Iterator[str]:
+    """Counts by name, then figures."""
+    counts: Counter[str] = Counter()
+    figures: list[str] = []
+    for reports in reporter.stats.values():
+        for report in reports:
+            if not isinstance(report, pytest.TestReport) or report.when != "call":
+                continue
+            for kind, value in report.user_properties:
+                if kind == "count":
+                    name, number = cast("tuple[str, int]", value)
+                    counts[name] += number
+                elif kind == "figure":
+                    figures.append(str(value))
+    yield from (f"{name}: {number:,}" for name, number in counts.items())
+    yield from sorted(figures)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the figures, and keep them where that is asked for."""
+    lines = list(recorded(terminalreporter))
+    if not lines:
+        return
+    terminalreporter.section("figures")
+    for line in lines:
+        terminalreporter.write_line(line)
+    if file := terminalreporter.config.getoption("--figures"):
+        words = ["git", "rev-parse", "--short", "HEAD"]
+        commit = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+        today = f"{datetime.now(UTC):%Y-%m-%d}"
+        with Path(file).open("a", encoding="utf-8") as table:
+            table.writelines(f"| {today} | `{commit}` | {line} |\n" for line in lines)
