@@ -28,8 +28,14 @@ rocefort review ${ROCEFORT_FABRIC:+"$ROCEFORT_FABRIC"} \
   --engine "${ROCEFORT_ENGINE:-auto}" --out "$out"
 code=$?
 
-post() { # the body on standard input: METHOD URL HEADER
-  curl --fail --silent --show-error --request "$1" --header "$3" \
+failed() { echo "review.sh: the comment could not be posted" >&2; }
+
+# The token is in a file of this user alone: arguments are shown to everybody on the machine.
+header=$(mktemp) || { failed; exit "$code"; }
+trap 'rm -f "$header"' EXIT
+
+post() { # the body on standard input: METHOD URL
+  curl --fail --silent --show-error --request "$1" --header "@$header" \
     --header 'Content-Type: application/json' --data @- "$2" >/dev/null
 }
 
@@ -40,10 +46,10 @@ body() { # the comment as JSON; where there is no review, that
   fi | python3 -c 'import json, sys; print(json.dumps({"body": sys.stdin.read()}))'
 }
 
-comment_of() { # id of the comment that an earlier run made: LIST-URL HEADER
+comment_of() { # id of the comment that an earlier run made: LIST-URL
   page=1
   while :; do
-    found=$(curl --fail --silent --show-error --header "$2" "$1?per_page=100&page=$page" |
+    found=$(curl --fail --silent --show-error --header "@$header" "$1?per_page=100&page=$page" |
       python3 -c '
 import json, sys
 own = json.load(sys.stdin)
@@ -56,19 +62,18 @@ print(next(mine, "more" if len(own) == 100 else ""))
   echo "$found"
 }
 
-keep_comment() { # LIST-URL ONE-URL METHOD-OF-UPDATE HEADER
-  id=$(comment_of "$1" "$4") || return 1
-  if [ -n "$id" ]; then body | post "$3" "$2/$id" "$4"; else body | post POST "$1" "$4"; fi
+keep_comment() { # LIST-URL ONE-URL METHOD-OF-UPDATE
+  id=$(comment_of "$1") || return 1
+  if [ -n "$id" ]; then body | post "$3" "$2/$id"; else body | post POST "$1"; fi
 }
-
-failed() { echo "review.sh: the comment could not be posted" >&2; }
 
 if [ -n "${GITHUB_ACTIONS:-}" ] && [ -n "${GITHUB_TOKEN:-}" ] && [ -n "${PULL_REQUEST:-}" ]; then
   issues="$GITHUB_API_URL/repos/$GITHUB_REPOSITORY/issues"
-  keep_comment "$issues/$PULL_REQUEST/comments" "$issues/comments" PATCH \
-    "Authorization: Bearer $GITHUB_TOKEN" || failed
+  echo "Authorization: Bearer $GITHUB_TOKEN" >"$header"
+  keep_comment "$issues/$PULL_REQUEST/comments" "$issues/comments" PATCH || failed
 elif [ -n "${GITLAB_CI:-}" ] && [ -n "${ROCEFORT_GITLAB_TOKEN:-}" ]; then
   notes="$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests/$CI_MERGE_REQUEST_IID/notes"
-  keep_comment "$notes" "$notes" PUT "PRIVATE-TOKEN: $ROCEFORT_GITLAB_TOKEN" || failed
+  echo "PRIVATE-TOKEN: $ROCEFORT_GITLAB_TOKEN" >"$header"
+  keep_comment "$notes" "$notes" PUT || failed
 fi
 exit "$code"

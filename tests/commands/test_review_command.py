@@ -470,3 +470,13 @@ def test_the_jobs_run_the_script_and_keep_what_it_writes(name: str) -> None:
     assert yaml.safe_load(text)
     for wanted in ("docs/ci/review.sh", "batfish/allinone", "review/", "ROCEFORT_ENGINE: both"):
         assert wanted in text
+    assert "pip install --require-hashes --requirement requirements.lock" in text
+    for used in re.findall(r"(?m)(?:uses|image|- name): (\S+[/:]\S+)", text):
+        assert re.search(r"@(?:[0-9a-f]{40}|sha256:[0-9a-f]{64})$", used), f"{used} is not pinned"
+
+
+def test_no_token_is_an_argument_of_a_command() -> None:
+    """Arguments are shown to every user of the machine."""
+    text = (ROOT / "docs" / "ci" / "review.sh").read_text()
+    lines = [line.strip() for line in text.splitlines() if "TOKEN" in line and "[ -n" not in line]
+    assert [line.split()[0] for line in lines] == ["echo", "echo"]  # a builtin of the shell
