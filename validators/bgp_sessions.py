@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from itertools import chain
 from operator import is_
 
@@ -44,11 +44,13 @@ class _End:
     peer: BgpPeer
     settings: BgpSettings
     local: tuple[Port, IPv4Address] | None  # interface and address in the peer's subnet
+    broadcast_of: IPv4Network | None = None  # the local subnet whose broadcast address the peer is
 
     @property
     def ready(self) -> bool:
         """Whether its own device brings it up."""
-        return self.settings.active and self.settings.asn is not None
+        is_host = self.broadcast_of is None
+        return is_host and self.settings.active and self.settings.asn is not None
 
     def place(self, field: str = "") -> Place:
         return Place(self.device.name, f"bgp.peers[{self.peer.address}]{field}")
@@ -113,7 +115,10 @@ def _ends(device: Device, sources: Sources) -> Iterator[_End]:
     groups = {group.name for group in bgp.groups}
     table = _Subnets(device)
     for peer in sorted(bgp.peers, key=lambda peer: int(peer.address)):
-        end = _End(device, bgp, peer, bgp.settings(peer), table.of(peer.address))
+        found = table.of(peer.address)
+        local = (found[0], found[1].ip) if found else None
+        broadcast = found[1].network if found and _is_broadcast(peer.address, found[1]) else None
+        end = _End(device, bgp, peer, bgp.settings(peer), local, broadcast)
         if peer.group is not None and peer.group not in groups:
             what = f"peer {peer.address} is in group {peer.group}, which is not defined"
             raise refuse(what, end.place(".group"), sources)
@@ -133,13 +138,19 @@ class _Subnets:
                 table[int(address) >> shift] = interface.name, address
         self._shifts = sorted(self._by_length)
 
-    def of(self, peer: IPv4Address) -> tuple[Port, IPv4Address] | None:
+    def of(self, peer: IPv4Address) -> tuple[Port, IPv4Interface] | None:
         """The longest that holds an address."""
         value = int(peer)
         for shift in self._shifts:
             if found := self._by_length[shift].get(value >> shift):
-                return (self._device, found[0]), found[1].ip
+                return (self._device, found[0]), found[1]
         return None
+
+
+def _is_broadcast(peer: IPv4Address, local: IPv4Interface) -> bool:
+    """Whether a peer is the broadcast address of the local subnet: 31 and 32 bits have none."""
+    length = local.network.prefixlen
+    return length < 31 and int(peer) == int(local.network.broadcast_address)
 
 
 def _session(
@@ -221,6 +232,10 @@ def _broken_here(end: _End, underlay: Underlay) -> tuple[str, Place] | None:
 def _unfinished(end: _End) -> tuple[str, Place] | None:
     """A peer that its own device does not bring up."""
     name, address = end.device.name, end.peer.address
+    if end.broadcast_of is not None and end.local is not None:
+        what = f"{address} is the broadcast address of {end.broadcast_of} on {name}"
+        port = end.local[0][1]
+        return f"{what} {port}", Place(name, f"interfaces[{port}].addresses", port)
     if end.settings.asn is None:
         return f"{name} gives the peer {address} no AS number", end.place(".asn")
     if not end.settings.active:

@@ -60,6 +60,12 @@ def wrong_address(network: Network, edits: Edits) -> Network:
     return edits["port"](network, "leaf1", "100GE1/0/1", addresses=())
 
 
+def wrong_mask(network: Network, edits: Edits) -> Network:
+    """spine1 has 172.16.0.2/30 where leaf2, 172.16.0.3/31, is its broadcast address."""
+    wide = (IPv4Interface("172.16.0.2/30"),)
+    return edits["port"](network, "spine1", "100GE1/0/2", addresses=wide)
+
+
 def switched_port(network: Network, edits: Edits) -> Network:
     return edits["port"](network, "leaf1", "100GE1/0/1", routed=False)
 
@@ -144,6 +150,19 @@ FAULTS: list[tuple[Fault, list[str]]] = [
             "BGP101 spine1 (spine1.cfg:60): BGP session of spine1 with 172.16.0.1 is not "
             "compatible: no other switch has the address 172.16.0.1",
             *LOST_AT_LEAF1,
+        ],
+    ),
+    (
+        wrong_mask,
+        [
+            "BGP101 spine1 100GE1/0/2: BGP session of leaf2 with spine1 (172.16.0.2) is not "
+            "compatible: 172.16.0.3 is the broadcast address of 172.16.0.0/30 on spine1 100GE1/0/2",
+            "BGP102 leaf1 (leaf1.cfg:40): leaf1 has 1 of 2 paths to 10.2.10.0/24 of leaf2 "
+            "and to 1 more prefix of other leaves",
+            "BGP102 leaf2: leaf2 has 1 of 2 paths to 10.1.10.0/24 of leaf1 "
+            "and to 3 more prefixes of other leaves",
+            "BGP102 leaf3: leaf3 has 1 of 2 paths to 10.2.10.0/24 of leaf2 "
+            "and to 1 more prefix of other leaves",
         ],
     ),
     (
