@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import random
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -45,3 +47,20 @@ def test_a_sample_is_the_same_every_time(mutate: ModuleType) -> None:
     assert some == mutate.sample(found, 5, 1)
     assert some != mutate.sample(found, 5, 2)
     assert mutate.sample(found, None, 1) == mutate.sample(found, 99, 1) == found
+
+
+@pytest.mark.thorough
+@pytest.mark.soak
+def test_the_tests_of_the_rules_notice_what_is_flipped(
+    mutate: ModuleType, effort: str, record_property: Callable[[str, object], None]
+) -> None:
+    """Some mutants mean the same as what they were: one of the small sample may survive."""
+    found = list(mutate.all_mutants())
+    size, seed = (200, random.randrange(10_000)) if effort == "soak" else (8, 1)
+    left = mutate.run(mutate.sample(found, size, seed), mutate.tests_of(()), jobs=2)
+    survived = "; ".join(map(str, left)) or "none survived"
+    record_property(
+        "figure",
+        f"mutants of the rules (seed {seed}): {size - len(left)} of {size} killed; {survived}",
+    )
+    assert len(left) <= size // 8
