@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -220,7 +221,7 @@ SPLITS = st.dictionaries(st.sampled_from(SPARE), st.sampled_from(["4*25GE", "2*5
 LEAVES = st.lists(st.integers(1, 32), min_size=1, max_size=4, unique=True)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=tries(25))
 @given(LEAVES, LEAVES, SPLITS, SPLITS)
 def test_growth_and_further_splits_move_nothing(
     leaves: list[int], more: list[int], splits: dict[str, str], further: dict[str, str]

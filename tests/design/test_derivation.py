@@ -7,6 +7,7 @@ from ipaddress import IPv4Interface, IPv4Network
 from pathlib import Path
 
 import pytest
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -98,7 +99,7 @@ ids = st.lists(st.integers(1, 8), min_size=1, max_size=4, unique=True)
 leaf_ids = st.lists(st.integers(1, 64), min_size=1, max_size=8, unique=True)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40))
 @given(ids, leaf_ids, st.data())
 def test_growth_moves_nothing(spines: list[int], leaves: list[int], data: st.DataObject) -> None:
     new_spines = data.draw(st.lists(st.integers(1, 8), max_size=3, unique=True))
@@ -115,7 +116,7 @@ def test_growth_moves_nothing(spines: list[int], leaves: list[int], data: st.Dat
     assert set(before.servers or ()) <= set(after.servers or ())
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=tries(20))
 @given(st.permutations([1, 2, 3]), st.permutations([1, 5, 9, 64]))
 def test_the_order_of_the_yaml_does_not_count(spines: list[int], leaves: list[int]) -> None:
     reordered, plain = grown(spines, leaves), grown([1, 2, 3], [1, 5, 9, 64])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -180,7 +181,7 @@ def grown(leaf_ids: list[int]) -> dict[str, str]:
     return render_all(derive_loaded(loaded, load_catalogue()).network)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=tries(8))
 @given(ids, ids)
 def test_leaves_that_come_change_others_by_added_lines_only(old: list[int], new: list[int]) -> None:
     before, after = grown(old), grown(sorted({*old, *new}))

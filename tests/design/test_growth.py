@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,7 +67,7 @@ steps = st.tuples(st.integers(0, 2), st.integers(0, 4), st.integers(0, 3)).filte
 )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=tries(20))
 @given(st.sampled_from(sorted(STYLES)), st.lists(steps, min_size=1, max_size=2))
 def test_random_growth_moves_nothing_and_keeps_every_byte(
     style: str, sequence: list[tuple[int, int, int]]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from efforts import tries
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
@@ -163,7 +164,7 @@ def _assert_lines_stay(old: Mapping[str, str], new: Mapping[str, str]) -> None:
         assert all(line in rest for line in text.splitlines() if line != "#")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=tries(25))
 @given(
     st.sampled_from(sorted(STARTS)), st.lists(st.one_of(growths, removals), min_size=2, max_size=5)
 )

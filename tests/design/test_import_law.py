@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from efforts import tries
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -241,7 +242,7 @@ def _exits(draw: st.DrawFn, data: Data) -> None:
 UNSHRUNK = (Phase.explicit, Phase.reuse, Phase.generate)  # to shrink a whole fabric takes minutes
 
 
-@settings(max_examples=10, deadline=None, phases=UNSHRUNK)
+@settings(max_examples=tries(10), phases=UNSHRUNK)
 @given(fabrics())
 def test_any_fabric_comes_back_without_a_changed_line(data: Data) -> None:
     with TemporaryDirectory() as scratch:

@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 import pytest
 import yaml
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
@@ -453,7 +454,7 @@ def test_a_file_of_hardware_is_another(tmp_path: Path, file: str, old: str, new:
 some = st.lists(st.integers(0, 10_000), max_size=4)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=tries(12))
 @given(before=some, after=some, which=st.sampled_from(FABRICS))
 def test_random_pairs_of_fabrics(before: list[int], after: list[int], which: Ground) -> None:
     own = [edit for edit in edits() if edit.ground is which]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,7 +47,7 @@ def test_what_is_known_changes_nothing(old: str, new: str) -> None:
 VERSIONS = st.lists(st.sampled_from([edit for edit in EDITS if edit[1]]), max_size=3, unique=True)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=tries(20))
 @given(before=VERSIONS, after=VERSIONS)
 def test_no_pair_of_versions_tells_that_one_was_known(
     before: list[tuple[str, str]], after: list[tuple[str, str]]

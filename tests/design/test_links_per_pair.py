@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -67,7 +68,7 @@ spine_ids = st.lists(st.integers(1, 2), min_size=1, unique=True)
 leaf_ids = st.lists(st.integers(1, 32), min_size=1, max_size=4, unique=True)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=tries(25))
 @given(spine_ids, leaf_ids, st.integers(1, 3), st.data())
 def test_a_further_link_moves_nothing(
     spines: list[int], leaves: list[int], links: int, data: st.DataObject

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -61,7 +62,7 @@ def assert_sound(network: Network, size: Size) -> None:
     assert len(network.servers or ()) == size.leaves * size.servers_per_leaf
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40))
 @given(st.sampled_from(MODELS), st.sampled_from(MODELS), st.data())
 def test_what_fits_is_sound(
     tmp_path_factory: pytest.TempPathFactory, leaf: str, spine: str, data: st.DataObject

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import pytest
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -161,7 +162,7 @@ DEVICES = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60))
 @given(DEVICES, DEVICES, st.sampled_from([V200, G1, G2]))
 def test_running_and_patch_are_intended_and_back(
     meaning: MeaningOf, running: Device, intended: Device, family: SyntaxFamily

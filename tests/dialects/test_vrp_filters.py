@@ -7,6 +7,7 @@ from ipaddress import IPv4Network
 from typing import Any
 
 import pytest
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -258,7 +259,7 @@ def devices(draw: st.DrawFn) -> Device:
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=tries(25))
 @given(old=devices(), new=devices())
 def test_laws_1_and_4_of_any_filters(meaning: MeaningOf, old: Device, new: Device) -> None:
     a, b = (render(device, G1, "ce8851") for device in (old, new))

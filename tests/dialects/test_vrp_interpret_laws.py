@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -71,7 +72,7 @@ def typed_in(lines: list[str]) -> tuple[ConfigLine, ...]:
     return config
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150))
 @given(st.lists(LINES, max_size=40))
 def test_a_saved_configuration_loads_to_itself(lines: list[str]) -> None:
     config = typed_in(lines)
@@ -80,7 +81,7 @@ def test_a_saved_configuration_loads_to_itself(lines: list[str]) -> None:
     assert canonical(loaded, G1) == canonical(config, G1)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150))
 @given(st.lists(LINES, max_size=30), LINES)
 def test_a_line_typed_twice_changes_nothing_the_second_time(lines: list[str], line: str) -> None:
     config: tuple[ConfigLine, ...] = ()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -103,7 +104,6 @@ def typed_in(lines: list[str]) -> list[Applied | tuple[int, str]]:
     return found
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(LINES, max_size=60))
 def test_an_index_changes_no_result(lines: list[str]) -> None:
     with views_indexed_from(NEVER):
@@ -112,7 +112,6 @@ def test_an_index_changes_no_result(lines: list[str]) -> None:
         assert typed_in(lines) == plain
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(LINES, max_size=60), st.data())
 def test_an_index_changes_no_start_up(lines: list[str], data: st.DataObject) -> None:
     indents = data.draw(st.lists(st.integers(0, 2), min_size=len(lines), max_size=len(lines)))
@@ -142,7 +141,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150))
 @given(st.lists(TEXTS, max_size=8), st.lists(st.tuples(st.booleans(), TEXTS), max_size=30))
 def test_lines_are_found_after_every_change(
     first: list[str], changes: list[tuple[bool, str]]
@@ -175,7 +174,7 @@ def read_plainly(kind: str, words: tuple[str, ...]) -> tuple[tuple[Row, Reading]
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200))
 @given(st.sampled_from(sorted(ROWS)), LINES)
 def test_no_row_that_fits_is_passed_over(kind: str, line: str) -> None:
     assert readings(kind, words_of(line), G1) == read_plainly(kind, words_of(line))

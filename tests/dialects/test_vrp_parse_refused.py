@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from efforts import tries
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
@@ -123,7 +124,7 @@ LINES = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200))
 @given(st.lists(LINES, max_size=12).map("\n".join) | st.text())
 def test_any_text_is_read_or_refused_with_its_place(text: str) -> None:
     """Any text is a Device whose every line is modelled or kept, or BadInput with its place."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address
 
 import pytest
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -87,7 +88,7 @@ def test_what_is_rendered_reads_back(device: Device, family: SyntaxFamily) -> No
     assert parsed.unmodelled == ()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60))
 @given(before=DEVICES, after=DEVICES)
 def test_a_patch_leads_there_and_back(meaning: MeaningOf, before: Device, after: Device) -> None:
     old, new = (render(device, G1, "ce8851") for device in (before, after))

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 
 import pytest
+from efforts import tries
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
@@ -194,7 +195,7 @@ def _cut(chance: random.Random, lines: list[bytes]) -> None:
 SPOILERS: list[Spoil] = [_drop, _double, _swap, _garble, _other_word, _shift, _cut]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150))
 @given(
     st.integers(0, 9),
     st.lists(st.sampled_from(SPOILERS), min_size=1, max_size=12),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import get_args
 
+from efforts import tries
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -220,8 +221,7 @@ class Users(RuleBasedStateMachine):
 
 TestUsers = Users.TestCase
 TestUsers.settings = settings(
-    max_examples=60,
+    max_examples=tries(60),
     stateful_step_count=40,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -27,7 +27,7 @@ odd = st.sampled_from(["", "# leaf01 remark", "leaf01 ssh-ed25519", "leaf01 ssh-
 lines = st.tuples(names | hashed, st.sampled_from(KEYS)).map(lambda it: " ".join((it[0], *it[1])))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.lists(lines | odd, max_size=8).map("\n".join), place=st.sampled_from(PLACES))
 def test_the_keys_of_a_place_are_those_that_paramiko_finds(
     text: str, place: str, tmp_path: Path

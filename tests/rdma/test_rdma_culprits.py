@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -90,7 +91,7 @@ ELEMENTS = sorted(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=tries(40))
 @given(st.sets(st.sampled_from(ELEMENTS), min_size=1, max_size=2))
 def test_an_explanation_covers_all_slow_pairs_and_no_cleared_element(broken: set[str]) -> None:
     measured = mesh(broken)

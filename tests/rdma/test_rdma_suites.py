@@ -7,6 +7,7 @@ from ipaddress import IPv4Interface
 from itertools import combinations
 
 import pytest
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -95,7 +96,7 @@ def test_disjoint_rounds_keep_every_item_and_share_nothing(items: list[tuple[int
 PLACES = st.lists(st.integers(1, 8), min_size=2, max_size=40)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=tries(20))
 @given(PLACES)
 def test_a_mesh_plan_measures_every_pair_once(places: list[int]) -> None:
     network = crowd(places)
@@ -111,7 +112,7 @@ def test_a_mesh_plan_measures_every_pair_once(places: list[int]) -> None:
         assert len(ports) == len(set(ports))
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=tries(20))
 @given(PLACES)
 def test_a_covering_plan_uses_every_path_with_the_fewest_pairs(places: list[int]) -> None:
     network = crowd(places)

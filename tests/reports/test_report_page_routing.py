@@ -9,6 +9,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Any
 
 import pytest
+from efforts import tries
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -221,7 +222,7 @@ def test_many_leaves_that_fare_alike_share_a_row() -> None:
     assert len(whole.lines) == 120
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(tries(6)))
 def test_groups_say_the_width_of_every_pair(seed: int) -> None:
     chance = random.Random(seed)
     kinds = [chance.randrange(5) for _ in range(130)]

@@ -1,9 +1,9 @@
 """How much a run of the tests tries: `--effort quick` (make test), `thorough`, or `soak`.
 
-A test marked `thorough` does not run with the first; with the last, only those marked `soak` run. Hypothesis draws more examples with each: a
-test states its own number as a multiple of `settings.default.max_examples`. `quick` and `thorough`
-draw the same examples in every run, so that a change is judged by what it changes; `soak` draws new
-ones.
+A test marked `thorough` does not run with the first; with the last, only those marked `soak` run.
+Hypothesis draws more examples with each: a test that shall have another number than the profile says
+`@settings(max_examples=tries(60))`. `quick` and `thorough` draw the same examples in every run, so that
+a change is judged by what it changes; `soak` draws new ones.
 """
 
 from __future__ import annotations
@@ -12,6 +12,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 EXAMPLES = {"quick": 20, "thorough": 100, "soak": 1000}
+
+
+def tries(thorough: int) -> int:
+    """Examples, or seeds, of a test that has so many in a thorough run: a fifth in a quick one."""
+    profile = settings.get_profile(settings.get_current_profile_name())
+    return max(1, thorough * profile.max_examples // EXAMPLES["thorough"])
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

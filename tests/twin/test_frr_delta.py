@@ -6,6 +6,7 @@ import random
 from ipaddress import IPv4Interface
 
 import pytest
+from efforts import tries
 
 from rocefort.dialects.frr import LinkState, SwitchPlan, delta, plan_switch
 from rocefort.dialects.frr.lines import line_delta
@@ -267,7 +268,7 @@ def _shuffled(device: Device, seed: int) -> Device:
     return device.model_copy(update={"interfaces": tuple(map(drawn, device.interfaces))})
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(tries(20)))
 def test_a_change_and_the_way_back_name_the_same_links(heps_network: Network, seed: int) -> None:
     device = heps_network.by_name["leaf01"].device
     old, new = plan_switch(device), plan_switch(_shuffled(device, seed))

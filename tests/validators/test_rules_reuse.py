@@ -11,6 +11,7 @@ from types import MethodType
 from typing import Any
 
 import pytest
+from efforts import tries
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -80,7 +81,7 @@ def test_each_rule_says_the_same_of_both_sides(small: Any, rule_id: str) -> None
         _hold(small, after, own)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60))
 @given(st.sampled_from(CHANGES), st.sampled_from(CHANGES), st.booleans())
 def test_any_change_of_any_fabric(small: Any, first: Change, second: Change, turned: bool) -> None:
     before = first(small)

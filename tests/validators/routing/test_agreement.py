@@ -7,6 +7,7 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import TYPE_CHECKING
 
 import pytest
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -100,7 +101,7 @@ def test_only_an_arbitrary_choice_is_free(
 
 
 @given(st.integers(2, 4))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=tries(6))
 def test_batfish_installs_all_paths_where_a_switch_takes_some(
     clos: Clos, edits: Edits, limit: int
 ) -> None:

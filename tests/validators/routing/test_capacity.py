@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from efforts import tries
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +26,7 @@ Clos = Callable[..., Network]
 Edit = Callable[..., Network]
 NEAR = 1e-6
 QUICK = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=tries(40), suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

@@ -9,6 +9,7 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -243,7 +244,7 @@ def solvable(network: Network) -> bool:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60))
 def test_repair_is_what_a_solution_from_the_start_says(
     clos: Clos, edits: Edits, data: st.DataObject
 ) -> None:
@@ -253,7 +254,7 @@ def test_repair_is_what_a_solution_from_the_start_says(
 
 
 @given(st.data())
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=tries(6))
 def test_pairs_of_failures_are_repaired_alike(
     clos: Clos, edits: Edits, data: st.DataObject
 ) -> None:
@@ -273,7 +274,7 @@ def _bouncing(clos: Clos, edits: Edits, spines: int = 2, leaves: int = 4) -> Net
 
 
 @given(st.integers(2, 3), st.integers(3, 4), st.data())
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=tries(5))
 def test_circles_of_buffers_are_found_as_from_the_start(
     clos: Clos, edits: Edits, spines: int, leaves: int, data: st.DataObject
 ) -> None:

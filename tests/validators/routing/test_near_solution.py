@@ -8,6 +8,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import TYPE_CHECKING
 
 import pytest
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -268,7 +269,6 @@ def same(beside: Solution, alone: Solution) -> None:
 
 
 @given(FABRICS, CHANGES, CHANGES)
-@settings(max_examples=100, deadline=None)
 def test_two_versions_have_the_answers_that_each_has_alone(
     clos: Clos, edits: Edits, shape: tuple[int, ...], first: list[Change], second: list[Change]
 ) -> None:
@@ -303,7 +303,7 @@ def eager(solution: Solution) -> RoutingState:
 
 
 @given(FABRICS, CHANGES, st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60))
 def test_groups_settle_as_everybody_does_who_is_asked(
     clos: Clos, edits: Edits, shape: tuple[int, ...], changes: list[Change], data: st.DataObject
 ) -> None:

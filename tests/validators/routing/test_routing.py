@@ -9,6 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING, Literal
 
 import pytest
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,7 +50,7 @@ def leaf_prefixes(network: Network) -> Iterator[tuple[str, str, IPv4Network]]:
 
 
 @given(SIZES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=tries(25))
 def test_a_whole_fabric_uses_every_spine_link(clos: Clos, size: tuple[int, int, int]) -> None:
     spines, _, links = size
     network = clos(*size)
@@ -62,7 +63,7 @@ def test_a_whole_fabric_uses_every_spine_link(clos: Clos, size: tuple[int, int, 
 
 
 @given(SIZES, st.booleans(), st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=tries(25))
 def test_a_lost_session_costs_exactly_its_own_paths(
     clos: Clos, edits: Edits, size: tuple[int, int, int], at_spine: bool, data: st.DataObject
 ) -> None:
@@ -88,7 +89,7 @@ def test_a_lost_session_costs_exactly_its_own_paths(
 
 
 @given(SMALL, st.booleans(), st.randoms(use_true_random=False))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=tries(20))
 def test_the_order_of_nodes_and_cables_does_not_matter(
     clos: Clos, size: tuple[int, int, int], asn_per_spine: bool, random: Random
 ) -> None:
@@ -129,7 +130,7 @@ def walks(
 
 
 @given(SMALL, st.tuples(st.booleans(), st.booleans()), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40))
 def test_next_hops_are_those_of_the_shortest_of_all_walks(
     clos: Clos,
     edits: Edits,
@@ -173,7 +174,7 @@ def test_next_hops_are_those_of_the_shortest_of_all_walks(
 @given(
     st.integers(1, 4), st.integers(2, 4), st.sets(st.tuples(st.integers(1, 4), st.integers(1, 4)))
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=tries(30))
 def test_pairs_are_delivered_exactly_where_a_spine_joins_their_leaves(
     clos: Clos, edits: Edits, spines: int, leaves: int, shut: set[tuple[int, int]]
 ) -> None:
@@ -189,7 +190,7 @@ def test_pairs_are_delivered_exactly_where_a_spine_joins_their_leaves(
 
 
 @given(st.integers(1, 4), st.integers(1, 2), st.integers(1, 9))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=tries(20))
 def test_maximum_load_balancing_cuts_the_width(
     clos: Clos, edits: Edits, spines: int, links: int, limit: int
 ) -> None:

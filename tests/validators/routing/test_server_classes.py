@@ -7,6 +7,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING
 
 import pytest
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -136,7 +137,7 @@ def agree(network: Network) -> Reachability:
     st.tuples(st.integers(1, 2), st.integers(2, 4), st.just(1), st.integers(2, 3)),
     st.lists(st.sampled_from(sorted(FAULTS)), max_size=3, unique=True),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60))
 def test_classes_say_what_pairs_say(
     clos: Clos, edits: Edits, size: tuple[int, int, int, int], names: list[str]
 ) -> None:
