@@ -1,46 +1,17 @@
-"""Patches: what a switch is told, judged by an interpreter that did not make it (law 4)."""
+"""Patches: the order of their lines, sizes in other units, and threads."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-import yaml
+from patch_cases import BY_NAME
 
-from rocefort.dialects.vrp.interpret import View, apply_line, apply_lines, canonical
+from rocefort.dialects.vrp.interpret import apply_lines, canonical
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import Patch, make_patch
-from rocefort.dialects.vrp.secrets import as_saved
 from rocefort.dialects.vrp.tree import parse_tree, tree_text
 from rocefort.models.hardware import SyntaxFamily
-
-CASES = Path(__file__).parent / "patches"
-
-MeaningOf = Callable[[str, Sequence[str], SyntaxFamily], frozenset[tuple[str, ...]]]
-
-
-class Case(NamedTuple):
-    """One hand-written change."""
-
-    name: str
-    family: SyntaxFamily
-    before: str
-    after: str
-    patch: str
-    back: str
-    source: str = ""  # where the vendor shows or describes it
-
-
-def load(path: Path) -> list[Case]:
-    rows = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return [Case(**{**row, "family": SyntaxFamily(row["family"])}) for row in rows]
-
-
-ALL = [case for path in sorted(CASES.glob("*.yaml")) for case in load(path)]
-BY_NAME = {case.name: case for case in ALL}
 
 
 def patch_of(name: str) -> Patch:
@@ -50,32 +21,6 @@ def patch_of(name: str) -> Patch:
 
 def position(patch: Patch, command: str) -> int:
     return [line.strip() for line in patch.commands].index(command)
-
-
-@pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
-def test_a_switch_is_told_these_lines(case: Case) -> None:
-    patch = make_patch(case.before, case.after, case.family)
-    assert "\n".join(patch.commands) == case.patch.strip()
-    assert "\n".join(patch.reverse) == case.back.strip()
-
-
-@pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
-def test_running_and_patch_make_intended_and_the_way_back_restores_running(
-    case: Case, meaning: MeaningOf
-) -> None:
-    patch = make_patch(case.before, case.after, case.family)
-    before, after = (meaning(text, (), case.family) for text in (case.before, case.after))
-    assert before != after
-    assert meaning(case.before, patch.commands, case.family) == after
-    assert meaning(case.after, patch.reverse, case.family) == before
-
-
-@pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
-def test_no_line_is_undone_only_to_be_set_again(case: Case) -> None:
-    commands = make_patch(case.before, case.after, case.family).commands
-    undone = {line.strip().removeprefix("undo ") for line in commands if "undo " in line}
-    said = {line.strip() for line in commands if "undo " not in line}
-    assert not undone & said
 
 
 @pytest.mark.parametrize("family", list(SyntaxFamily))
@@ -168,13 +113,6 @@ def test_pfc_leaves_a_port_after_its_traffic_and_before_its_thresholds() -> None
     assert places == sorted(places)
 
 
-def test_a_patch_never_commits_nor_leaves_the_configuration() -> None:
-    for case in ALL:
-        patch = make_patch(case.before, case.after, case.family)
-        words = {line.split()[0] for line in (*patch.commands, *patch.reverse)}
-        assert not words & {"commit", "return"}
-
-
 def test_threads_make_the_same_patch() -> None:
     case = BY_NAME["spine added to a leaf"]
     found: list[Patch] = []
@@ -189,16 +127,3 @@ def test_threads_make_the_same_patch() -> None:
         thread.join()
     assert len(found) == 8
     assert len(set(found)) == 1
-
-
-@pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
-def test_every_view_is_left_once_and_the_system_view_never(case: Case) -> None:
-    patch = make_patch(case.before, case.after, case.family)
-    for text, commands in ((case.before, patch.commands), (case.after, patch.reverse)):
-        config = canonical(parse_tree(as_saved(text)), case.family)
-        view: View = ()
-        for line in map(as_saved, commands):
-            assert view or line != "quit"
-            step = apply_line(config, view, line, case.family)
-            config, view = step.config, step.view
-        assert view == ()

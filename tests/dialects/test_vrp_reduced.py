@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from itertools import permutations
-from pathlib import Path
 
 import pytest
-import yaml
+from patch_cases import of_whole_texts
 
 from rocefort.design.derive import Derived
 from rocefort.dialects.vrp import patch as patches
@@ -16,11 +15,6 @@ from rocefort.dialects.vrp.texts import render_node
 from rocefort.dialects.vrp.tree import parse_tree
 from rocefort.models.hardware import SyntaxFamily
 
-CASES = [
-    (case["name"], SyntaxFamily(case["family"]), case["before"], case["after"])
-    for path in sorted((Path(__file__).parent / "patches").glob("*.yaml"))
-    for case in yaml.safe_load(path.read_text(encoding="utf-8"))
-]
 NEIGHBOURS = """\
 sysname leaf01
 ntp unicast-server 10.255.0.5
@@ -39,29 +33,16 @@ interface 100GE1/0/2
 """
 
 
-def both_ways(monkeypatch: pytest.MonkeyPatch, a: str, b: str, family: SyntaxFamily) -> None:
-    short = make_patch(a, b, family)
-    with monkeypatch.context() as context:
-        context.setattr(patches, "reduced", lambda was, will: (was, will))
-        assert make_patch(a, b, family) == short
-    assert short.commands
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
-def test_every_case_has_the_same_patch(
-    monkeypatch: pytest.MonkeyPatch, case: tuple[str, SyntaxFamily, str, str]
-) -> None:
-    _, family, before, after = case
-    both_ways(monkeypatch, before, after, family)
-
-
 @pytest.mark.parametrize("family", list(SyntaxFamily))
 def test_two_switches_of_one_family_have_the_same_patch(
-    monkeypatch: pytest.MonkeyPatch, heps: Derived, family: SyntaxFamily
+    heps: Derived, family: SyntaxFamily
 ) -> None:
     nodes = [n for n in heps.network.nodes if n.family and n.family.name is family]
     for a, b in permutations([render_node(node) for node in (*nodes[:1], *nodes[-2:])], 2):
-        both_ways(monkeypatch, a, b, family)
+        patch = make_patch(a, b, family)
+        assert patch.commands
+        with of_whole_texts():
+            assert make_patch(a, b, family) == patch
 
 
 def seen(old: str, new: str) -> tuple[list[str], list[str]]:

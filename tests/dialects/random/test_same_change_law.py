@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_switches import switches
+from random_values import TEMPLATES
 
 from rocefort.design.catalogue import load_catalogue
 from rocefort.dialects.vrp.compare import change_of
@@ -24,12 +25,6 @@ from rocefort.models.saved_form import saved_form
 from rocefort.rollout.same_change import same_change
 from rocefort.rollout.secrets import with_known_secrets
 
-RandomSwitches = Callable[[SyntaxFamily], st.SearchStrategy[Device]]
-TEMPLATE = {
-    SyntaxFamily.V200: "ce9860",
-    SyntaxFamily.V300_G1: "ce8851",
-    SyntaxFamily.V300_G2: "ce8855",
-}
 FAMILIES = load_catalogue().families
 
 
@@ -54,7 +49,7 @@ def saved(device: Device, name: SyntaxFamily) -> str:
     if all(profile.name != "default" for profile in device.pfc.profiles):
         pfc = device.pfc.model_copy(update={"profiles": (PfcProfile(), *device.pfc.profiles)})
         device = device.model_copy(update={"pfc": pfc})
-    text = as_saved(render(device, name, TEMPLATE[name]))
+    text = as_saved(render(device, name, TEMPLATES[name]))
     return tree_text(canonical(parse_tree(text), name))
 
 
@@ -67,7 +62,7 @@ def of_the_same_as(running: Device, intended: Device) -> Device:
 
 
 def planned(running: Device, intended: Device, name: SyntaxFamily) -> Change:
-    texts = [render(device, name, TEMPLATE[name]) for device in (running, intended)]
+    texts = [render(device, name, TEMPLATES[name]) for device in (running, intended)]
     return change_of(texts[0], running, texts[1], intended, name, ())
 
 
@@ -98,15 +93,15 @@ def shifted(diff: str) -> str:
     return "\n".join(rows)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=tries(15))
 @given(data=st.data(), name=st.sampled_from(SyntaxFamily))
 def test_what_a_switch_says_it_would_change_is_the_planned_change(
-    random_switches: RandomSwitches, data: st.DataObject, name: SyntaxFamily
+    data: st.DataObject, name: SyntaxFamily
 ) -> None:
     family = FAMILIES[name]
-    text = saved(data.draw(random_switches(name)), name)
+    text = saved(data.draw(switches(name)), name)
     running = saved_form(parse(text, "running").device, family)
-    drawn = of_the_same_as(running, meant(data.draw(random_switches(name))))
+    drawn = of_the_same_as(running, meant(data.draw(switches(name))))
     intended = saved_form(parse(saved(drawn, name), "intended").device, family)
     intended = with_known_secrets(intended, drawn, ())
     running = with_known_secrets(running, intended, data.draw(st.sampled_from([(), ("env:P",)])))

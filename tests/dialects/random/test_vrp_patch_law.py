@@ -1,232 +1,65 @@
-"""Law 4 and what holds at every line of a patch, between random switches and of every case."""
+"""Law 4, and what holds at every line of a patch, between random switches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
-import pytest
-import yaml
+from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lossless_patches import breaches
+from random_switches import switches
+from random_values import TEMPLATES
 
-from rocefort.dialects.vrp.interpret import Lines, View, apply_line, canonical
-from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.secrets import as_saved
-from rocefort.dialects.vrp.tree import parse_tree, tree_text
 from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily
-from rocefort.models.interface import Interface
-from rocefort.models.qos import PHB_QUEUE
 
 MeaningOf = Callable[[str, Sequence[str], SyntaxFamily], frozenset[tuple[str, ...]]]
-RandomSwitches = Callable[[SyntaxFamily], st.SearchStrategy[Device]]
-PortQueues = Mapping[str, frozenset[int]]
-
-TEMPLATE = {
-    SyntaxFamily.V200: "ce9860",
-    SyntaxFamily.V300_G1: "ce8851",
-    SyntaxFamily.V300_G2: "ce8855",
-}
-CASES = [
-    (row["name"], SyntaxFamily(row["family"]), row["before"], row["after"])
-    for path in sorted((Path(__file__).parents[1] / "patches").glob("*.yaml"))
-    for row in yaml.safe_load(path.read_text(encoding="utf-8"))
-]
 
 
-def random_texts(
-    data: st.DataObject, switches: RandomSwitches, family: SyntaxFamily
-) -> tuple[str, str]:
+def random_texts(data: st.DataObject, family: SyntaxFamily) -> tuple[str, str]:
     running, intended = (data.draw(switches(family)) for _ in range(2))
-    return render(running, family, TEMPLATE[family]), render(intended, family, TEMPLATE[family])
+    return render(running, family, TEMPLATES[family]), render(intended, family, TEMPLATES[family])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60))
 @given(data=st.data(), family=st.sampled_from(SyntaxFamily))
 def test_law_4_patch_and_way_back_between_random_switches(
     meaning: MeaningOf,
-    random_switches: RandomSwitches,
     data: st.DataObject,
     family: SyntaxFamily,
 ) -> None:
-    running, intended = random_texts(data, random_switches, family)
+    running, intended = random_texts(data, family)
     patch = make_patch(running, intended, family)
     before, after = (meaning(text, (), family) for text in (running, intended))
     assert meaning(running, patch.commands, family) == after
     assert meaning(intended, patch.reverse, family) == before
 
 
-# -- what holds in every candidate that a patch leads through ---------------------------------------
-
-
-TOLD = ("sysname ", "port split ", "interface ", "dcb ", "diffserv ", "drop-profile ")
-
-
-class Candidate(NamedTuple):
-    """What a switch would do if the lines so far were committed."""
-
-    paused: PortQueues  # queues that each port pauses
-    applied: Mapping[str, str]  # PFC profile of each port
-    split: Mapping[str, str]  # how the port was split whose part this is
-    fed: PortQueues  # queues that the domain of each port, by a line, sends traffic into
-    sized: PortQueues  # queues that each port has thresholds for
-    markings: frozenset[tuple[str, str | None]]  # port, drop profile; None: one that is missing
-
-
-def candidate(device: Device) -> Candidate:
-    domains = {domain.name: domain for domain in device.domains}
-
-    def fed(port: Interface) -> frozenset[int]:
-        domain = domains.get(device.carrier(port).domain or "")
-        return frozenset(PHB_QUEUE[row.phb] for row in domain.dscp) if domain else frozenset()
-
-    ports = device.interfaces
-    profiles = {port.name: profile for port in ports if (profile := device.profile_of(port))}
-    return Candidate(
-        {port: frozenset(profile.queues) for port, profile in profiles.items()},
-        {port: profile.name for port, profile in profiles.items()},
-        {part: split.type for split in device.splits for part in split.parts},
-        {port.name: fed(port) for port in ports if port.kind == "ethernet"},
-        {port.name: frozenset(row.queue for row in port.thresholds) for port in ports},
-        frozenset(
-            (port.name, row.profile if device.drop_profile(row.profile or "") else None)
-            for port in ports
-            for row in port.markings
-        ),
-    )
-
-
-def device_of(config: Lines) -> Device:
-    """What a configuration says of lossless queues; the rest would only cost time."""
-    said = tuple(line for line in config if line.text.startswith(TOLD))
-    return parse(tree_text(said), "candidate").device
-
-
-def candidates(
-    running: str, intended: str, family: SyntaxFamily
-) -> Iterator[tuple[str, Candidate]]:
-    """Every line of the patch, and what it leads to; the line "" leads to the running text."""
-    config, view = canonical(parse_tree(running), family), View()
-    before = candidate(device_of(config))
-    yield "", before
-    for line in make_patch(running, intended, family).commands:
-        step = apply_line(config, view, line, family)
-        view = step.view
-        if step.config != config:
-            config = step.config
-            before = candidate(device_of(config))
-        yield line, before
-
-
-def ends(steps: Sequence[tuple[str, Candidate]]) -> tuple[Candidate, Candidate]:
-    return steps[0][1], steps[-1][1]
-
-
-NONE: frozenset[int] = frozenset()
-
-
-def lost_pauses(steps: Sequence[tuple[str, Candidate]]) -> Iterator[str]:
-    """A port that pauses a queue at both ends ceases to in between; a port split anew is another."""
-    old, new = ends(steps)
-    both = old.paused.keys() & new.paused.keys()
-    same = [port for port in both if old.split.get(port) == new.split.get(port)]
-    for line, now in steps:
-        for port in same:
-            for queue in (old.paused[port] & new.paused[port]) - now.paused.get(port, NONE):
-                yield f"{line.strip()}: {port} does not pause queue {queue}"
-
-
-def stray_pauses(steps: Sequence[tuple[str, Candidate]]) -> Iterator[str]:
-    """A port pauses a queue that it pauses neither before nor after.
-
-    But one that comes to a profile which changes, too, and which other ports have, finds in it what
-    those still pause; and one that leaves it what they pause already.
-    """
-    old, new = ends(steps)
-    before, after = (
-        {end.applied[port]: queues for port, queues in end.paused.items()} for end in (old, new)
-    )
-    for line, now in steps:
-        for port, queues in now.paused.items():
-            meant = old.paused.get(port, NONE) | new.paused.get(port, NONE)
-            meant |= before.get(now.applied[port], NONE) | after.get(now.applied[port], NONE)
-            for queue in queues - meant:
-                yield f"{line.strip()}: {port} pauses queue {queue}"
-
-
-def unpaused(state: Candidate, port: str) -> frozenset[int]:
-    return state.fed.get(port, NONE) - state.paused.get(port, NONE)
-
-
-def bare_traffic(steps: Sequence[tuple[str, Candidate]]) -> Iterator[str]:
-    """Traffic enters a queue that is lossless before or after, while the port does not pause it."""
-    old, new = ends(steps)
-    for line, now in steps:
-        for port in now.fed:
-            lossless = old.paused.get(port, NONE) | new.paused.get(port, NONE)
-            meant = unpaused(old, port) | unpaused(new, port)
-            for queue in (unpaused(now, port) & lossless) - meant:
-                yield f"{line.strip()}: traffic of {port} enters queue {queue} unpaused"
-
-
-def late_thresholds(steps: Sequence[tuple[str, Candidate]]) -> Iterator[str]:
-    """A port begins to pause a queue before it has the thresholds that it shall have for it."""
-    old, new = ends(steps)
-    for line, now in steps:
-        for port, queues in now.paused.items():
-            awaited = (queues - old.paused.get(port, NONE)) & new.sized.get(port, NONE)
-            for queue in awaited - now.sized.get(port, NONE):
-                yield f"{line.strip()}: {port} pauses queue {queue} without its thresholds"
-
-
-def missing_profiles(steps: Sequence[tuple[str, Candidate]]) -> Iterator[str]:
-    """A port marks or drops by a drop profile that is not there."""
-    for line, now in steps:
-        yield from (f"{line.strip()}: {port}" for port, profile in now.markings if profile is None)
-
-
-BREACHES = {
-    breach.__name__: breach
-    for breach in (lost_pauses, stray_pauses, bare_traffic, late_thresholds, missing_profiles)
-}
-
-
-def breaches(running: str, intended: str, family: SyntaxFamily) -> dict[str, list[str]]:
-    steps = list(candidates(running, intended, family))
-    return {name: found for name, breach in BREACHES.items() if (found := list(breach(steps)))}
-
-
-@pytest.mark.parametrize(
-    ("family", "before", "after"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
-)
-def test_no_line_of_a_patch_nor_of_its_way_back_leaves_roce_unpaused(
-    family: SyntaxFamily, before: str, after: str
-) -> None:
-    before, after = (f"sysname a\n{as_saved(text)}" for text in (before, after))
-    assert breaches(before, after, family) == {}
-    assert breaches(after, before, family) == {}
-
-
 def sound(device: Device) -> Device:
-    """The switch without PFC on ports that name a profile which is not there."""
+    """The switch without PFC profiles and domains that a port names and that are not there."""
     ports = (
-        port if device.profile_of(port) else port.model_copy(update={"pfc": None})
+        port.model_copy(
+            update={
+                "pfc": port.pfc if device.profile_of(port) else None,
+                "domain": port.domain if device.domain_of(port) else None,
+            }
+        )
         for port in device.interfaces
     )
     return device.model_copy(update={"interfaces": tuple(ports)})
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40))
 @given(data=st.data(), family=st.sampled_from(SyntaxFamily))
 def test_no_line_between_random_switches_leaves_roce_unpaused(
-    random_switches: RandomSwitches, data: st.DataObject, family: SyntaxFamily
+    data: st.DataObject, family: SyntaxFamily
 ) -> None:
     running, intended = (
-        as_saved(render(sound(data.draw(random_switches(family))), family, TEMPLATE[family]))
+        as_saved(render(sound(data.draw(switches(family))), family, TEMPLATES[family]))
         for _ in range(2)
     )
     assert breaches(running, intended, family) == {}
