@@ -105,7 +105,9 @@ def test_one_growth_is_the_growth_in_steps() -> None:
     assert network_of(text) == network_of(once)
 
 
-@pytest.mark.parametrize(("spines", "leaves"), [(2, 8), (6, 56)])
+@pytest.mark.parametrize(
+    ("spines", "leaves"), [(2, 8), pytest.param(6, 56, marks=pytest.mark.thorough)]
+)
 def test_heps_phase_two(spines: int, leaves: int) -> None:
     expansion = expand(Path("heps"), wanted_of(spines, leaves, 1, [], []))
     growth = expansion.growth

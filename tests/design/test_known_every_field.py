@@ -406,19 +406,40 @@ def fields_of(model: type[BaseModel]) -> set[tuple[str, str]]:
     }
 
 
-def test_there_is_an_edit_of_every_field() -> None:
-    """Where one is missing: give a value in GIVEN, or the model in RICH or OWN."""
-    assert sorted(fields_of(Fabric) - {edit.field for edit in edits()}) == []
-
-
-def test_there_is_an_edit_of_every_fact_of_hardware() -> None:
-    """Where one is missing: give a value in GIVEN, or the model in `shelf`."""
-    assert sorted(fields_of(Shelf) - {edit.field for edit in edits_of_hardware()}) == []
-
-
 def test_an_edit_of_any_field_is_derived_as_if_nothing_was_known() -> None:
+    """One test for all that looks at the edits: each worker that runs a part finds them anew."""
+    missing = sorted(fields_of(Fabric) - {edit.field for edit in edits()})
+    assert missing == [], "no edit of it: give a value in GIVEN, or the model in RICH or OWN"
+    missing = sorted(fields_of(Shelf) - {edit.field for edit in edits_of_hardware()})
+    assert missing == [], "no edit of it: give a value in GIVEN, or the model in `shelf`"
     every = (*edits(), *edits_of_hardware())
     assert [(edit.path, edit.value, edit.unlike) for edit in every if edit.unlike] == []
+    assert_random_pairs_are_derived_alike()
+
+
+some = st.lists(st.integers(0, 10_000), max_size=4)
+
+
+@settings(max_examples=tries(12))
+@given(before=some, after=some, which=st.sampled_from(FABRICS))
+def assert_random_pairs_are_derived_alike(
+    before: list[int], after: list[int], which: Ground
+) -> None:
+    """Versions of a fabric that are some edits apart."""
+    own = [edit for edit in edits() if edit.ground is which]
+    sides = []
+    for chosen in (before, after):
+        data = which.data
+        for number in chosen:
+            edit = own[number % len(own)]
+            try:
+                more = edited(data, edit.path, edit.value)
+                derived(more)
+            except (BadInput, KeyError, IndexError, TypeError):
+                continue
+            data = more
+        sides.append(data)
+    assert unlike(derived(sides[1], derived(sides[0])), derived(sides[1])) == ()
 
 
 HARDWARE_FILES = [
@@ -449,25 +470,3 @@ def test_a_file_of_hardware_is_another(tmp_path: Path, file: str, old: str, new:
     beside = derived(OWN, known, load_catalogue(tmp_path / "hardware"))
     assert unlike(beside, alone) == ()
     assert alone.network != known.network
-
-
-some = st.lists(st.integers(0, 10_000), max_size=4)
-
-
-@settings(max_examples=tries(12))
-@given(before=some, after=some, which=st.sampled_from(FABRICS))
-def test_random_pairs_of_fabrics(before: list[int], after: list[int], which: Ground) -> None:
-    own = [edit for edit in edits() if edit.ground is which]
-    sides = []
-    for chosen in (before, after):
-        data = which.data
-        for number in chosen:
-            edit = own[number % len(own)]
-            try:
-                more = edited(data, edit.path, edit.value)
-                derived(more)
-            except (BadInput, KeyError, IndexError, TypeError):
-                continue
-            data = more
-        sides.append(data)
-    assert unlike(derived(sides[1], derived(sides[0])), derived(sides[1])) == ()
