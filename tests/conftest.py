@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import typer
 
 from rocefort.design.derive import Derived, derive
 from rocefort.fleet.connections import Access, Connections, ServerAccess
@@ -30,6 +32,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for each in told:
         if "killed" in each:
             terminalreporter.write_line(f"  {each['kills']} of them {each['killed']}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_tree_of_commands() -> Iterator[None]:
+    """Keep Typer's tree of commands: a process that runs many builds it once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
+        yield
 
 
 @pytest.fixture

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,15 +27,12 @@ def test_no_root(monkeypatch: pytest.MonkeyPatch, heps_file: Path) -> None:
     )
 
 
-def test_another_user_gets_one_line() -> None:
-    command = (
-        "import os, sys; os.geteuid = lambda: 1000; sys.argv = ['rocefort', 'demo', '--lab', "
-        "'heps']; from rocefort.tasks import app; app()"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", command], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (
+def test_another_user_gets_one_line(
+    monkeypatch: pytest.MonkeyPatch, rocefort: Callable[..., Any]
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    done = rocefort("demo", "--lab", "heps")
+    assert (done.code, done.out, done.err) == (
         3,
         "",
         "rocefort: a twin needs root, for its namespaces; run it with sudo\n",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
-import sys
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,41 +16,38 @@ from rocefort import options
 from rocefort.design.schema import DEMAND_SCHEMA_FILE, SCHEMA_FILE
 from rocefort.reports.show import Form, Kind
 
-COMMAND = Path(sys.executable).with_name("rocefort")
+Rocefort = Callable[..., Any]
 
 
-def rocefort(*arguments: object) -> subprocess.CompletedProcess[str]:
-    words = [str(COMMAND), *map(str, arguments)]
-    return subprocess.run(words, capture_output=True, text=True, check=False)
-
-
-def test_a_new_fabric_passes_check_and_is_never_overwritten(tmp_path: Path) -> None:
+def test_a_new_fabric_passes_check_and_is_never_overwritten(
+    rocefort: Rocefort, tmp_path: Path
+) -> None:
     words = ("new", "lab1", "--spines", 2, "--leaves", 4, "--servers-per-leaf", 3)
     done = rocefort(*words, "--directory", tmp_path)
     path = tmp_path / "lab1" / "fabric.yaml"
-    assert (done.returncode, done.stdout) == (0, f"{path}\n")
-    assert rocefort("check", path).returncode == 0
+    assert (done.code, done.out) == (0, f"{path}\n")
+    assert rocefort("check", path).code == 0
     text = path.read_text()
     again = rocefort(*words, "--directory", tmp_path)
-    assert again.returncode == 4
-    assert again.stderr.startswith(f"rocefort: {path}: ")
+    assert again.code == 4
+    assert again.err.startswith(f"rocefort: {path}: ")
     assert path.read_text() == text
 
 
-def test_show_lists_the_same_rows_in_every_form() -> None:
-    rows = json.loads(rocefort("show", "heps", "cabling", "--format", "json").stdout)["rows"]
+def test_show_lists_the_same_rows_in_every_form(rocefort: Rocefort) -> None:
+    rows = json.loads(rocefort("show", "heps", "cabling", "--format", "json").out)["rows"]
     table = list(
-        csv.DictReader(io.StringIO(rocefort("show", "heps", "cabling", "--format", "csv").stdout))
+        csv.DictReader(io.StringIO(rocefort("show", "heps", "cabling", "--format", "csv").out))
     )
     assert len(rows) == len(table) == 16 + 12
-    text = rocefort("show", "heps", "cabling").stdout
+    text = rocefort("show", "heps", "cabling").out
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_schema_is_the_shipped_file() -> None:
-    assert rocefort("schema").stdout == SCHEMA_FILE.read_text(encoding="utf-8")
+def test_schema_is_the_shipped_file(rocefort: Rocefort) -> None:
+    assert rocefort("schema").out == SCHEMA_FILE.read_text(encoding="utf-8")
     demand = DEMAND_SCHEMA_FILE.read_text(encoding="utf-8")
-    assert rocefort("schema", "--of", "demand").stdout == demand
+    assert rocefort("schema", "--of", "demand").out == demand
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [(options.Table, Kind), (options.TableFormat, Form)])

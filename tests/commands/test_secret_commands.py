@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import stat
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 EditHeps = Callable[..., Path]
-COMMAND = Path(sys.executable).with_name("rocefort")
+Rocefort = Callable[..., Any]
 SECRET = "s3cret-of-a-test"
 OTHER = "0ther-of-a-test"
 
 
-def rocefort(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    words = [str(COMMAND), *map(str, arguments)]
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("TEST_")}
-    return subprocess.run(
-        words, capture_output=True, text=True, check=False, env=kept | environment
-    )
-
-
 @pytest.fixture
-def fabric(edit_heps: EditHeps, tmp_path: Path) -> Path:
+def fabric(edit_heps: EditHeps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """HEPS with a password of all sessions, and another one of one pair."""
+    monkeypatch.setenv("TEST_BGP", SECRET)
     key = tmp_path / "key"
     key.touch(mode=0o600)
     key.write_text(OTHER + "\n")
@@ -45,14 +36,14 @@ def fabric(edit_heps: EditHeps, tmp_path: Path) -> Path:
 
 
 def test_what_is_rendered_names_references_and_files_of_secrets_are_private(
-    fabric: Path, tmp_path: Path
+    rocefort: Rocefort, fabric: Path, tmp_path: Path
 ) -> None:
-    shown = rocefort("render", fabric, "--device", "leaf08", TEST_BGP=SECRET)
-    assert " peer SPINE password cipher <secret env:TEST_BGP version 2>\n" in shown.stdout
-    assert f" peer 10.1.0.112 password cipher <secret file:{tmp_path / 'key'}>\n" in shown.stdout
+    shown = rocefort("render", fabric, "--device", "leaf08")
+    assert " peer SPINE password cipher <secret env:TEST_BGP version 2>\n" in shown.out
+    assert f" peer 10.1.0.112 password cipher <secret file:{tmp_path / 'key'}>\n" in shown.out
     out = tmp_path / "configs"
-    done = rocefort("render", fabric, "--out", out, "--secrets", TEST_BGP=SECRET)
-    assert (done.returncode, done.stderr) == (0, "")
+    done = rocefort("render", fabric, "--out", out, "--secrets")
+    assert (done.code, done.err) == (0, "")
     files = sorted(out.iterdir())
     assert len(files) == 10
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
@@ -60,34 +51,37 @@ def test_what_is_rendered_names_references_and_files_of_secrets_are_private(
     assert f" peer SPINE password cipher {SECRET}\n" in text
     assert f" peer 10.1.0.112 password cipher {OTHER}\n" in text
     assert "<secret" not in text
-    assert SECRET not in shown.stdout + done.stdout
+    assert SECRET not in shown.out + done.out
 
 
-def test_files_with_secrets_are_found_to_be_readable(fabric: Path, tmp_path: Path) -> None:
+def test_files_with_secrets_are_found_to_be_readable(
+    rocefort: Rocefort, fabric: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "configs"
-    rocefort("render", fabric, "--out", out, "--secrets", TEST_BGP=SECRET)
+    rocefort("render", fabric, "--out", out, "--secrets")
     judged = rocefort("check", "--configs", out, "--select", "SEC004")
-    assert judged.returncode == 1
-    assert "the BGP password of group SPINE can be read" in " ".join(judged.stdout.split())
+    assert judged.code == 1
+    assert "the BGP password of group SPINE can be read" in " ".join(judged.out.split())
     line = 1 + (out / "leaf08.cfg").read_text().splitlines().index(
         f" peer SPINE password cipher {SECRET}"
     )
-    as_json = rocefort("check", "--configs", out, "--select", "SEC004", "--format", "json").stdout
+    as_json = rocefort("check", "--configs", out, "--select", "SEC004", "--format", "json").out
     assert f'"line": {line}' in as_json
-    assert SECRET not in judged.stdout + as_json
+    assert SECRET not in judged.out + as_json
     references = tmp_path / "references"
-    assert rocefort("render", fabric, "--out", references).returncode == 0
-    assert rocefort("check", "--configs", references, "--select", "SEC004").returncode == 0
+    assert rocefort("render", fabric, "--out", references).code == 0
+    assert rocefort("check", "--configs", references, "--select", "SEC004").code == 0
 
 
 def test_all_secrets_that_are_not_there_are_one_error_and_nothing_is_written(
-    fabric: Path, tmp_path: Path
+    rocefort: Rocefort, fabric: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("TEST_BGP")
     (tmp_path / "key").unlink()
     out = tmp_path / "configs"
     done = rocefort("render", fabric, "--out", out, "--secrets")
-    assert (done.returncode, out.exists()) == (2, False)
-    assert done.stderr.splitlines() == [
+    assert (done.code, out.exists()) == (2, False)
+    assert done.err.splitlines() == [
         "env:TEST_BGP: the environment has no variable TEST_BGP; export TEST_BGP with the "
         "password, or change the credential",
         f"file:{tmp_path / 'key'}: cannot be read: No such file or directory; check the path",
@@ -95,38 +89,44 @@ def test_all_secrets_that_are_not_there_are_one_error_and_nothing_is_written(
 
 
 def test_a_secret_that_others_may_read_or_that_is_no_word_is_refused(
-    fabric: Path, tmp_path: Path
+    rocefort: Rocefort, fabric: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("TEST_BGP", "two words")
     out = tmp_path / "configs"
-    done = rocefort("render", fabric, "--out", out, "--secrets", TEST_BGP="two words")
-    assert (done.returncode, out.exists()) == (2, False)
-    assert done.stderr.startswith("rocefort: env:TEST_BGP: the secret cannot be typed as one word;")
+    done = rocefort("render", fabric, "--out", out, "--secrets")
+    assert (done.code, out.exists()) == (2, False)
+    assert done.err.startswith("rocefort: env:TEST_BGP: the secret cannot be typed as one word;")
+    monkeypatch.setenv("TEST_BGP", SECRET)
     (tmp_path / "key").chmod(0o644)
-    done = rocefort("render", fabric, "--out", out, "--secrets", TEST_BGP=SECRET)
-    assert (done.returncode, out.exists()) == (4, False)
-    assert "the file has mode 0644, not 0600" in done.stderr
+    done = rocefort("render", fabric, "--out", out, "--secrets")
+    assert (done.code, out.exists()) == (4, False)
+    assert "the file has mode 0644, not 0600" in done.err
 
 
-def test_secrets_go_into_files_only(fabric: Path) -> None:
-    done = rocefort("render", fabric, "--secrets", TEST_BGP=SECRET)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
+def test_secrets_go_into_files_only(rocefort: Rocefort, fabric: Path) -> None:
+    done = rocefort("render", fabric, "--secrets")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
         "rocefort: --secrets without --out; secrets go into files, never on a screen\n"
     )
 
 
-def test_a_rotation_shows_between_two_versions_of_a_fabric(fabric: Path, tmp_path: Path) -> None:
+def test_a_rotation_shows_between_two_versions_of_a_fabric(
+    rocefort: Rocefort, fabric: Path, tmp_path: Path
+) -> None:
     before = tmp_path / "before.yaml"
     before.write_text(fabric.read_text().replace(", version: 2", ""))
     told = rocefort("diff", before, fabric, "--patch")
-    assert told.returncode == 0
-    assert "bgp.groups[SPINE].password: env:TEST_BGP -> env:TEST_BGP version 2" in told.stdout
-    assert "peer SPINE password cipher <secret env:TEST_BGP version 2>" in told.stdout
+    assert told.code == 0
+    assert "bgp.groups[SPINE].password: env:TEST_BGP -> env:TEST_BGP version 2" in told.out
+    assert "peer SPINE password cipher <secret env:TEST_BGP version 2>" in told.out
 
 
-def test_a_password_in_the_fabric_is_refused_unseen(edit_heps: EditHeps) -> None:
+def test_a_password_in_the_fabric_is_refused_unseen(
+    rocefort: Rocefort, edit_heps: EditHeps
+) -> None:
     path = edit_heps(("  hold_s: 30\n", "  hold_s: 30\n  authentication: {password: hunter2}\n"))
     done = rocefort("check", path)
-    assert done.returncode == 2
-    assert "routing.authentication.password: a credential that is not a reference" in done.stderr
-    assert "hunter2" not in done.stderr
+    assert done.code == 2
+    assert "routing.authentication.password: a credential that is not a reference" in done.err
+    assert "hunter2" not in done.err
