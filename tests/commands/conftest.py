@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rocefort import tasks
+
+SUPPORT = Path(__file__).resolve().parents[1] / "support"
 
 
 class Ran:
@@ -39,6 +43,35 @@ def rocefort(
         return Ran(int(ended.value.code or 0), said.out, said.err)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A PATH on which `rocefort` is this one, a process that forking.py forks."""
+    directory = tmp_path_factory.mktemp("bin")
+    python, path = sys.executable, directory / "server"
+    client = f'#!/bin/sh\nexec {python} -I -S {SUPPORT}/forked.py {path} "$@"\n'
+    (directory / "rocefort").write_text(client)
+    (directory / "rocefort").chmod(0o755)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        server.listen()
+        listening = server.fileno()
+        serve = [python, str(SUPPORT / "forking.py"), str(listening)]
+        process = subprocess.Popen(serve, stdin=subprocess.PIPE, pass_fds=[listening])
+    with process:  # it ends when its input is closed
+        yield f"{directory}:{Path(python).parent}:{os.environ['PATH']}"
+
+
+@pytest.fixture
+def two_leaves(heps_file: Path, tmp_path: Path) -> Path:
+    """HEPS with the last two of its leaves and their servers only."""
+    item = re.compile(r"(?m)^  - .*\n(?:    .*\n)*")
+    gone = re.compile(r"\b(name|leaf): leaf0[1-6]\n")
+    text = heps_file.read_text(encoding="utf-8")
+    path = tmp_path / "two_leaves.yaml"
+    path.write_text(item.sub(lambda one: "" if gone.search(one[0]) else one[0], text))
+    return path
 
 
 FABRIC = "inventory/heps/fabric.yaml"

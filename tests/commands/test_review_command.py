@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -32,6 +31,7 @@ MOVE = ("name: k8sgn08\n    leaf: leaf01\n    port: 100GE1/0/2\n",
 NETCONF = ("netconf: true", "netconf: false")
 Clone = Any  # of conftest.py
 Review = Callable[..., Any]
+Script = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def test_nothing_changes(clone: Clone, review: Review) -> None:
@@ -389,29 +389,35 @@ def platform() -> Iterator[tuple[str, type[Platform]]]:
         thread.join()
 
 
-def script(clone: Clone, **variables: str) -> subprocess.CompletedProcess[str]:
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+@pytest.fixture
+def script(clone: Clone, forked: str) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run the script in the clone."""
     kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
-    return subprocess.run(
-        [str(ROOT / "docs" / "ci" / "review.sh")],
-        cwd=clone.top,
-        env={**kept, "PATH": path, "ROCEFORT_ENGINE": "embedded", **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    fixed = {**kept, "PATH": forked, "ROCEFORT_ENGINE": "embedded"}
+
+    def run(**variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(ROOT / "docs" / "ci" / "review.sh")],
+            cwd=clone.top,
+            env=fixed | variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
 
 
-def test_the_script_run_locally_writes_the_files(clone: Clone) -> None:
+def test_the_script_run_locally_writes_the_files(clone: Clone, script: Script) -> None:
     clone.edit(XOFF)
-    done = script(clone, ROCEFORT_BASE="main")
+    done = script(ROCEFORT_BASE="main")
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in (clone.top / "review").iterdir()) == FILES
 
 
 @pytest.mark.parametrize("kind", ["github", "gitlab"])
 def test_the_script_keeps_one_comment(
-    clone: Clone, platform: tuple[str, type[Platform]], kind: str
+    clone: Clone, script: Script, platform: tuple[str, type[Platform]], kind: str
 ) -> None:
     url, served = platform
     variables = {
@@ -431,9 +437,9 @@ def test_the_script_keeps_one_comment(
         },
     }[kind]
     clone.edit(XOFF)
-    assert script(clone, **variables).returncode == 0
+    assert script(**variables).returncode == 0
     clone.edit(("maximum_paths: 32", "maximum_paths: 1"))
-    assert script(clone, **variables).returncode == 1
+    assert script(**variables).returncode == 1
     assert len(served.comments) == 2
     assert served.comments[0]["body"] == "hello"
     assert served.comments[1]["body"].startswith(MARK)
@@ -445,21 +451,20 @@ def test_the_script_keeps_one_comment(
     update = f"PATCH {one}" if kind == "github" else f"PUT {one}/2"
     assert served.calls == [f"GET {listing}", f"POST {listing}", f"GET {listing}", update]
     clone.fabric.write_text("fabric: [\n")
-    assert script(clone, **variables).returncode == 2
+    assert script(**variables).returncode == 2
     assert "no review" in served.comments[1]["body"]
     assert not (clone.top / "review" / "review.md").exists()
 
 
-def test_the_hook_checks_every_fabric(clone: Clone) -> None:
+def test_the_hook_checks_every_fabric(clone: Clone, forked: str) -> None:
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     assert [hook["id"] for hook in hooks] == ["rocefort-check"]
     assert re.search(hooks[0]["files"], FABRIC)
     command = [str(ROOT / hooks[0]["entry"]), FABRIC]
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     for text, code in (("", 0), ("nonsense: 1\n", 2)):
         clone.fabric.write_text(clone.fabric.read_text() + text)
         done = subprocess.run(
-            command, cwd=clone.top, env={"PATH": path}, capture_output=True, check=False
+            command, cwd=clone.top, env={"PATH": forked}, capture_output=True, check=False
         )
         assert done.returncode == code
 
