@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from rocefort.design.derive import Derived
+from rocefort.design.derive import Derived, derive
 from rocefort.dialects.vrp.texts import render_all
 from rocefort.steps.fabric import judging
 from rocefort.steps.fabric.judging import subject_of_derived, write_texts
+from rocefort.steps.fabric.rule_texts import rule_texts
 from rocefort.steps.lab.emulated_site import rehearse
 
 EditHeps = Callable[..., Path]
@@ -192,7 +193,8 @@ def test_rules_and_explain_come_from_the_rules_themselves(rocefort: Rocefort) ->
     listed = rocefort("rules").out
     ids = re.findall(r"(?m)^([A-Z]{3}\d{3})  (?:error|warning|info) ", listed)
     assert len(ids) == len(listed.splitlines()) >= 16
-    for rule_id in ids:
+    assert {rule.id for rule in rule_texts()} > set(ids)
+    for rule_id in {name[:3]: name for name in ids}.values():  # one of each family
         told = rocefort("explain", rule_id).out
         assert told.startswith(f"{rule_id} (")
         assert "\nSource: " in told
@@ -223,23 +225,30 @@ def test_what_verify_and_expand_find_is_explained(
     assert f"\nSource: {source}" in told
 
 
+def raised(fabric: Path) -> Path:
+    """A copy of a fabric with another threshold."""
+    path = fabric.with_name("raised.yaml")
+    path.write_text(fabric.read_text().replace("xoff_kbytes: 600", "xoff_kbytes: 640"))
+    return path
+
+
 def test_a_change_from_diff_to_confirmed(
-    rocefort: Rocefort, heps: Derived, edit_heps: EditHeps, tmp_path: Path
+    rocefort: Rocefort, two_leaves: Path, tmp_path: Path
 ) -> None:
-    fabric = edit_heps(("xoff_kbytes: 600", "xoff_kbytes: 640"))
-    subject = subject_of_derived(heps)
+    fabric = raised(two_leaves)
+    subject = subject_of_derived(derive(two_leaves))
     plan, journal = tmp_path / "plan.json", tmp_path / "journal"
     with rehearse(subject.network, subject.texts, tmp_path / "lab") as lab:
-        diff = rocefort("diff", "heps", fabric)
+        diff = rocefort("diff", two_leaves, fabric)
         assert "thresholds[4].xoff_kbytes: 600 -> 640" in diff.out
         planned = rocefort("plan", fabric, "--connections", lab.file, "--out", plan)
         assert planned.code == 0
-        assert "10 of 10 switches change" in planned.out
+        assert "4 of 4 switches change" in planned.out
         for line in planned.out.splitlines():
             assert len(line) <= 80 or str(tmp_path) in line
         done = rocefort("apply", plan, "--connections", lab.file, "--journal", journal)
         assert done.code == 0
-        assert "10 switches confirmed, read back and saved" in done.out
+        assert "4 switches confirmed, read back and saved" in done.out
         for line in done.out.splitlines():
             assert len(line) <= 80 or str(tmp_path) in line
         assert rocefort("diff", fabric, fabric).out == "nothing changes\n"
@@ -250,11 +259,9 @@ def test_a_change_from_diff_to_confirmed(
         assert again.err == f"rocefort: {plan}: was changed after it was sealed; plan again\n"
 
 
-def test_a_failing_gate_ends_with_3(
-    rocefort: Rocefort, heps: Derived, edit_heps: EditHeps, tmp_path: Path
-) -> None:
-    fabric = edit_heps(("xoff_kbytes: 600", "xoff_kbytes: 640"))
-    subject = subject_of_derived(heps)
+def test_a_failing_gate_ends_with_3(rocefort: Rocefort, two_leaves: Path, tmp_path: Path) -> None:
+    fabric = raised(two_leaves)
+    subject = subject_of_derived(derive(two_leaves))
     with rehearse(subject.network, subject.texts, tmp_path / "lab") as lab:
         rocefort("plan", fabric, "--connections", lab.file, "--out", tmp_path / "plan.json")
         lab.replay("ib_write_bw", "fail.udp4791_blocked")
