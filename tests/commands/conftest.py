@@ -16,7 +16,9 @@ from typing import Any
 import pytest
 
 from rocefort import tasks
+from rocefort.paths import INVENTORY
 
+HEPS = INVENTORY / "heps" / "fabric.yaml"
 SUPPORT = Path(__file__).resolve().parents[1] / "support"
 
 
@@ -103,14 +105,10 @@ def _git() -> Callable[..., str]:
 
 
 class Clone:
-    """A site's repository, whose first commit is HEPS as it is shipped."""
+    """A site's repository."""
 
-    def __init__(self, top: Path, heps: Path) -> None:
+    def __init__(self, top: Path) -> None:
         self.top, self.fabric = top, top / FABRIC
-        self.fabric.parent.mkdir(parents=True)
-        shutil.copy(heps, self.fabric)
-        git(top.parent, "init", "--quiet", "--initial-branch=main", str(top))
-        self.commit("as shipped")
 
     git_at = staticmethod(git)
 
@@ -132,9 +130,21 @@ class Clone:
         return self.fabric.read_text()[: self.fabric.read_text().index(text)].count("\n") + 1
 
 
+@pytest.fixture(scope="session")
+def as_shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository whose first commit is HEPS as it is shipped."""
+    made = Clone(tmp_path_factory.mktemp("as_shipped"))
+    made.fabric.parent.mkdir(parents=True)
+    shutil.copy(HEPS, made.fabric)
+    made.git("init", "--quiet", "--initial-branch=main")
+    made.commit("as shipped")
+    return made.top
+
+
 @pytest.fixture
-def clone(tmp_path: Path, heps_file: Path, monkeypatch: pytest.MonkeyPatch) -> Clone:
-    made = Clone(tmp_path / "clone", heps_file)
+def clone(as_shipped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clone:
+    """A repository of the test's own; the test runs in it."""
+    made = Clone(shutil.copytree(as_shipped, tmp_path / "clone"))
     monkeypatch.chdir(made.top)
     return made
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from ipaddress import IPv4Network
 from pathlib import Path
 from shutil import which
+from typing import Any
 
 import pytest
 
-from rocefort import tasks
 from rocefort.design.derive import Derived
 from rocefort.dialects.vrp.day0 import day0_device, day0_text
 from rocefort.dialects.vrp.interpret import apply_lines
@@ -34,17 +33,14 @@ PASSWORD = "Correct-Horse-7"
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(rocefort: Callable[..., Any]) -> Run:
     """A command in this process: its exit code, what it printed, what it complained."""
 
-    def rocefort(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["rocefort", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            tasks.app()
-        told = capsys.readouterr()
-        return int(ended.value.code or 0), told.out, told.err
+    def command(*words: object) -> tuple[int, str, str]:
+        done = rocefort(*words)
+        return done.code, done.out, done.err
 
-    return rocefort
+    return command
 
 
 def typed(text: str, step: int = 1) -> list[str]:

@@ -51,19 +51,11 @@ def commands_of(file: Path) -> int:
 
 
 @pytest.fixture
-def repository(git: Git, tmp_path: Path, heps_file: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def repository(clone: Any) -> Path:
     """A site's clone: HEPS as it is shipped at the first commit, with more xoff at the second."""
-    top = tmp_path / "clone"
-    fabric = top / "inventory" / "heps" / "fabric.yaml"
-    fabric.parent.mkdir(parents=True)
-    shutil.copy(heps_file, fabric)
-    git(tmp_path, "init", "--quiet", "--initial-branch=main", str(top))
-    git(top, "add", "-A")
-    git(top, "commit", "--quiet", "-m", "as shipped")
-    fabric.write_text(fabric.read_text().replace(*XOFF))
-    git(top, "commit", "--quiet", "-am", "more xoff")
-    monkeypatch.chdir(top)
-    return top
+    clone.edit(XOFF)
+    clone.commit("more xoff")
+    return Path(clone.top)
 
 
 def test_equal_sides_end_with_0(rocefort: Rocefort, configs: Edits) -> None:
