@@ -49,6 +49,8 @@ def golden_update(request: pytest.FixtureRequest) -> bool:
 
 
 if TYPE_CHECKING:
+    from shared_lab import SharedLab
+
     from rocefort.lab.hosts import RdmaHosts
 
 HEPS = INVENTORY / "heps" / "fabric.yaml"
@@ -72,6 +74,53 @@ def heps_file() -> Path:
 def edit_heps(tmp_path: Path) -> EditHeps:
     """Write a copy of HEPS with pieces of its YAML replaced, each of which must occur once."""
     return _editor(HEPS.read_text(encoding="utf-8"), tmp_path)
+
+
+@pytest.fixture(scope="session")
+def hall_text() -> str:
+    """HEPS's hall2 alone: both spines, leaf07 and leaf08 with a server each."""
+    text = HEPS.read_text(encoding="utf-8")
+    for first, kept in (
+        ("  - id: 1\n    name: leaf01\n", "  - id: 7\n    name: leaf07\n"),
+        ("  - name: transfer01\n", "  - name: readout03\n"),
+    ):
+        text = text[: text.index(first)] + text[text.index(kept) :]
+    return text
+
+
+@pytest.fixture
+def edit_hall(hall_text: str, tmp_path: Path) -> EditHeps:
+    """As edit_heps, of its hall2 alone."""
+    return _editor(hall_text, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def hall(hall_text: str, tmp_path_factory: pytest.TempPathFactory) -> Derived:
+    """HEPS's hall2, derived."""
+    path = tmp_path_factory.mktemp("hall") / "fabric.yaml"
+    path.write_text(hall_text, encoding="utf-8")
+    return derive(path)
+
+
+@pytest.fixture(scope="session")
+def hall_shared(hall: Derived, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedLab]:
+    """Four emulated switches and two servers over real SSH, for all tests of a worker."""
+    yield from _shared(hall, tmp_path_factory.mktemp("hall"))
+
+
+@pytest.fixture(scope="session")
+def heps_shared(heps: Derived, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedLab]:
+    """As hall_shared, of all HEPS: for what needs ten switches or mixed leaves."""
+    yield from _shared(heps, tmp_path_factory.mktemp("heps"))
+
+
+def _shared(derived: Derived, state: Path) -> Iterator[SharedLab]:
+    from shared_lab import shared_lab  # noqa: PLC0415 - only tests of a lab import so much
+
+    from rocefort.steps.fabric.judging import subject_of_derived  # noqa: PLC0415 - the same
+
+    with shared_lab(subject_of_derived(derived), state) as shared:
+        yield shared
 
 
 @pytest.fixture

@@ -14,17 +14,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count, pairwise
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from rocefort.errors import BadInput
-from rocefort.lab.server import Door, open_listeners, run_in_thread
+from rocefort.lab.server import Door, hang_up, open_listeners, run_in_thread
 
 if TYPE_CHECKING:
     import asyncssh
 
+    from rocefort.lab.transport import Listener
 
 PERFTEST_PORT = 18515
 TOOLS = frozenset(
@@ -141,13 +142,20 @@ class RdmaHosts:
     known_hosts_text: str = ""
     _chosen: dict[tuple[str, str], Sample] = field(default_factory=dict)
     _running: dict[int, Running] = field(default_factory=dict)
-    _pids: Iterator[int] = field(default_factory=lambda: count(1001))
+    _last_pid: int = 1000
     _open: AsyncExitStack = field(default_factory=AsyncExitStack)
+    _listeners: dict[str, Listener] = field(default_factory=dict)
+    _loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def running(self) -> tuple[tuple[str, str], ...]:
         """Host and command line of everything that still runs."""
         return tuple((one.host, " ".join(one.words)) for one in list(self._running.values()))
+
+    def hang_up(self) -> None:
+        """End every session and what it runs. From any thread but the lab's own."""
+        if self._loop is not None:
+            hang_up(self._loop, self._listeners)
 
     def replay(self, sample: Sample, tool: str, clients: Sequence[str] = ()) -> None:
         """From now on runs of a tool by these clients (empty: by all) replay this sample."""
@@ -163,11 +171,12 @@ class RdmaHosts:
     async def __aenter__(self) -> Self:
         doors = {name: Door(partial(self._serve, name)) for name in self.addresses}
         async with AsyncExitStack() as opened:
-            listeners, self.known_hosts_text = await open_listeners(
+            self._listeners, self.known_hosts_text = await open_listeners(
                 opened, doors, self.state_dir, self.listen, (self.user, self.password)
             )
-            self.ports = {name: listener.port for name, listener in listeners.items()}
+            self.ports = {name: listener.port for name, listener in self._listeners.items()}
             self._open = opened.pop_all()
+        self._loop = asyncio.get_running_loop()
         return self
 
     async def __aexit__(
@@ -207,7 +216,8 @@ class RdmaHosts:
     async def _measure(
         self, one: Running, mark: str, process: asyncssh.SSHServerProcess[bytes]
     ) -> None:
-        pid = next(self._pids)
+        self._last_pid += 1
+        pid = self._last_pid
         self._running[pid] = one
         if mark:
             process.stderr.write(f"{mark} {pid}\n".encode())

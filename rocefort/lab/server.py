@@ -175,6 +175,11 @@ class LabServer:
         if self._loop is not None:
             asyncio.run_coroutine_threadsafe(_called(work), self._loop).result()
 
+    def hang_up(self) -> None:
+        """End every session of every switch. From any thread but the lab's own."""
+        if self._loop is not None:
+            hang_up(self._loop, self._listeners)
+
     def reopen(self, name: str) -> None:
         """End a switch's sessions and listen anew on its port: its host key may be another now.
 
@@ -216,8 +221,7 @@ class LabServer:
     async def _power_cycle(self, name: str) -> None:
         switch = self.switches[name]
         lose_power(switch)  # at once, so that a session's end finds no trial
-        for connection in list(self._listeners[name].connections):
-            connection.abort()
+        _abort(self._listeners[name])
         if self.store:
             self.store.keep(switch)
         if self.deeds:
@@ -336,6 +340,29 @@ def run_in_thread(lab: L) -> Iterator[L]:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+def hang_up(loop: asyncio.AbstractEventLoop, listeners: Mapping[str, Listener]) -> None:
+    """End every connection of these listeners, and wait until nothing serves one any more.
+
+    loop: that of the listeners, which serves nobody else; it runs in another thread.
+    """
+
+    async def end() -> None:
+        ending = [one for listener in listeners.values() for one in _abort(listener)]
+        await _cancel_others()
+        for connection in ending:
+            await connection.wait_closed()
+
+    asyncio.run_coroutine_threadsafe(end(), loop).result()
+
+
+def _abort(listener: Listener) -> list[asyncssh.SSHServerConnection]:
+    """End every connection of a listener at once; returns them."""
+    ending = list(listener.connections)
+    for connection in ending:
+        connection.abort()
+    return ending
 
 
 async def _cancel_others() -> None:
