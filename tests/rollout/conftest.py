@@ -1,4 +1,4 @@
-"""A HEPS lab for each test: ten emulated switches and twelve servers over real SSH."""
+"""Rollouts on emulated switches and servers over real SSH, which are fresh for each test."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from shared_lab import SharedLab
 
 from rocefort import tasks
-from rocefort.design.derive import Derived
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Applied, Event, Phase, Rules
 from rocefort.rollout import engine
-from rocefort.steps.fabric.judging import subject_of_derived
-from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
+from rocefort.rollout.sealed_files import sealed_files
+from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.changing import apply_plan
 from rocefort.steps.rollout.planning import make_plan, running_of
 
@@ -27,23 +27,26 @@ HELPERS = "rollout_helpers"  # no folder of tests is a package
 
 
 @pytest.fixture
-def lab(heps: Derived, tmp_path: Path) -> Iterator[Rehearsal]:
-    """Switches that run HEPS as it is in the inventory."""
-    subject = subject_of_derived(heps)
-    with rehearse(subject.network, subject.texts, tmp_path / "lab") as running:
-        yield running
+def lab(request: pytest.FixtureRequest) -> Iterator[Rehearsal]:
+    """Switches that run HEPS's hall2: leaf07, leaf08 and both spines.
+
+    All HEPS where a test is parametrized by the other shared lab, for more would be shown by it.
+    """
+    shared: SharedLab = request.getfixturevalue(getattr(request, "param", "hall_shared"))
+    yield shared.lab
+    shared.reset()
 
 
 @pytest.fixture
-def raised(edit_heps: EditHeps) -> Path:
-    """HEPS with another threshold: the change that is rolled out."""
-    return edit_heps(("xoff_kbytes: 600", "xoff_kbytes: 640"))
+def raised(edit_hall: EditHeps) -> Path:
+    """The lab's fabric with another threshold: the change that is rolled out."""
+    return edit_hall(("xoff_kbytes: 600", "xoff_kbytes: 640"))
 
 
 @pytest.fixture
-def described(edit_heps: EditHeps) -> Path:
-    """HEPS with other words on one port of leaf07 and one of leaf08: two waves."""
-    return edit_heps(
+def described(edit_hall: EditHeps) -> Path:
+    """The lab's fabric with other words on one port of leaf07 and one of leaf08: two waves."""
+    return edit_hall(
         *(
             (f"  - name: readout0{n}\n", f"  - name: readout0{n}\n    description: detector {n}\n")
             for n in (3, 4)
@@ -51,12 +54,25 @@ def described(edit_heps: EditHeps) -> Path:
     )
 
 
+@pytest.fixture(scope="session")
+def made() -> dict[tuple[object, ...], Plan]:
+    """Plans by the fabric's bytes and by what ran."""
+    return {}
+
+
 @pytest.fixture
-def plan_of(lab: Rehearsal) -> Callable[[Path], Plan]:
-    """Seal a plan against what the lab runs."""
-    return lambda fabric: make_plan(
-        fabric, lab.connections, running_of(fabric, lab.connections, None)
-    )
+def plan_of(lab: Rehearsal, made: dict[tuple[object, ...], Plan]) -> Callable[[Path], Plan]:
+    """Seal a plan against what the lab runs; where another test has made it, only its file differs."""
+
+    def seal(fabric: Path) -> Plan:
+        running = running_of(fabric, lab.connections, None)
+        key = fabric.read_bytes(), *running.items()
+        if key not in made:
+            made[key] = make_plan(fabric, lab.connections, running)
+        own = {"source": str(fabric.resolve()), "files": sealed_files([fabric])}
+        return made[key].model_copy(update=own).seal()
+
+    return seal
 
 
 @pytest.fixture

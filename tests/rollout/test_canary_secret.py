@@ -89,8 +89,8 @@ def desk(
     logging.getLogger("asyncssh").setLevel(logging.NOTSET)
 
 
-def test_nothing_that_is_said_logged_or_kept_has_a_secret(desk: Desk, edit_heps: Edit) -> None:
-    fabric, plan, at = edit_heps(PAIR), desk.directory / "plan.json", desk.lab.file
+def test_nothing_that_is_said_logged_or_kept_has_a_secret(desk: Desk, edit_hall: Edit) -> None:
+    fabric, plan, at = edit_hall(PAIR), desk.directory / "plan.json", desk.lab.file
     assert desk.types("plan", fabric, "--connections", at, "--out", plan) == 0
 
     desk.lab.switches["spine01"].faults = (Fault("refuse-line", "password cipher"),)
@@ -101,7 +101,7 @@ def test_nothing_that_is_said_logged_or_kept_has_a_secret(desk: Desk, edit_heps:
     desk.lab.switches["spine01"].faults = ()
     assert desk.types("apply", plan, "--connections", at, "--progress", "json") == 0
 
-    rotated = edit_heps((PAIR[0], PAIR[1].replace("BGP_CANARY", "ROTATED_CANARY")))
+    rotated = edit_hall((PAIR[0], PAIR[1].replace("BGP_CANARY", "ROTATED_CANARY")))
     again = desk.directory / "again.json"
     assert desk.types("plan", rotated, "--connections", at, "--out", again, "--rotate",
                       "env:ROTATED_CANARY") in (0, 4)  # fmt: skip
@@ -143,9 +143,9 @@ def test_a_wrong_password_is_not_said(desk: Desk, described: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["a defect", "a driver's sentence"])
 def test_a_crash_that_knows_a_secret_does_not_tell_it(
-    desk: Desk, edit_heps: Edit, monkeypatch: pytest.MonkeyPatch, kind: str
+    desk: Desk, edit_hall: Edit, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    fabric, plan, at = edit_heps(PAIR), desk.directory / "plan.json", desk.lab.file
+    fabric, plan, at = edit_hall(PAIR), desk.directory / "plan.json", desk.lab.file
     assert desk.types("plan", fabric, "--connections", at, "--out", plan) == 0
     secret = CANARIES["BGP_CANARY"]
 

@@ -14,18 +14,13 @@ from typing import Any
 import pytest
 import yaml
 
-from rocefort.design.derive import Derived
 from rocefort.dialects.vrp.tree import parse_tree
 from rocefort.models.change import Plan
-from rocefort.paths import INVENTORY
 from rocefort.rollout.lock import one_controller
 from rocefort.rollout.plan import read_plan, write_plan
 from rocefort.rollout.who import user
-from rocefort.steps.fabric.judging import subject_of_derived
-from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
-from rocefort.steps.rollout.planning import make_plan, running_of
+from rocefort.steps.lab.emulated_site import Rehearsal
 
-HEPS = INVENTORY / "heps" / "fabric.yaml"
 PORT = "  - name: readout04\n"  # at leaf08, the canary
 FOREIGN = "ntp unicast-server 10.255.0.9\n"
 
@@ -60,32 +55,19 @@ class Site:
         self.connections.write_text(yaml.safe_dump(content))
 
 
-@pytest.fixture(scope="module")
-def shared(heps: Derived, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
-    subject = subject_of_derived(heps)
-    with rehearse(subject.network, subject.texts, tmp_path_factory.mktemp("lab")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def sealed(shared: Rehearsal, tmp_path_factory: pytest.TempPathFactory) -> Plan:
-    fabric = tmp_path_factory.mktemp("fabric") / "fabric.yaml"
-    text = HEPS.read_text(encoding="utf-8")
-    fabric.write_text(text.replace(PORT, f"{PORT}    description: detector 4\n"), encoding="utf-8")
-    access = shared.connections
-    return make_plan(fabric, access, running_of(fabric, access, None))
-
-
 @pytest.fixture
-def site(shared: Rehearsal, sealed: Plan, tmp_path: Path) -> Iterator[Site]:
-    kept = {name: (s.running, s.saved) for name, s in shared.switches.items()}
-    made = Site(shared, tmp_path, sealed)
-    write_plan(sealed, made.file)
-    made.connections.write_text(shared.file.read_text())
+def site(
+    lab: Rehearsal,
+    edit_hall: Callable[..., Path],
+    plan_of: Callable[[Path], Plan],
+    tmp_path: Path,
+) -> Iterator[Site]:
+    plan = plan_of(edit_hall((PORT, f"{PORT}    description: detector 4\n")))
+    made = Site(lab, tmp_path, plan)
+    write_plan(plan, made.file)
+    made.connections.write_text(lab.file.read_text())
     with made.held:
         yield made
-    for name, switch in shared.switches.items():
-        switch.running, switch.saved = kept[name]
 
 
 # --- what is done to the site ---------------------------------------------------------------------
@@ -184,7 +166,6 @@ def fabric_changed(site: Site) -> None:
     source = Path(site.plan.source)
     before = source.read_text(encoding="utf-8")
     source.write_text(before.replace("detector 4", "detector 6"), encoding="utf-8")
-    site.held.callback(lambda: source.write_text(before, encoding="utf-8"))
 
 
 CASES: list[tuple[Callable[[Site], None], int, str]] = [

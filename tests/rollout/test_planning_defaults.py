@@ -32,8 +32,7 @@ from rocefort.models.interface import ETHERNET_MTU, DrrQueue, Interface, PfcThre
 from rocefort.models.lossless import Pfc, PfcProfile, PfcTimer
 from rocefort.rollout.plan import running_digest, sides_of
 from rocefort.rollout.same_change import same_change
-from rocefort.steps.fabric.judging import subject_of_derived
-from rocefort.steps.lab.emulated_site import rehearse
+from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.changing import apply_plan
 from rocefort.steps.rollout.planning import make_plan, running_of
 
@@ -253,24 +252,26 @@ def narrowed(device: Device) -> Device:
 
 
 def test_a_rollout_from_mtu_9216_to_1500_is_confirmed(
-    heps: Derived, described: Path, tmp_path: Path
+    lab: Rehearsal, hall: Derived, described: Path, tmp_path: Path
 ) -> None:
-    subject = subject_of_derived(heps)
-    texts = {**subject.texts, "leaf07": subject.texts["leaf07"].replace("mtu 9000", "mtu 9216")}
-    with rehearse(subject.network, texts, tmp_path / "lab") as lab:
-        now = running_of(described, lab.connections, None)
-        assert " mtu 9216\n" in now["leaf07"]
-        plan = make_plan(described, lab.connections, now)
-        nodes = [
-            n.model_copy(update={"device": narrowed(n.device)}) if n.name == "leaf07" else n
-            for n in derive(described).network.nodes
-        ]
-        changes = sides_of(heps.network.model_copy(update={"nodes": tuple(nodes)}), now)
-        plan = plan.model_copy(update={"changes": tuple(each.whole for each in changes)}).seal()
-        mtus = [e for e in plan.change("leaf07").edits if e.path.endswith(".mtu")]
-        assert {(edit.before, edit.after) for edit in mtus} == {("9216", None)}
-        applied = apply_plan(plan, lab.connections, tmp_path / "journal", [])
-        assert applied.failure == ""
-        assert "leaf07" in applied.confirmed
-        then = running_of(described, lab.connections, None)["leaf07"]
-        assert " mtu " not in then
+    (uplink, *_) = (i.name for i in hall.network.by_name["leaf07"].device.interfaces if i.mtu)
+    session = Session(lab.switches["leaf07"], "somebody", list)
+    for line in ("system-view", f"interface {uplink}", "mtu 9216", "commit", "return", "save", "y"):
+        assert "Error" not in session.handle(line).text
+    session.close()
+    now = running_of(described, lab.connections, None)
+    assert " mtu 9216\n" in now["leaf07"]
+    plan = make_plan(described, lab.connections, now)
+    nodes = [
+        n.model_copy(update={"device": narrowed(n.device)}) if n.name == "leaf07" else n
+        for n in derive(described).network.nodes
+    ]
+    changes = sides_of(hall.network.model_copy(update={"nodes": tuple(nodes)}), now)
+    plan = plan.model_copy(update={"changes": tuple(each.whole for each in changes)}).seal()
+    mtus = [e for e in plan.change("leaf07").edits if e.path.endswith(".mtu")]
+    assert {(edit.before, edit.after) for edit in mtus} == {("9216", None), ("9000", None)}
+    applied = apply_plan(plan, lab.connections, tmp_path / "journal", [])
+    assert applied.failure == ""
+    assert "leaf07" in applied.confirmed
+    then = running_of(described, lab.connections, None)["leaf07"]
+    assert " mtu " not in then

@@ -16,17 +16,12 @@ import pytest
 import yaml
 
 import napalm_cloudengine.dialogue
-from rocefort.design.derive import Derived
 from rocefort.lab.faults import FAULTS, Fault
 from rocefort.lab.switch import EmulatedSwitch
-from rocefort.paths import INVENTORY
+from rocefort.models.change import Plan
 from rocefort.rollout.plan import read_plan, write_plan
-from rocefort.steps.fabric.judging import subject_of_derived
-from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
-from rocefort.steps.lab.options import LabOptions
-from rocefort.steps.rollout.planning import make_plan, running_of
+from rocefort.steps.lab.emulated_site import Rehearsal
 
-HEPS = INVENTORY / "heps" / "fabric.yaml"
 CANARY = "leaf08"
 LINE = "description detector 4"
 TIMEOUT_S = 2
@@ -114,7 +109,7 @@ CASES = [
         "1 error of the live checks, the first: LIV019 flash: 0 MB are free, limit 100 MB; mend it "
         "first (`rocefort health` lists all), or allow a sick fabric",
         code=4,
-        before="wave canary: the live checks before it failed: {canary} ({fabric}:154): ",
+        before="wave canary: the live checks before it failed: {canary} ({fabric}:118): ",
     ),
     Case(
         Fault("foreign-candidate"),
@@ -136,50 +131,28 @@ def test_every_fault_has_a_case() -> None:
     assert {case.fault.name for case in CASES} == set(FAULTS)
 
 
-@pytest.fixture(scope="module")
-def sites(heps: Derived, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Rehearsal]]:
-    """One lab, and one in which the canary shows another host key: that is so from the start."""
-    subject = subject_of_derived(heps)
-    impostor = LabOptions(faults=(f"{CANARY}:wrong-host-key",))
-    first, second = (tmp_path_factory.mktemp("lab") for _ in range(2))
-    with (
-        rehearse(subject.network, subject.texts, first) as sound,
-        rehearse(subject.network, subject.texts, second, impostor) as wrong,
-    ):
-        yield [sound, wrong]
-
-
-@pytest.fixture(scope="module")
-def sealed(sites: list[Rehearsal], tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def sealed(plan_of: Callable[[Path], Plan], described: Path, tmp_path: Path) -> Path:
     """A plan for two ports on two leaves, which are two waves."""
-    directory = tmp_path_factory.mktemp("plan")
-    text = HEPS.read_text(encoding="utf-8")
-    for number in (3, 4):
-        port = f"  - name: readout0{number}\n"
-        text = text.replace(port, f"{port}    description: detector {number}\n")
-    fabric = directory / "fabric.yaml"
-    fabric.write_text(text, encoding="utf-8")
-    access = sites[0].connections
-    write_plan(make_plan(fabric, access, running_of(fabric, access, None)), directory / "plan.json")
-    return directory / "plan.json"
+    write_plan(plan_of(described), tmp_path / "plan.json")
+    return tmp_path / "plan.json"
 
 
 @pytest.fixture
 def met(
-    request: pytest.FixtureRequest, sites: list[Rehearsal], monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest, lab: Rehearsal, sealed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Rehearsal]:
-    """The lab in which the case's fault is met; afterwards it is as it was."""
-    fault: Fault = request.param.fault
-    lab = sites[fault.name == "wrong-host-key"]
-    kept = {name: (switch.running, switch.points) for name, switch in lab.switches.items()}
-    lab.switches[CANARY].faults = (fault,)
+    """The lab in which the case's fault is met."""
+    canary, fault = lab.switches[CANARY], request.param.fault
+    canary.faults = (fault,)
+    shows_another_key = fault.name == "wrong-host-key"  # from the moment in which it listens
+    if shows_another_key:
+        lab.server.reopen(CANARY)
     monkeypatch.setattr(napalm_cloudengine.dialogue, "COMMIT_TIMEOUT_S", TIMEOUT_S)
     yield lab
-    for name, switch in lab.switches.items():
-        switch.faults, switch.trial = (), None
-        switch.running, switch.points = kept[name]
-        switch.saved = switch.running
-        switch.candidates.clear()
+    canary.faults = ()
+    if shows_another_key:
+        lab.server.reopen(CANARY)
 
 
 def stands(switch: EmulatedSwitch, old: object) -> str:

@@ -50,9 +50,9 @@ def test_what_hangs_is_ended_and_the_abort_goes_on_without_it(
         assert not thread.is_alive()
 
 
-def test_an_ended_fleet_opens_no_session_again(lab: Rehearsal, heps: Derived) -> None:
-    with open_fleet(heps.network, lab.connections) as fleet:
-        host, other = (fleet.inventory.hosts[name] for name in ("leaf01", "leaf02"))
+def test_an_ended_fleet_opens_no_session_again(lab: Rehearsal, hall: Derived) -> None:
+    with open_fleet(hall.network, lab.connections) as fleet:
+        host, other = (fleet.inventory.hosts[name] for name in ("leaf07", "leaf08"))
         driver = host.get_connection(SESSION, fleet.config)
         assert driver.is_alive()["is_alive"]
         end_fleet(fleet)

@@ -16,7 +16,7 @@ from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.changing import resume_plan
 from rocefort.steps.rollout.planning import Wishes, make_plan, running_of
 
-EditHeps = Callable[..., Path]
+Edit = Callable[..., Path]
 PlanOf = Callable[[Path], Plan]
 ApplyTo = Callable[[Plan], tuple[Applied, list[Event]]]
 
@@ -40,14 +40,14 @@ def passwords(lab: Rehearsal) -> dict[str, str]:
 
 def test_a_password_of_a_pair_reaches_both_ends_and_nothing_else(
     lab: Rehearsal,
-    edit_heps: EditHeps,
+    edit_hall: Edit,
     plan_of: PlanOf,
     apply_to: ApplyTo,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv(NAME, SECRET)
-    fabric = edit_heps(PAIR)
+    fabric = edit_hall(PAIR)
     plan = plan_of(fabric)
     write_plan(plan, tmp_path / "plan.json")
     assert [change.device for change in plan.changes if not change.empty] == ["spine01", "leaf08"]
@@ -86,7 +86,7 @@ def test_a_password_of_a_pair_reaches_both_ends_and_nothing_else(
 
 def test_a_secret_alone_is_set_anew_inside_a_drain_and_by_who_goes_on(
     lab: Rehearsal,
-    edit_heps: EditHeps,
+    edit_hall: Edit,
     plan_of: PlanOf,
     apply_to: ApplyTo,
     kill: Callable[..., None],
@@ -95,7 +95,7 @@ def test_a_secret_alone_is_set_anew_inside_a_drain_and_by_who_goes_on(
 ) -> None:
     """Drained before and behind it, the switch shows the same text: only its commits tell."""
     monkeypatch.setenv(NAME, SECRET)
-    fabric = edit_heps(PAIR)
+    fabric = edit_hall(PAIR)
     assert apply_to(plan_of(fabric))[0].confirmed == ("leaf08", "spine01")
     kept = passwords(lab)["spine01"]
     running = running_of(fabric, lab.connections, None)
@@ -121,9 +121,9 @@ def test_a_secret_alone_is_set_anew_inside_a_drain_and_by_who_goes_on(
 
 
 def test_a_secret_that_is_not_there_stops_it_before_anything_is_touched(
-    lab: Rehearsal, edit_heps: EditHeps, plan_of: PlanOf, apply_to: ApplyTo
+    lab: Rehearsal, edit_hall: Edit, plan_of: PlanOf, apply_to: ApplyTo
 ) -> None:
-    plan = plan_of(edit_heps(PAIR))
+    plan = plan_of(edit_hall(PAIR))
     before = {name: switch.running for name, switch in lab.switches.items()}
     with pytest.raises(BadInput) as caught:
         apply_to(plan)
@@ -133,12 +133,12 @@ def test_a_secret_that_is_not_there_stops_it_before_anything_is_touched(
 
 def test_a_secret_with_a_second_line_in_it_stops_it_unseen(
     lab: Rehearsal,
-    edit_heps: EditHeps,
+    edit_hall: Edit,
     plan_of: PlanOf,
     apply_to: ApplyTo,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    plan = plan_of(edit_heps(PAIR))
+    plan = plan_of(edit_hall(PAIR))
     for bad in ("word\nundo bgp", "word\rundo bgp", "two words", "help?"):
         monkeypatch.setenv(NAME, bad)
         with pytest.raises(BadInput) as caught:
@@ -148,8 +148,8 @@ def test_a_secret_with_a_second_line_in_it_stops_it_unseen(
     assert passwords(lab) == {}
 
 
-def test_only_what_the_fabric_uses_can_be_rotated(lab: Rehearsal, edit_heps: EditHeps) -> None:
-    fabric = edit_heps(PAIR)
+def test_only_what_the_fabric_uses_can_be_rotated(lab: Rehearsal, edit_hall: Edit) -> None:
+    fabric = edit_hall(PAIR)
     with pytest.raises(BadInput) as caught:
         make_plan(fabric, lab.connections, {}, Wishes(rotate=["env:BGP_PASSWORT"]))
     assert str(caught.value) == (

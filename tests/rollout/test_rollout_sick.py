@@ -17,12 +17,12 @@ SAID = "error of the live checks, the first: LIV017 queue 4 AI-ECN: its mode is 
 
 
 def test_sick_before_refused_or_allowed_sick_on_trial_taken_back(
-    lab: Rehearsal, edit_heps: Callable[..., Path], plan_of: PlanOf, tmp_path: Path
+    lab: Rehearsal, edit_hall: Callable[..., Path], plan_of: PlanOf, tmp_path: Path
 ) -> None:
     """One lab for both, for they are one rule: what counts is what was there before."""
     port = "  - name: readout04\n"  # at leaf08, the canary
     plan = plan_of(
-        edit_heps(
+        edit_hall(
             (port, f"{port}    description: detector 4\n"),
             ("  trial_s: 600\n", "  trial_s: 600\n  settle_s: 1\n"),
         )
