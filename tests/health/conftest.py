@@ -1,4 +1,4 @@
-"""A HEPS lab for a whole module: ten emulated switches over real SSH, healed after each test."""
+"""A HEPS lab: ten emulated switches over real SSH, as at their start before each test."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from shared_lab import SharedLab
 
 from rocefort.design.derive import Derived
 from rocefort.lab.replies import Reply
 from rocefort.lab.session import Session
 from rocefort.lab.switch import EmulatedSwitch, configured_peers
 from rocefort.steps.fabric.judging import Subject, subject_of_derived
-from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
+from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.health import Asked, Health, health_of
 
 Judge = Callable[..., Health]
@@ -25,22 +26,11 @@ def subject(heps: Derived) -> Subject:
     return subject_of_derived(heps)
 
 
-@pytest.fixture(scope="module")
-def running_lab(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
-    with rehearse(subject.network, subject.texts, tmp_path_factory.mktemp("lab")) as lab:
-        yield lab
-
-
 @pytest.fixture
-def lab(running_lab: Rehearsal) -> Iterator[Rehearsal]:
-    """The lab; afterwards it runs, saves and suffers what it did before."""
-    switches = running_lab.switches
-    before = {name: (s.running, s.saved, s.now, s.clock) for name, s in switches.items()}
-    yield running_lab
-    running_lab.model.heal()
-    for name, switch in switches.items():
-        switch.running, switch.saved, switch.now, switch.clock = before[name]
-        switch.faults = ()
+def lab(heps_shared: SharedLab) -> Iterator[Rehearsal]:
+    """Switches that run HEPS: what is found on one of them is often of many others."""
+    yield heps_shared.lab
+    heps_shared.reset()
 
 
 @pytest.fixture

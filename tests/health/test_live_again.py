@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from nornir.core import Nornir
+from shared_lab import SharedLab
 
 from rocefort.fleet.inventory import LIVE_SESSION
 from rocefort.fleet.runner import open_fleet
@@ -59,9 +60,9 @@ class Asked:
 
 
 @pytest.fixture(scope="module")
-def whole(subject: Subject, running_lab: Rehearsal) -> Observed:
+def whole(subject: Subject, heps_shared: SharedLab) -> Observed:
     """All switches, read once."""
-    with open_fleet(subject.network, running_lab.connections) as nornir:
+    with open_fleet(subject.network, heps_shared.lab.connections) as nornir:
         names = [node.name for node in subject.network.nodes]
         return observe(nornir, subject.network, names)
 

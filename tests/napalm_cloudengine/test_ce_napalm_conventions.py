@@ -19,13 +19,12 @@ from nornir.core.plugins.connections import ConnectionPluginRegister
 from nornir.plugins.inventory import SimpleInventory
 from nornir.plugins.runners import SerialRunner
 from nornir_napalm.plugins.tasks import napalm_configure, napalm_confirm_commit
+from shared_lab import SharedLab
 
-from rocefort.design.derive import Derived
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.fleet.connections import Access
 from rocefort.models.hardware import SyntaxFamily
-from rocefort.steps.fabric.judging import subject_of_derived
-from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
+from rocefort.steps.lab.emulated_site import Rehearsal
 
 PORT = "interface 100GE1/0/1\n description "
 VLANS = "vlan batch 120 140\n"
@@ -69,11 +68,10 @@ def patcher(running: str, wanted: str) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="module")
-def lab(heps: Derived, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
+def lab(heps_shared: SharedLab) -> Iterator[Rehearsal]:
     """Ten emulated switches that run HEPS."""
-    subject = subject_of_derived(heps)
-    with rehearse(subject.network, subject.texts, tmp_path_factory.mktemp("lab")) as running:
-        yield running
+    yield heps_shared.lab
+    heps_shared.reset()
 
 
 def access(lab: Rehearsal, name: str) -> tuple[Access, str]:

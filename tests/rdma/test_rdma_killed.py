@@ -163,7 +163,7 @@ def test_an_interrupt_ends_a_run_at_once_and_keeps_what_was_measured(
     open_lab: Callable[..., Any], forks: subprocess.Popen[bytes]
 ) -> None:
     lab = open_lab(
-        **{name: {"pace": 10.0} for name in ("k8sgn08", "k8sgn09", "k8sgn12", "daisygn01")}
+        **{name: {"pace": 2.0} for name in ("k8sgn08", "k8sgn09", "k8sgn12", "daisygn01")}
     )
     running = Controller(forks, lab)
     try:
