@@ -166,8 +166,16 @@ def test_waves_hold_at_most_max_unavailable_switches(
 def test_ten_switches_are_confirmed_read_back_and_saved(
     lab: Rehearsal, plan_of: PlanOf, apply_to: ApplyTo, edit_heps: Edit
 ) -> None:
-    applied, _ = apply_to(plan_of(in_larger_waves(edit_heps)))
+    applied, events = apply_to(plan_of(in_larger_waves(edit_heps)))
     assert (applied.failure, len(applied.confirmed)) == ("", 10)
+    unconfirmed, most = set[str](), 0
+    for event in events:
+        if (event.act, event.phase) == ("trial", Phase.DONE):
+            unconfirmed.add(event.device)
+        if (event.act, event.phase) == ("confirm", Phase.DONE):
+            unconfirmed.remove(event.device)
+        most = max(most, len(unconfirmed))
+    assert (most, unconfirmed) == (2, set())
     for switch in lab.switches.values():
         assert new_lines(switch) > 0
         assert (switch.saved, switch.trial) == (switch.running, None)
