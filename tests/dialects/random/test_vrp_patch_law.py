@@ -40,7 +40,11 @@ def test_law_4_patch_and_way_back_between_random_switches(
 
 
 def sound(device: Device) -> Device:
-    """The switch without PFC profiles and domains that a port names and that are not there."""
+    """The switch without PFC profiles and domains that a port names and that are not there.
+
+    `trust upstream` takes "the name of an existing DiffServ domain", by the reference of the vendor's
+    S series; that of CloudEngine does not say.
+    """
     ports = (
         port.model_copy(
             update={
