@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from importlib.metadata import version
 from uuid import uuid4
 
 from rocefort.errors import Refused, RocefortError
@@ -385,7 +384,7 @@ class Rollout:
 
     def _mark(self, phase: Phase, what: Mapping[str, object]) -> None:
         """Begin, resume or end the run in the journal."""
-        at = {"tool": version("rocefort"), "host": who.host(), "process": os.getpid()}
+        at = {"tool": who.release(), "host": who.host(), "process": os.getpid()}
         event = Event("", "", told.RUN, phase, data=json.dumps({**what, **at, "user": who.user()}))
         self.journal.append(event, None)
         self.history = self.history.after(event)

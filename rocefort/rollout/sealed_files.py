@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from importlib.metadata import version
 from pathlib import Path
 
 from rocefort.errors import BadInput, Refused
 from rocefort.models.change import Plan, SealedFile
 from rocefort.paths import HARDWARE, PROFILES, ROOT, TEMPLATES
+from rocefort.rollout import who
 
 RULEBOOK = ROOT / "rocefort" / "dialects" / "vrp" / "rulebook"
 # What ships beside the code: hardware facts, profiles, templates, and how patches are made.
@@ -23,7 +23,7 @@ SHIPPED = (
 
 def tool() -> str:
     """Rocefort as a plan names it."""
-    return f"rocefort {version('rocefort')}"
+    return f"rocefort {who.release()}"
 
 
 def sealed_files(own: Iterable[Path]) -> tuple[SealedFile, ...]:
