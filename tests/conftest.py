@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 import typer
@@ -23,15 +23,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many controllers were killed, and how many of these deaths did no harm."""
-    told = [dict(r.user_properties) for r in terminalreporter.getreports("passed")]
-    kills = sum(int(str(each.get("kills", 0))) for each in told)
-    survived = sum(int(str(each.get("survived", 0))) for each in told)
-    if kills:
-        terminalreporter.write_line(f"controllers killed: {kills}, survived: {survived}")
-    for each in told:
+    """Print at how many points a controller died, and how many were killed over SSH."""
+    properties = [dict(r.user_properties) for r in terminalreporter.getreports("passed")]
+    tallies = [
+        cast("list[int]", each["crash_points"]) for each in properties if "crash_points" in each
+    ]
+    if tallies:
+        points, judged, equal = map(sum, zip(*tallies, strict=True))
+        rest = points - judged - equal
+        terminalreporter.write_line(
+            f"crash points: {points:,} met, {judged:,} judged, {equal:,} equal to one judged before"
+            + (f", {rest:,} left to --effort thorough" if rest else "")
+        )
+    for each in properties:
         if "killed" in each:
-            terminalreporter.write_line(f"  {each['kills']} of them {each['killed']}")
+            terminalreporter.write_line(f"controllers killed over SSH, {each['killed']}")
 
 
 @pytest.fixture(scope="session", autouse=True)

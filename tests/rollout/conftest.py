@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from shared_lab import SharedLab
@@ -23,7 +21,6 @@ from rocefort.steps.rollout.changing import apply_plan
 from rocefort.steps.rollout.planning import make_plan, running_of
 
 EditHeps = Callable[..., Path]
-HELPERS = "rollout_helpers"  # no folder of tests is a package
 
 
 @pytest.fixture
@@ -157,28 +154,3 @@ def command(
         return Ran(int(ended.value.code or 0), said.out, said.err)
 
     return run
-
-
-@pytest.fixture(scope="session")
-def crashing() -> ModuleType:
-    """Controllers that die where they are told to: crashing.py."""
-    return helper("crashing")
-
-
-@pytest.fixture(scope="session")
-def killing() -> ModuleType:
-    """Controller processes that are killed: killing.py."""
-    return helper("killing")
-
-
-@pytest.fixture(scope="session")
-def judging_kills() -> ModuleType:
-    """The verdict on them: judging_kills.py."""
-    return helper("judging_kills")
-
-
-def helper(name: str) -> ModuleType:
-    """A module beside the tests that is no test; one may import another: `from .crashing_plans`."""
-    package = sys.modules.setdefault(HELPERS, ModuleType(HELPERS))
-    package.__path__ = [str(Path(__file__).parent)]
-    return importlib.import_module(f"{HELPERS}.{name}")

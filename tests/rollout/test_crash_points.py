@@ -9,32 +9,42 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from crash_judging import AWAY_S, Death, Tally, deaths_of, judge_deaths
+from crash_plans import Case
+from crash_snapshots import site_state
+from crashing import memory_directory, new_trials
+from hypothesis import settings
+from personalities import PERSONALITIES, Personality
 
 from rocefort.design.derive import Derived
 from rocefort.models.hardware import Family
 
 Record = Callable[[str, object], None]
-MODES = [
-    ("survives", "present"),
-    ("survives", "absent"),
-    ("dies-with-session", "present"),
-    ("dies-with-session", "absent"),
-    ("session-only", "present"),
-    ("session-only", "absent"),
-]
-SHAPES = [
+SHAPES = [  # sizes of the waves, whether devices are reached backwards, the wave whose gate fails
     ((1, 1), False, ""),
     ((1, 1), False, "wave 2"),
     ((3,), False, ""),
     ((3,), True, "wave 1"),
 ]
-CASES = [(sizes, *mode, back, fails) for mode in MODES for sizes, back, fails in SHAPES]
-# Of every so many points one, from which on: those of `session-only` are those of the others.
-SOME_POINTS = {("session-only", "absent"): (1, 4), ("session-only", "present"): (3, 8)}
-AWAY_S = (5, 400, 700)  # taken up, too late to be taken up, over
+FAILING_LEGS = [("", 0), ("wave 1", 0), ("wave 1", 1), ("wave 1", 2)]  # of a drained switch
+SEEDS = settings().max_examples // 5
+of_each = pytest.mark.parametrize("personality", PERSONALITIES, ids=str)
+
+
+def waves(personality: Personality) -> list[Case]:
+    return [
+        Case(sizes, personality, backwards=backwards, fails=fails)
+        for sizes, backwards, fails in SHAPES
+    ]
+
+
+def drains(personality: Personality) -> list[Case]:
+    return [
+        Case((1,), personality, drains="wave 1", fails=fails, fails_on=leg)
+        for fails, leg in FAILING_LEGS
+    ]
 
 
 @pytest.fixture(scope="session")
@@ -43,106 +53,103 @@ def family(heps: Derived) -> Family:
     return next(family for family in families if family and family.name == "v300-g1")
 
 
-def name_of(case: tuple[tuple[int, ...], str, str, bool, str]) -> str:
-    sizes, mode, persist, _, fails = case
-    gate = ", gate fails" if fails else ""
-    return f"{max(sizes)} at once, {mode}, persist {persist}{gate}"
+@pytest.fixture(scope="session")
+def thorough(pytestconfig: pytest.Config) -> bool:
+    return bool(pytestconfig.getoption("--effort") != "quick")
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_of)
+def turn_of(personality: Personality, thorough: bool) -> int | None:
+    """For a quick run, which takes other points under each personality."""
+    return None if thorough else PERSONALITIES.index(personality)
+
+
+@of_each
 def test_it_may_die_at_every_point_and_the_next_one_brings_it_to_its_end(
-    crashing: ModuleType,
-    case: tuple[tuple[int, ...], str, str, bool, str],
+    personality: Personality,
     family: Family,
+    thorough: bool,
     tmp_path: Path,
     record_property: Record,
 ) -> None:
-    fails = case[-1]
-    with crashing.memory_directory(tmp_path) as directory:
-        trials = crashing.new_trials(crashing.Case(*case), family, directory / "whole")
-        applied, fate = trials.life()
-        assert bool(applied.failure) == bool(fails)
-        trials.judge_end()
-        assert fate.points > 60
-        survived = 0
-        first, step = SOME_POINTS.get(case[1:3], (1, 1))
-        for dies_at in range(first, fate.points + 1, step):
-            trials = crashing.new_trials(crashing.Case(*case), family, directory / str(dies_at))
-            assert trials.life(dies_at)[0] is None
-            trials.judge_dead()
-            trials.site.now += AWAY_S[dies_at % 3]
-            trials.judge_dead()
-            applied, _ = trials.life()
-            assert bool(applied.failure) == bool(fails), (dies_at, applied)
+    deaths: list[Death] = []
+    with memory_directory(tmp_path) as directory:
+        for number, case in enumerate(waves(personality)):
+            trials = new_trials(case, family, directory / str(number))
+            applied, snapshots = trials.filmed()
+            assert bool(applied.failure) == bool(case.fails)
             trials.judge_end()
-            survived += 1
-    record_property("kills", survived)
-    record_property("survived", survived)
+            assert len(snapshots) > 60
+            deaths += deaths_of(trials, snapshots)
+        judge_deaths(deaths, turn_of(personality, thorough)).record(record_property)
 
 
-DRAINS = [
-    (*mode, fails, fails_on)
-    for mode in MODES
-    for fails, fails_on in (("", 0), ("wave 1", 0), ("wave 1", 1), ("wave 1", 2))
-]
-ALL_POINTS = (("survives", "present", ""),)  # of the others every eighth, each another eighth
-
-
-@pytest.mark.parametrize(("mode", "persist", "fails", "fails_on"), DRAINS)
+@of_each
 def test_a_drained_switch_ends_changed_or_as_it_was_wherever_its_controller_dies(
-    crashing: ModuleType,
-    mode: str,
-    persist: str,
-    fails: str,
-    fails_on: int,
+    personality: Personality,
     family: Family,
+    thorough: bool,
     tmp_path: Path,
     record_property: Record,
 ) -> None:
-    case = crashing.Case((1,), mode, persist, fails=fails, drains="wave 1", fails_on=fails_on)
-    with crashing.memory_directory(tmp_path) as directory:
-        trials = crashing.new_trials(case, family, directory / "whole")
-        applied, fate = trials.life()
-        assert (bool(applied.failure), applied.unknown) == (bool(fails), ())
-        assert (applied.confirmed, applied.rolled_back) == (
-            ((), ("leaf01",)) if fails else (("leaf01",), ())
-        )
-        trials.judge_end()
-        step = 1 if (mode, persist, fails) in ALL_POINTS else 8
-        first = 1 + (len(mode) + fails_on) % step
-        kills = range(first, fate.points + 1, step)
-        for dies_at in kills:
-            trials = crashing.new_trials(case, family, directory / str(dies_at))
-            assert trials.life(dies_at)[0] is None
-            trials.judge_dead()
-            trials.site.now += AWAY_S[dies_at % 3]
-            trials.judge_dead()
-            applied, _ = trials.life()
-            assert bool(applied.failure) == bool(fails), (dies_at, applied)
+    deaths: list[Death] = []
+    with memory_directory(tmp_path) as directory:
+        for number, case in enumerate(drains(personality)):
+            trials = new_trials(case, family, directory / str(number))
+            applied, snapshots = trials.filmed()
+            assert (bool(applied.failure), applied.unknown) == (bool(case.fails), ())
+            assert (applied.confirmed, applied.rolled_back) == (
+                ((), ("leaf01",)) if case.fails else (("leaf01",), ())
+            )
             trials.judge_end()
-    record_property("kills", len(kills))
-    record_property("survived", len(kills))
+            deaths += deaths_of(trials, snapshots)
+        judge_deaths(deaths, turn_of(personality, thorough), step=2).record(record_property)
 
 
-@pytest.mark.parametrize(("mode", "persist"), MODES)
-def test_those_that_go_on_may_die_as_well(
-    crashing: ModuleType,
+@of_each
+@pytest.mark.parametrize("cases", [waves, drains])
+def test_a_snapshot_of_a_point_is_what_a_death_there_leaves(
+    cases: Callable[[Personality], list[Case]],
+    personality: Personality,
     family: Family,
+    thorough: bool,
     tmp_path: Path,
-    mode: str,
-    persist: str,
-    record_property: Record,
+) -> None:
+    tried, chance, turn = (
+        cases(personality),
+        random.Random(str(personality)),
+        turn_of(personality, thorough),
+    )
+    if turn is not None:
+        tried = [tried[turn % len(tried)]]
+    with memory_directory(tmp_path) as directory:
+        for number, case in enumerate(tried):
+            trials = new_trials(case, family, directory / str(number))
+            _, snapshots = trials.filmed()
+            for snapshot in snapshots if thorough else chance.sample(snapshots, 3):
+                killed = new_trials(case, family, directory / f"{number} {snapshot.number}")
+                assert killed.killed(snapshot.number) is None
+                dead = trials.after(snapshot)
+                snapshot.files.write(dead.site.journal.parent)
+                left = site_state(dead.site)
+                assert left.keys() == site_state(killed.site).keys()
+                for attribute, value in site_state(killed.site).items():
+                    assert left[attribute] == value, (case, snapshot.point, attribute)
+
+
+@of_each
+def test_those_that_go_on_may_die_as_well(
+    family: Family, tmp_path: Path, personality: Personality, record_property: Record
 ) -> None:
     kills = survived = 0
-    with crashing.memory_directory(tmp_path) as directory:
-        for seed in range(12):
-            chance = random.Random(f"{mode} {persist} {seed}")
+    with memory_directory(tmp_path) as directory:
+        for seed in range(SEEDS):
+            chance = random.Random(f"{personality} {seed}")
             sizes = chance.choice([(1, 1, 1), (1, 2), (3,)])
-            case = crashing.Case(sizes, mode, persist, backwards=bool(seed % 2))
-            trials = crashing.new_trials(case, family, directory / str(seed))
+            case = Case(sizes, personality, backwards=bool(seed % 2))
+            trials = new_trials(case, family, directory / str(seed))
             applied = None
             for _ in range(40):
-                applied, _ = trials.life(chance.randrange(1, 100))
+                applied = trials.killed(chance.randrange(1, 100))
                 if applied:
                     break
                 kills += 1
@@ -152,45 +159,42 @@ def test_those_that_go_on_may_die_as_well(
             assert applied.failure == "", (seed, applied)
             trials.judge_end()
             survived += 1
-    assert survived == 12
-    record_property("kills", kills)
-    record_property("survived", kills)
+    assert survived == SEEDS
+    Tally(kills, kills).record(record_property)
 
 
-@pytest.mark.parametrize(("mode", "persist"), MODES)
+@of_each
 def test_a_journal_that_cannot_be_written_ends_all_acts_at_every_row(
-    crashing: ModuleType, family: Family, tmp_path: Path, mode: str, persist: str
+    family: Family, thorough: bool, tmp_path: Path, personality: Personality
 ) -> None:
     """P3: nothing reaches a switch after the first row that is not written."""
-    case = crashing.Case((3,), mode, persist)
-    with crashing.memory_directory(tmp_path) as directory:
-        trials = crashing.new_trials(case, family, directory / "whole")
+    case, step = Case((3,), personality), 1 if thorough else len(PERSONALITIES)
+    first = 1 + PERSONALITIES.index(personality) % step
+    with memory_directory(tmp_path) as directory:
+        trials = new_trials(case, family, directory / "whole")
         rows = trials.life()[1].rows
-        for full_at in range(1, rows):
-            trials = crashing.new_trials(case, family, directory / str(full_at))
-            applied, _ = trials.life(disk_full_at=full_at)
-            lines = len(trials.site.log)
+        for full_at in range(first, rows, step):
+            trials = new_trials(case, family, directory / str(full_at))
+            applied, fate = trials.life(disk_full_at=full_at)
             assert "the journal cannot be written: disk full" in applied.failure
             assert applied.exit_code == 3
+            assert fate.points == fate.points_at_full  # no line after it
             trials.judge_dead()
             assert not trials.site.not_meant
             applied, _ = trials.life()  # the disk has room again
-            assert len(trials.site.log) >= lines
             assert applied.failure == "", (full_at, applied)
             trials.judge_end()
 
 
-@pytest.mark.parametrize(("mode", "persist"), MODES)
+@of_each
 def test_nobody_touches_a_trial_of_somebody_else(
-    crashing: ModuleType, family: Family, tmp_path: Path, mode: str, persist: str
+    family: Family, tmp_path: Path, personality: Personality
 ) -> None:
-    with crashing.memory_directory(tmp_path) as directory:
-        for seed in range(15):
-            chance = random.Random(f"{mode} {persist} {seed}")
-            trials = crashing.new_trials(
-                crashing.Case((1, 2), mode, persist), family, directory / str(seed)
-            )
-            trials.life(chance.randrange(1, 100))
+    with memory_directory(tmp_path) as directory:
+        for seed in range(SEEDS):
+            chance = random.Random(f"{personality} {seed}")
+            trials = new_trials(Case((1, 2), personality), family, directory / str(seed))
+            trials.killed(chance.randrange(1, 100))
             trials.site.now += 700  # what was on trial is over
             trials.judge_dead()
             device = chance.choice(sorted(trials.site.switches))
@@ -208,19 +212,17 @@ def test_nobody_touches_a_trial_of_somebody_else(
             trials.judge_end()
 
 
-@pytest.mark.parametrize(("mode", "persist"), MODES)
+@of_each
 @pytest.mark.parametrize("died", [True, False])
 def test_nor_one_of_the_same_plan_that_another_controller_has_begun(
-    crashing: ModuleType, family: Family, tmp_path: Path, mode: str, persist: str, died: bool
+    family: Family, tmp_path: Path, personality: Personality, died: bool
 ) -> None:
     """On another machine, with a journal of its own: what tells them apart is the run."""
-    with crashing.memory_directory(tmp_path) as directory:
-        for at in range(1, 70, 8) if died else (None,):
-            trials = crashing.new_trials(
-                crashing.Case((1, 2), mode, persist), family, directory / str(at)
-            )
-            if died:
-                trials.life(at)
+    with memory_directory(tmp_path) as directory:
+        for at in range(1, 70, 8) if died else (0,):
+            trials = new_trials(Case((1, 2), personality), family, directory / str(at))
+            if at:
+                trials.killed(at)
                 trials.site.now += 700  # what was on trial is over
                 trials.judge_dead()
             changed = trials.changed()
@@ -236,17 +238,18 @@ def test_nor_one_of_the_same_plan_that_another_controller_has_begun(
             assert trials.site.switches[device].trial is not None
 
 
-@pytest.mark.parametrize(("mode", "persist"), MODES)
+@of_each
 def test_what_an_earlier_run_of_the_same_journal_left_pending_is_ended(
-    crashing: ModuleType, family: Family, tmp_path: Path, mode: str, persist: str
+    family: Family, tmp_path: Path, personality: Personality
 ) -> None:
     """It lost its switches on trial and ended; nobody else can carry it, for we have its journal."""
-    trials = crashing.new_trials(crashing.Case((1,), mode, persist), family, tmp_path / "it")
+    trials = new_trials(Case((1,), personality), family, tmp_path / "it")
     applied, _ = trials.life(cut_at_trial=1)
     assert applied.unknown == ("leaf01",)
     trials.site.cut = False
     pending = trials.site.switches["leaf01"].trial is not None
-    assert pending is (mode != "dies-with-session" or persist == "present")
+    ends = personality.trial_mode == "dies-with-session" and personality.persist == "absent"
+    assert pending is not ends
     applied, _ = trials.life()
     assert (applied.failure, applied.confirmed) == ("", ("leaf01",))
     trials.judge_end()

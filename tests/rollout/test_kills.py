@@ -1,22 +1,26 @@
 """The controller killed while it works, over SSH, again and again: the switches' own log judges.
 
-By default each behaviour of a trial gets a few kills; `make kills` does 40 of each kind: of a
-rollout that drains nothing, and of one that drains its spines.
+A quick run kills a few, each kind once; a thorough one some under each personality of the switches;
+`--effort soak` kills 40 of each kind: of a rollout that drains nothing, and of one that drains its
+spines. Other instants with ROCEFORT_SEED=2.
 """
 
 from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+import killing
 import pytest
+from judging_kills import Judge, counted
+from killing import Instant
+from personalities import PERSONALITIES, Personality
 
 from napalm_cloudengine import CloudEngineDriver
 from rocefort.dialects.vrp.parse import parse
@@ -30,27 +34,38 @@ from rocefort.steps.lab.emulated_site import rehearse
 from rocefort.validators.routing import solve
 
 Record = Callable[[str, object], None]
-KILLS = int(os.environ.get("ROCEFORT_KILLS", "13"))
-KILLS_DRAINED = int(os.environ.get("ROCEFORT_KILLS_DRAINED", "3"))
 SEED = int(os.environ.get("ROCEFORT_SEED", "1"))
 AT_ONCE = 3  # one of them mostly waits
 MOST_ROLLOUTS = 6  # some come to their end before they are killed often enough
-# session-only first: there the next controller has to wait for the trial's own timer.
-BEHAVIOURS = [
-    ("session-only", "--no-persist"),
-    ("session-only", "--persist"),
-    ("dies-with-session", "--no-persist"),
-    ("dies-with-session", "--persist"),
-    ("survives", "--no-persist"),
-    ("survives", "--persist"),
-]
+KILLS = {"thorough": (13, 3), "soak": (40, 40)}  # without drains, with them
+# Of a quick run: early, with the first patch loaded, and on trial.
+EACH_KIND = (Instant("time", delay_s=1.0), Instant("row", 130), Instant("deed", 2))
+DRAINED = (Instant("deed", 21),)  # the leaves do 16, the first spine is drained by its fourth
 
 
-def share(index: int, kills: int) -> int:
-    """Kills of one behaviour: the first, which waits a minute after most of them, gets fewest."""
-    first = kills // 10
-    rest, more = divmod(kills - first, len(BEHAVIOURS) - 1)
-    return first if index == 0 else rest + (index <= more)
+@dataclass(frozen=True)
+class Attempt:
+    """Controllers to kill on switches of one personality; first: when the first of them die."""
+
+    personality: Personality
+    kills: int
+    first: tuple[Instant, ...] = ()
+    aborted_of: float = killing.ABORTED
+
+
+def attempts(effort: str, drain: bool) -> Iterator[Attempt]:
+    """The first personality, which waits a minute after most kills, gets fewest of them."""
+    if effort == "quick" and drain:
+        yield Attempt(Personality("survives", "present"), len(DRAINED), DRAINED, aborted_of=1.0)
+    elif effort == "quick":
+        yield Attempt(Personality("dies-with-session", "absent"), len(EACH_KIND), EACH_KIND)
+    else:
+        kills = KILLS[effort][drain]
+        few = kills // 10
+        rest, more = divmod(kills - few, len(PERSONALITIES) - 1)
+        yield Attempt(PERSONALITIES[0], few)
+        for index, personality in enumerate(PERSONALITIES[1:]):
+            yield Attempt(personality, rest + (index < more))
 
 
 @dataclass(frozen=True)
@@ -59,18 +74,12 @@ class Begun:
 
     fabric: Path
     plan: Path
-    judge: Any  # of judging_kills.py
-    kills: int
+    judge: Judge
     drain: bool
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["nothing drained", "spines drained"])
-def begun(
-    request: pytest.FixtureRequest,
-    killing: ModuleType,
-    judging_kills: ModuleType,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Begun:
+def begun(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Begun:
     """One plan for all labs: they begin alike."""
     drain, directory = request.param, tmp_path_factory.mktemp("kills")
     old, new = killing.small_fabric(directory / "fabric", drain=drain)
@@ -83,8 +92,8 @@ def begun(
         ["spine01", "spine02"] if drain else []
     )
     ways = ways_of(plan, old, new, directory)
-    judge = judging_kills.Judge(ways, waves, plan.trial_s, killing.MAX_UNAVAILABLE)
-    return Begun(old, out, judge, KILLS_DRAINED if drain else KILLS, drain)
+    judge = Judge(ways, waves, plan.trial_s, killing.MAX_UNAVAILABLE)
+    return Begun(old, out, judge, drain)
 
 
 def ways_of(plan: Plan, old: Path, new: Path, directory: Path) -> dict[str, list[str]]:
@@ -138,43 +147,40 @@ def silent(network: Network, name: str, text: str) -> bool:
 
 
 def test_killed_at_any_instant_it_is_resumed_until_all_is_as_planned(
-    killing: ModuleType,
-    judging_kills: ModuleType,
-    begun: Begun,
-    tmp_path: Path,
-    record_property: Record,
+    begun: Begun, pytestconfig: pytest.Config, tmp_path: Path, record_property: Record
 ) -> None:
     """P1, P2, P3, P5: what the switches were told and did keeps them all; so does an abort."""
-    judge = begun.judge
+    judge, effort = begun.judge, str(pytestconfig.getoption("--effort"))
 
-    def carry_out(index: int) -> tuple[list[str], int]:
-        trial, persist = BEHAVIOURS[index]
-        wanted, aborts = share(index, begun.kills), 0
+    def carry_out(attempt: Attempt) -> tuple[list[str], int]:
+        aborts, options = 0, attempt.personality.lab_options
         found: list[str] = []
-        for attempt in range(MOST_ROLLOUTS):
-            if len(found) >= wanted:
+        for number in range(MOST_ROLLOUTS):
+            if len(found) >= attempt.kills:
                 return found, aborts
-            state = tmp_path / f"{trial}{persist}{attempt}"
-            chance = random.Random(f"{SEED} {trial} {persist} {attempt}")
-            with killing.lab_process(begun.fabric, state, "--trial", trial, persist):
+            state = tmp_path / f"{''.join(options)}{number}"
+            chance = random.Random(f"{SEED} {options} {number}")
+            with killing.lab_process(begun.fabric, state, *options):
                 site = killing.Site(state, begun.plan)
-                first = killing.late(chance) if begun.drain else None
-                site.carry_out(chance, wanted - len(found), judge, first)
+                late = (killing.late(chance),) if begun.drain else ()
+                first, left = attempt.first or late, attempt.kills - len(found)
+                site.carry_out(chance, left, judge, first, attempt.aborted_of)
                 judge(site.deeds(), site.rows())
                 judge.end(site.deeds())
                 found, aborts = found + site.kills, aborts + site.aborts
-        assert len(found) >= wanted, f"only {len(found)} controllers of {wanted} could be killed"
+        assert len(found) >= attempt.kills, f"only {len(found)} of {attempt.kills} could be killed"
         return found, aborts
 
+    todo = list(attempts(effort, begun.drain))
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        done = list(pool.map(carry_out, range(len(BEHAVIOURS))))
+        done = list(pool.map(carry_out, todo))
     kills = [kill for found, _ in done for kill in found]
-    assert len(kills) == begun.kills
-    record_property("kills", len(kills))
-    record_property("survived", len(kills))
-    how = f", {sum(aborts for _, aborts in done)} runs aborted while drained" if begun.drain else ""
+    aborts = sum(aborts for _, aborts in done)
+    assert len(kills) == sum(attempt.kills for attempt in todo)
+    assert aborts or not begun.drain or effort == "thorough"  # which kills too few to be sure
+    how = f", {aborts} runs aborted while drained" if begun.drain else ""
     what = "with drains" if begun.drain else "without drains"
-    record_property("killed", f"over SSH, {what}: {judging_kills.counted(kills)}{how}")
+    record_property("killed", f"{what}: {len(kills)}, {counted(kills)}{how}")
 
 
 # --- the judge ------------------------------------------------------------------------------------
@@ -223,8 +229,8 @@ WRONG = {
 WAYS = {name: ["old", "new"] for name in NAMES}
 
 
-def test_the_judge_passes_what_is_right(judging_kills: ModuleType) -> None:
-    judge = judging_kills.Judge(WAYS, WAVES)
+def test_the_judge_passes_what_is_right() -> None:
+    judge = Judge(WAYS, WAVES)
     deeds = [*BEGIN, *(deed for name in NAMES for deed in carried(name))]
     judge(deeds, MEANT)
     judge.end(deeds)
@@ -233,14 +239,14 @@ def test_the_judge_passes_what_is_right(judging_kills: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_the_judge_sees_what_is_wrong(judging_kills: ModuleType, wrong: str) -> None:
+def test_the_judge_sees_what_is_wrong(wrong: str) -> None:
     with pytest.raises(AssertionError):
-        judging_kills.Judge(WAYS, WAVES)([*BEGIN, *WRONG[wrong]], MEANT)
+        Judge(WAYS, WAVES)([*BEGIN, *WRONG[wrong]], MEANT)
 
 
 @pytest.mark.parametrize("names", [["leaf1", "leaf2", "leaf3"], ["spine1", "leaf2"]])
-def test_the_judge_sees_too_many_at_once(judging_kills: ModuleType, names: list[str]) -> None:
-    judge = judging_kills.Judge(WAYS, [NAMES])
+def test_the_judge_sees_too_many_at_once(names: list[str]) -> None:
+    judge = Judge(WAYS, [NAMES])
     deeds = [*BEGIN, *(deed for name in names for deed in carried(name)[:2])]
     with pytest.raises(AssertionError):
         judge(deeds, MEANT)
@@ -263,7 +269,7 @@ def leg(before: str, after: str, second: int) -> list[Deed]:
     ]
 
 
-def drained_judge(judging_kills: ModuleType) -> tuple[Any, list[tuple[str, str, str, str]]]:
+def drained_judge() -> tuple[Any, list[tuple[str, str, str, str]]]:
     seconds = ((0, "load"), (2, "trial"), (4, "confirm"), (6, "save"))
     rows = [
         (f"2026-01-01T00:00:{10 * number + second:02}", SPINE, act, "intent")
@@ -271,14 +277,14 @@ def drained_judge(judging_kills: ModuleType) -> tuple[Any, list[tuple[str, str, 
         for second, act in seconds
     ]
     ways = {SPINE: WAY, "spine2": WAY, "leaf1": ["old", "new"]}
-    return judging_kills.Judge(ways, [["leaf1", SPINE, "spine2"]]), rows
+    return Judge(ways, [["leaf1", SPINE, "spine2"]]), rows
 
 
 BEGIN_DRAINED = [told(name, 0, line="") for name in (SPINE, "spine2", "leaf1")]
 
 
-def test_the_judge_passes_a_way_there_and_a_way_back(judging_kills: ModuleType) -> None:
-    judge, rows = drained_judge(judging_kills)
+def test_the_judge_passes_a_way_there_and_a_way_back() -> None:
+    judge, rows = drained_judge()
     there = [deed for n, step in enumerate(LEGS, 1) for deed in leg(*step, 10 * n)]
     judge([*BEGIN_DRAINED, *there], rows)
     assert not judge.drained([*BEGIN_DRAINED, *there])
@@ -317,8 +323,8 @@ WRONG_DRAINED = {
 
 
 @pytest.mark.parametrize("wrong", WRONG_DRAINED)
-def test_the_judge_sees_what_is_wrong_with_a_drain(judging_kills: ModuleType, wrong: str) -> None:
-    judge, rows = drained_judge(judging_kills)
+def test_the_judge_sees_what_is_wrong_with_a_drain(wrong: str) -> None:
+    judge, rows = drained_judge()
     rows += [("2026-01-01T00:00:20", name, "trial", "intent") for name in ("spine2", "leaf1")]
     judge(BEGIN_DRAINED, rows)
     with pytest.raises(AssertionError):

@@ -6,11 +6,15 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from crash_plans import STATES, Case
+from crash_site import lines_of
+from crashing import Trials, memory_directory, new_trials
+from personalities import Personality
 
 from rocefort.design.derive import Derived
 from rocefort.errors import DeviceFailed
@@ -18,10 +22,10 @@ from rocefort.models.hardware import Family
 from rocefort.rollout.deadline import within
 from rocefort.rollout.requests import request_abort, request_pause
 
-MODES = [
-    ("survives", "present"),
-    ("dies-with-session", "absent"),
-    ("session-only", "absent"),
+SOME = [
+    Personality("survives", "present"),
+    Personality("dies-with-session", "absent"),
+    Personality("session-only", "absent"),
 ]
 DAY = timedelta(days=1)
 RUN_ID = re.compile(r"[-/][0-9a-f]{8}\b")  # two rollouts are two runs
@@ -51,7 +55,7 @@ def test_what_hangs_has_failed_when_its_time_is_up() -> None:
 
 
 def test_a_gate_that_hangs_rolls_back(
-    crashing: ModuleType, family: Family, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    family: Family, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The time is what the switch says is left, less what a confirmation may take: settle, act."""
     asked: list[float | None] = []
@@ -61,8 +65,8 @@ def test_a_gate_that_hangs_rolls_back(
         raise DeviceFailed(f"{what} did not end within the {seconds:.0f} s that its trial leaves")
 
     monkeypatch.setattr("rocefort.rollout.engine.within", hangs)
-    trials = crashing.new_trials(
-        crashing.Case((1,), "survives", "absent", fails="wave 1"), family, tmp_path / "it"
+    trials = new_trials(
+        Case((1,), Personality("survives", "absent"), fails="wave 1"), family, tmp_path / "it"
     )
     applied, _ = trials.life()
     assert asked == [600 - (5 + 15)]
@@ -75,13 +79,13 @@ def test_a_gate_that_hangs_rolls_back(
 
 @pytest.mark.parametrize("off", [-DAY, DAY])
 def test_the_controller_s_clock_may_be_a_day_off_and_jump(
-    crashing: ModuleType, family: Family, tmp_path: Path, off: timedelta
+    family: Family, tmp_path: Path, off: timedelta
 ) -> None:
     """Deadlines come from what each switch says is left of its trial."""
     logs = []
     for name, shift in (("right", timedelta()), ("wrong", off)):
-        trials = crashing.new_trials(
-            crashing.Case((1, 1), "survives", "absent"), family, tmp_path / name
+        trials = new_trials(
+            Case((1, 1), Personality("survives", "absent")), family, tmp_path / name
         )
         looks = iter(range(10_000))
 
@@ -98,13 +102,13 @@ def test_the_controller_s_clock_may_be_a_day_off_and_jump(
 # --- P16 ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("mode", "persist"), MODES)
+@pytest.mark.parametrize("personality", SOME, ids=str)
 @pytest.mark.parametrize("drains", ["", "wave 1"])
 def test_who_loses_the_way_to_a_switch_does_not_confirm_and_it_goes_back_alone(
-    crashing: ModuleType, family: Family, tmp_path: Path, mode: str, persist: str, drains: str
+    family: Family, tmp_path: Path, personality: Personality, drains: str
 ) -> None:
-    case = crashing.Case((1,), mode, persist, drains=drains)
-    trials = crashing.new_trials(case, family, tmp_path / "it")
+    case = Case((1,), personality, drains=drains)
+    trials = new_trials(case, family, tmp_path / "it")
     site = trials.site
     switch = site.switches["leaf01"]
     leg = 1 if drains else 0  # cut on trial while it is drained
@@ -114,7 +118,7 @@ def test_who_loses_the_way_to_a_switch_does_not_confirm_and_it_goes_back_alone(
     assert site.log[-1][1].startswith("commit trial")
     site.now += 601
     switch.tick()
-    assert (crashing.lines_of(switch), switch.trial) == (crashing.STATES[leg], None)
+    assert (lines_of(switch), switch.trial) == (STATES[leg], None)
     site.cut = False
     applied, _ = trials.life()
     assert applied.failure == ""
@@ -125,29 +129,26 @@ def test_who_loses_the_way_to_a_switch_does_not_confirm_and_it_goes_back_alone(
 
 
 @pytest.mark.parametrize("drains", ["", "wave 2"])
-@pytest.mark.parametrize(("mode", "persist"), MODES)
+@pytest.mark.parametrize("personality", SOME, ids=str)
 @pytest.mark.parametrize("ask", [request_pause, request_abort])
 def test_it_may_be_stopped_at_every_row(
-    crashing: ModuleType,
     family: Family,
     tmp_path: Path,
     ask: Callable[..., None],
-    mode: str,
-    persist: str,
+    personality: Personality,
     drains: str,
 ) -> None:
     """What is in flight ends or goes back; no wave begins after it; then it can go on."""
-    case = crashing.Case((1, 1), mode, persist, drains=drains)
-    with crashing.memory_directory(tmp_path) as directory:
-        trials = crashing.new_trials(case, family, directory / "whole")
+    case = Case((1, 1), personality, drains=drains)
+    with memory_directory(tmp_path) as directory:
+        trials = new_trials(case, family, directory / "whole")
         rows = trials.life()[1].rows
         for at in range(1, rows, 7 if drains else 4):  # each pair of cases meets other rows
-            first = at + len(mode) % 4
-            trials = crashing.new_trials(case, family, directory / str(at))
-            applied, _ = trials.life(
-                at_row=(first, lambda t=trials: ask(t.site.journal, t.plan, "ann"))
-            )
-            judge_whole(crashing, trials)
+            first = at + len(personality.trial_mode) % 4
+            trials = new_trials(case, family, directory / str(at))
+            asks = partial(ask, trials.site.journal, trials.plan, "ann")
+            applied, _ = trials.life(at_row=(first, asks))
+            judge_whole(trials)
             assert applied.unknown == ()
             if applied.failure:
                 applied, _ = trials.life()
@@ -155,7 +156,7 @@ def test_it_may_be_stopped_at_every_row(
             trials.judge_end()
 
 
-def judge_whole(crashing: ModuleType, trials: Any) -> None:
+def judge_whole(trials: Trials) -> None:
     """Nothing is left in between: every wave is old or new, and none after an old one is new."""
     states = []
     for wave in trials.plan.waves:
@@ -163,5 +164,5 @@ def judge_whole(crashing: ModuleType, trials: Any) -> None:
         switch = trials.site.switches[device]
         assert switch.trial is None
         assert switch.saved == switch.running
-        states.append(crashing.STATES.index(crashing.lines_of(switch)))
+        states.append(STATES.index(lines_of(switch)))
     assert states in ([0, 0], [3, 0], [3, 3])

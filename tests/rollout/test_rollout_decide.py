@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from model_switches import plan_of
 
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Act, Event, Phase, Rules, Runs, Seen, Trouble, Whose
@@ -25,8 +26,6 @@ from rocefort.rollout.decide import (
     next_action,
 )
 from rocefort.rollout.history import History, history_of
-
-from .model_switches import plan_of
 
 MARGIN_S = 30 + 15  # until sessions are back, and to confirm and read back
 AT_REST = Seen(runs=Runs.OLD)
@@ -87,7 +86,7 @@ def situations(draw: st.DrawFn) -> tuple[Plan, History, dict[str, Seen]]:
     return plan, history_of(draw(events(plan))), found
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=settings().max_examples * 5)
 @given(situations())
 def test_every_situation_has_an_answer_that_the_switches_bear_out(
     situation: tuple[Plan, History, dict[str, Seen]],
@@ -131,7 +130,7 @@ def sound_acts(plan: Plan, history: History, found: Mapping[str, Seen], action: 
         assert not history.failure
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=settings().max_examples * 5)
 @given(situations())
 def test_who_failed_only_goes_back(situation: tuple[Plan, History, dict[str, Seen]]) -> None:
     plan, history, found = situation
@@ -142,7 +141,6 @@ def test_who_failed_only_goes_back(situation: tuple[Plan, History, dict[str, See
         )
 
 
-@settings(max_examples=100, deadline=None)
 @given(plans, st.data())
 def test_what_is_finished_stays_so_and_asks_for_no_act(plan: Plan, data: st.DataObject) -> None:
     """P21: also of a plan that is applied anew, and whatever was once done."""
@@ -154,7 +152,6 @@ def test_what_is_finished_stays_so_and_asks_for_no_act(plan: Plan, data: st.Data
         assert next_action(plan, history, found) == Finished()
 
 
-@settings(max_examples=150, deadline=None)
 @given(situations())
 def test_it_comes_to_an_end_whatever_the_switches_answer(
     situation: tuple[Plan, History, dict[str, Seen]],

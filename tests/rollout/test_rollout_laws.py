@@ -9,17 +9,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
-
-from rocefort.errors import RocefortError, ServiceFailed
-from rocefort.models.change import Gate, Plan
-from rocefort.models.rollout import Applied, Event, Phase, Request
-from rocefort.rollout.engine import Rollout
-from rocefort.rollout.journal import JournalFailed, Listener
-from rocefort.rollout.ports import RunGate
-
-from .model_switches import (
+from model_switches import (
     GATE,
     NEW,
     OLD,
@@ -30,6 +22,13 @@ from .model_switches import (
     plan_of,
     switches_of,
 )
+
+from rocefort.errors import RocefortError, ServiceFailed
+from rocefort.models.change import Gate, Plan
+from rocefort.models.rollout import Applied, Event, Phase, Request
+from rocefort.rollout.engine import Rollout
+from rocefort.rollout.journal import JournalFailed, Listener
+from rocefort.rollout.ports import RunGate
 
 ACTS = ("precheck", "save", "load", "trial", "check", "confirm", "abort")
 CRASHES = ("before", "after", "silent")
@@ -60,7 +59,6 @@ faults = st.dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(
     sizes=waves,
     faults=faults,
@@ -114,7 +112,6 @@ def test_laws_of_a_rollout(
     assert bool(applied.failure) or len(applied.confirmed) == sum(sizes)
 
 
-@settings(deadline=None)
 @given(sizes=waves, dies=st.integers(1, 80), faults=faults)
 def test_a_controller_that_dies_anywhere_leaves_old_new_or_a_timer_and_the_next_one_finishes(
     sizes: list[int], dies: int, faults: dict[tuple[str, str], str]

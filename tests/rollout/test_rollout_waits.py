@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from model_switches import Book, NoTexts, Says, plan_of, switches_of
+
 from rocefort.models.approval import Approval
 from rocefort.models.rollout import Applied, Event, Phase, Request, Rules
 from rocefort.reports.rollout_lines import WaveLines
 from rocefort.rollout.approvals import packed
 from rocefort.rollout.engine import Rollout
-
-from .model_switches import Book, NoTexts, Says, plan_of, switches_of
 
 PLAN = plan_of([1]).seal()
 WAVE = PLAN.waves[0].name

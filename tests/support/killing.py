@@ -16,11 +16,12 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+
+from judging_kills import Judge
 
 from rocefort.lab.deeds import Deed, read_deeds
 
@@ -94,22 +95,6 @@ def wait_for(ready: Callable[[], bool], process: subprocess.Popen[bytes]) -> Non
         assert process.poll() is None, "the lab ended"
         assert time.monotonic() < until, "the lab is not ready"
         time.sleep(0.05)
-
-
-class Judge(Protocol):
-    """Whether what the switches were told and did keeps the promises: judging_kills.py."""
-
-    def __call__(self, deeds: list[Deed], rows: list[tuple[str, str, str, str]]) -> None:
-        """Raise AssertionError where a promise is broken."""
-
-    def rest(self, deeds: list[Deed]) -> None:
-        """Raise AssertionError where a rollout that has ended leaves something half done."""
-
-    def drained(self, deeds: list[Deed]) -> bool:
-        """Whether a spine is drained now."""
-
-    def under_way(self, deeds: list[Deed]) -> str:
-        """What the switches were in when the controller died."""
 
 
 @dataclass(frozen=True)
@@ -235,12 +220,21 @@ class Site:
         return (self.state / "told").read_text(encoding="utf-8")
 
     def carry_out(
-        self, chance: random.Random, most_kills: int, judge: Judge, first: Instant | None = None
+        self,
+        chance: random.Random,
+        most_kills: int,
+        judge: Judge,
+        first: Sequence[Instant] = (),
+        aborted_of: float = ABORTED,
     ) -> None:
-        """Let controllers die until there were enough kills or one ends well; first: its end."""
-        aborted = False
+        """Let controllers die until there were enough kills or one ends well.
+
+        first: when the first of them die. aborted_of: how many of those that die while a spine is
+        drained are told to abort.
+        """
+        aborted, planned = False, iter(first)
         for _ in range(MOST_LIVES):
-            instant, first = first or drawn(chance), None
+            instant = next(planned, None) or drawn(chance)
             code = self.life(instant if len(self.kills) < most_kills else None)
             if code == 0:
                 assert not aborted, self.told()
@@ -254,7 +248,7 @@ class Site:
             deeds = self.deeds()
             self.kills.append(judge.under_way(deeds))
             judge(deeds, self.rows())
-            if judge.drained(deeds) and not aborted and chance.random() < ABORTED:
+            if judge.drained(deeds) and not aborted and chance.random() < aborted_of:
                 rocefort("abort", self.plan, "--journal", self.journal)
                 aborted = True
                 self.aborts += 1

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
+
+from crash_plans import OLD, SETTLE_S, Case, text_of
 
 from napalm_cloudengine import CloudEngineDriver, parse
 from napalm_cloudengine.answers import Answer, answer_to
@@ -30,8 +31,6 @@ from rocefort.rollout.device import DeviceSteps
 from rocefort.rollout.label import Label
 from rocefort.rollout.ports import Before, Outcome
 
-from .crashing_plans import OLD, SETTLE_S, Case, text_of
-
 READS = ("display ", "system-view", "return", "screen-length")
 ACT_OF = {
     "commit trial": "trial",
@@ -47,19 +46,39 @@ class Killed(BaseException):
     """The controller is dead: nothing that it does gets through any more."""
 
 
+class Point(NamedTuple):
+    """What has just become lasting: a row of the journal, its head, or a line on a switch."""
+
+    act: str = ""
+    what: str = ""  # "row intent", "head done", "line"
+    device: str = ""
+    back: bool = False  # on the way back of a drained switch
+
+
+def nothing() -> None:
+    """Nobody looks."""
+
+
 @dataclass
 class Fate:
-    """When a controller dies: at its nth point, and at every later one, for it is dead."""
+    """When a controller dies: at its nth point, and at every later one, for it is dead.
+
+    at_point: who looks at every point that it lives to see.
+    """
 
     dies_at: int | None = None
     disk_full_at: int | None = None  # from its nth journal row on
     points: int = 0
+    points_at_full: int = 0  # when the disk was full first
     rows: int = 0
     at_row: tuple[int, Callable[[], None]] | None = None
+    at_point: Callable[[], None] = nothing
+    last: Point = Point()  # noqa: RUF009 - it is immutable
 
-    def point(self) -> None:
+    def point(self, point: Point) -> None:
         """Something has just become lasting, and nothing else has before the next point."""
-        self.points += 1
+        self.points, self.last = self.points + 1, point
+        self.at_point()
         self.alive()
 
     def alive(self) -> None:
@@ -81,6 +100,22 @@ class Site:
     most_unconfirmed: int = 0
     cut: bool = False  # nobody reaches them any more
     cut_at_trial: int = 0
+    _reader: sqlite3.Connection | None = None  # of the journal, for a life
+
+    def copy(self, journal: Path) -> Site:
+        """The same site on its own: what happens on either is not seen on the other."""
+        lists = ("log", "lines", "foreign", "not_meant")
+        own = {name: getattr(self, name).copy() for name in lists}
+        twin = replace(self, switches={}, journal=journal, _reader=None, **own)
+        for name, switch in self.switches.items():
+            twin.switches[name] = copied(switch, lambda: twin.now)
+        return twin
+
+    def life_ends(self) -> None:
+        """Nobody reads the journal any more."""
+        if self._reader:
+            self._reader.close()
+            self._reader = None
 
     def sleep(self, seconds: float) -> None:
         self.now += seconds
@@ -102,10 +137,10 @@ class Site:
 
     def meant(self, device: str, line: str) -> bool:
         """Whether the last durable word on a device is the intent of an act that this line fits."""
-        with closing(sqlite3.connect(self.journal)) as connection:
-            rows = connection.execute(
-                "select act, phase from event where device = ? order by id desc limit 1", (device,)
-            ).fetchall()
+        self._reader = self._reader or sqlite3.connect(self.journal)
+        rows = self._reader.execute(
+            "select act, phase from event where device = ? order by id desc limit 1", (device,)
+        ).fetchall()
         words = next((act for line_of, act in ACT_OF.items() if line.startswith(line_of)), "load")
         also = {"abort": ("abort", "load", "trial"), "save": ("save",)}.get(words, (words,))
         return [phase for act, phase in rows if act in also] == ["intent"]
@@ -177,7 +212,8 @@ class Wire:
             self.site.lines.append((self.device, command))
         else:
             self.site.acted(self.device, command)
-            self.fate.point()
+            # the rows before it were the intents of its act
+            self.fate.point(self.fate.last._replace(what="line", device=self.device))
         if reply.closes or reply.hangs:
             self.disconnect()
             raise SessionBrokenError("session lost")
@@ -211,6 +247,11 @@ class WiredSwitches:
         for driver in self.drivers.values():
             if driver._ssh:
                 driver._ssh.disconnect()
+
+    def open_sessions(self) -> tuple[tuple[str, int], ...]:
+        """Switch and number of each session that would end now if it died."""
+        wires = [cast("Wire", driver._ssh) for driver in self.drivers.values()]
+        return tuple((wire.device, wire.session.number) for wire in wires if wire.open)
 
     def _driver(self, device: str) -> CloudEngineDriver:
         driver = self.drivers.get(device)
@@ -280,10 +321,18 @@ def site_of(case: Case, plan: Plan, family: SyntaxFamily, directory: Path) -> Si
             family=family,
             clock=lambda: site.now,
             now=lambda: MOMENT,
-            trial_mode=case.trial_mode,
-            persist=case.persist,
+            **asdict(case.personality),
         )
     return site
+
+
+def copied(switch: EmulatedSwitch, clock: Callable[[], float]) -> EmulatedSwitch:
+    """A switch in the same state on a clock of its own; what it holds is frozen but for these."""
+    twin = object.__new__(EmulatedSwitch)  # its start is behind it
+    for name, value in vars(switch).items():
+        setattr(twin, name, value.copy() if isinstance(value, dict) else value)
+    twin.clock = clock
+    return twin
 
 
 def lines_of(switch: EmulatedSwitch) -> tuple[str, ...]:

@@ -1,18 +1,23 @@
 """Controllers that die where they are told to, and the judgement of what they leave behind.
 
 What is right is told by the switches' states and by a log of the lines that reached them, which the
-tool neither writes nor reads (crashing_site.py).
+tool neither writes nor reads (crash_site.py).
 """
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from crash_plans import STATES, Case, plan_of
+from crash_site import Fate, Killed, Point, Site, WiredSwitches, lines_of, site_of, words_of
+from crash_snapshots import Camera, Snapshot, switch_state
 
 from rocefort.lab.session import Session
 from rocefort.models.change import Gate, Plan
@@ -20,15 +25,10 @@ from rocefort.models.hardware import Family
 from rocefort.models.rollout import Applied, Request
 from rocefort.rollout.approvals import utc_now
 from rocefort.rollout.engine import Rollout
-from rocefort.rollout.history import history_of
+from rocefort.rollout.history import history_of, leg_of
 from rocefort.rollout.journal import JournalFailed, SqliteJournal, open_journal
 from rocefort.rollout.label import Label, label_of
 from rocefort.rollout.texts import kept_beside
-
-from .crashing_plans import STATES, Case, plan_of
-from .crashing_site import Fate, Killed, Site, WiredSwitches, lines_of, site_of, words_of
-
-__all__ = ["STATES", "Case", "Trials", "lines_of", "memory_directory", "new_trials"]
 
 
 class Mortal:
@@ -44,15 +44,19 @@ class Mortal:
         self.fate.alive()
         self.fate.rows += 1
         if self.fate.disk_full_at is not None and self.fate.rows >= self.fate.disk_full_at:
+            self.fate.points_at_full = self.fate.points_at_full or self.fate.points
             raise JournalFailed("the journal cannot be written: disk full")
+        self.event = event
         self.journal.append(event, request)
         if self.fate.at_row and self.fate.rows == self.fate.at_row[0]:
             self.fate.at_row[1]()
 
     def _moved(self, number: int, link: str) -> None:
-        self.fate.point()  # the row is written, its head is not
+        act, device, phase = str(self.event.act), self.event.device, self.event.phase.value
+        back = bool(device) and leg_of(self.event).back
+        self.fate.point(Point(act, f"row {phase}", device, back))  # its head is not written
         self.move(number, link)
-        self.fate.point()
+        self.fate.point(Point(act, f"head {phase}", device, back))
 
 
 @dataclass(frozen=True)
@@ -72,28 +76,53 @@ class Trials:
 
     def life(
         self,
-        dies_at: int | None = None,
         disk_full_at: int | None = None,
         *,
         at_row: tuple[int, Callable[[], None]] | None = None,
         cut_at_trial: int = 0,
         clock: Callable[[], datetime] = utc_now,
-    ) -> tuple[Applied | None, Fate]:
-        """One life of a controller: how it ended, None where it died, and what befell it.
+    ) -> tuple[Applied, Fate]:
+        """One life of a controller up to its end: how it ended, and what befell it.
 
         at_row: what somebody else does after its nth journal row. cut_at_trial: nobody reaches the
         switches any more after its nth trial began. clock: of the controller.
         """
-        fate, applied = Fate(dies_at, disk_full_at, at_row=at_row), None
+        fate = Fate(disk_full_at=disk_full_at, at_row=at_row)
         self.site.cut_at_trial = cut_at_trial
+        applied = self._life(fate, clock)
+        assert applied
+        return applied, fate
+
+    def killed(self, dies_at: int) -> Applied | None:
+        """One life of a controller that dies at its nth point: how it ended where it did before."""
+        return self._life(Fate(dies_at))
+
+    def filmed(self) -> tuple[Applied, list[Snapshot]]:
+        """One life up to its end, and a snapshot of each of its points."""
+        snapshots: list[Snapshot] = []
+        applied = self._life(Fate(), snapshots=snapshots)
+        assert applied
+        return applied, snapshots
+
+    def _life(
+        self,
+        fate: Fate,
+        clock: Callable[[], datetime] = utc_now,
+        snapshots: list[Snapshot] | None = None,
+    ) -> Applied | None:
         self.site.note("", "life")
-        switches = None
+        life = self.site.log.count(("", "life"))
+        applied = switches = None
         with suppress(Killed), open_journal(self.site.journal, self.plan.digest) as journal:
             fresh = not history_of(journal.events()).running
             label = label_of(self.plan.digest, journal.events(), resume=not fresh)
+            if fresh:  # no two runs of a site have one id, and two equal sites have the same
+                label = replace(label, run=f"{life:08x}".ljust(32, "0"))
             switches = WiredSwitches(
                 self.site, label, self.family, fate, backwards=self.case.backwards
             )
+            if snapshots is not None:
+                fate.at_point = Camera(self.site, switches, fate, snapshots).take
             applied = Rollout(
                 plan=self.plan,
                 switches=switches,
@@ -105,9 +134,21 @@ class Trials:
                 sleep=self.site.sleep,
                 now=clock,
             ).run()
+        self.site.life_ends()
         if switches:
             switches.die()
-        return applied, fate
+        return applied
+
+    def after(self, snapshot: Snapshot) -> Trials:
+        """The same where the controller has died at a point; its files are still to be written."""
+        whole = self.site.journal.parent
+        return replace(self, site=snapshot.dead(whole.with_name(f"{whole.name}.{snapshot.number}")))
+
+    def state(self) -> str:
+        """Digest of all that the next life depends on, but for the journal's files."""
+        switches = {name: switch_state(switch) for name, switch in self.site.switches.items()}
+        told = (self.case, switches, self.site.cut, sorted(self.site.foreign))
+        return hashlib.sha256(repr(told).encode()).hexdigest()
 
     def _gate(self, _gate: Gate) -> Says:
         self.site.now += 20
@@ -161,7 +202,9 @@ class Trials:
     def intrude_with(self, device: str, run: str) -> None:
         """Another controller begins a trial by this very plan, in a run of its own."""
         label = Label(self.plan.digest, run)
-        persist = f" persist {label.persist_id}" if self.case.persist == "present" else ""
+        persist = (
+            f" persist {label.persist_id}" if self.case.personality.persist == "present" else ""
+        )
         lines = [line for line in self.plan.change(device).patch if line.startswith(" ")]
         self._begin(device, *lines, f"commit trial 600{persist} description {label.description()}")
 

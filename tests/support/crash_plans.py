@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+
+from personalities import Personality
 
 from rocefort.dialects.vrp.compare import compare
 from rocefort.dialects.vrp.parse import parse as parse_text
@@ -27,21 +28,25 @@ GATE = Gate(
     latency_tolerance=0.2,
     speed_judged=True,
 )
-TrialMode = Literal["survives", "dies-with-session", "session-only"]
-Persist = Literal["present", "absent"]
 
 
 @dataclass(frozen=True)
 class Case:
-    """How big the waves are, and what the switches can do."""
+    """How big the waves are, what the switches can do, and how the gate answers."""
 
     sizes: tuple[int, ...]
-    trial_mode: TrialMode
-    persist: Persist
+    personality: Personality
     backwards: bool = False
     fails: str = ""  # the wave whose gate fails
     drains: str = ""  # the wave whose only switch is drained first
     fails_on: int = 0  # on which leg of a drained switch its gate fails
+
+    def __str__(self) -> str:
+        backwards = ", backwards" if self.backwards else ""
+        drained = ", drained" if self.drains else ""
+        leg = f" on leg {self.fails_on + 1}" if self.drains else ""
+        gate = f", gate fails{leg}" if self.fails else ""
+        return f"{max(self.sizes)} at once, {self.personality}{backwards}{drained}{gate}"
 
     @property
     def limit(self) -> int:

@@ -1,0 +1,97 @@
+"""Which deaths of controllers a next controller takes up, and the verdict on what it makes of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from crash_snapshots import Snapshot
+from crashing import Trials
+from personalities import PERSONALITIES
+
+AWAY_S = (5, 400, 700)  # taken up, too late to be taken up, over
+
+
+@dataclass(frozen=True)
+class Death:
+    """A controller that is dead for some time, and what it has left."""
+
+    trials: Trials
+    snapshot: Snapshot
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """What its last point was, and where in its wave the switch is, if that was of a switch."""
+        point, waves = self.snapshot.point, self.trials.plan.waves
+        later = any(point.device in wave.devices[1:] for wave in waves)
+        return point._replace(device="later" if later else "first" if point.device else "")
+
+    @cached_property  # before a next controller changes it
+    def state(self) -> tuple[str, str]:
+        """All that the next controller's life depends on, journal and head byte for byte."""
+        return self.trials.state(), self.snapshot.files.digest
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many points there were, at how many of them a next controller began, and at how many not.
+
+    equal: because one began with the same state. The rest is left to a thorough run.
+    """
+
+    points: int
+    judged: int
+    equal: int = 0
+
+    def record(self, record_property: Callable[[str, object], None]) -> None:
+        """For the summary of the tests."""
+        record_property("crash_points", (self.points, self.judged, self.equal))
+
+
+def deaths_of(trials: Trials, snapshots: Iterable[Snapshot]) -> list[Death]:
+    """A death at each point of a life; at once and after a while all switches are sound."""
+    deaths = [Death(trials.after(snapshot), snapshot) for snapshot in snapshots]
+    for death in deaths:
+        death.trials.judge_dead()
+        death.trials.site.now += AWAY_S[death.snapshot.number % len(AWAY_S)]
+        death.trials.judge_dead()
+    return deaths
+
+
+def judge_deaths(deaths: Sequence[Death], turn: int | None, step: int = 1) -> Tally:
+    """Let a next controller begin after deaths, each time with what that one has left.
+
+    turn: None: after all. The number of a personality: after one of each kind of point, another
+    one under each personality, and after no two that have left the same. step: of so many kinds
+    one, another one under the next personality.
+    """
+    if turn is None:
+        for death in deaths:
+            judge_next(death)
+        return Tally(len(deaths), len(deaths))
+    judged: set[tuple[str, str]] = set()
+    for death in one_of_each_kind(deaths, turn)[turn % step :: step]:
+        if death.state not in judged:
+            judged.add(death.state)
+            judge_next(death)
+    equal = sum(death.state in judged for death in deaths) - len(judged)
+    return Tally(len(deaths), len(judged), equal)
+
+
+def one_of_each_kind(deaths: Iterable[Death], turn: int) -> list[Death]:
+    """Of the deaths of one kind the first one for the first personality, later ones for others."""
+    kinds: dict[object, list[Death]] = defaultdict(list)
+    for death in deaths:
+        kinds[death.kind].append(death)
+    return [same[turn * len(same) // len(PERSONALITIES)] for same in kinds.values()]
+
+
+def judge_next(death: Death) -> None:
+    """The next controller brings the rollout to the end that its gates allow."""
+    trials = death.trials
+    death.snapshot.files.write(trials.site.journal.parent)
+    applied, _ = trials.life()
+    assert bool(applied.failure) == bool(trials.case.fails), (death.snapshot.number, applied)
+    trials.judge_end()
