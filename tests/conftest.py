@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import pytest
 import typer
@@ -20,24 +20,6 @@ from rocefort.paths import INVENTORY
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`make golden` writes the golden files anew."""
     parser.addoption("--golden-update", action="store_true", help="write golden files anew")
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print at how many points a controller died, and how many were killed over SSH."""
-    properties = [dict(r.user_properties) for r in terminalreporter.getreports("passed")]
-    tallies = [
-        cast("list[int]", each["crash_points"]) for each in properties if "crash_points" in each
-    ]
-    if tallies:
-        points, judged, equal = map(sum, zip(*tallies, strict=True))
-        rest = points - judged - equal
-        terminalreporter.write_line(
-            f"crash points: {points:,} met, {judged:,} judged, {equal:,} equal to one judged before"
-            + (f", {rest:,} left to --effort thorough" if rest else "")
-        )
-    for each in properties:
-        if "killed" in each:
-            terminalreporter.write_line(f"controllers killed over SSH, {each['killed']}")
 
 
 @pytest.fixture(scope="session", autouse=True)

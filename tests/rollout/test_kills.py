@@ -146,6 +146,7 @@ def silent(network: Network, name: str, text: str) -> bool:
     return not any(own.intersection(route.next_hops) for route in routes)
 
 
+@pytest.mark.soak
 def test_killed_at_any_instant_it_is_resumed_until_all_is_as_planned(
     begun: Begun, pytestconfig: pytest.Config, tmp_path: Path, record_property: Record
 ) -> None:
@@ -180,7 +181,8 @@ def test_killed_at_any_instant_it_is_resumed_until_all_is_as_planned(
     assert aborts or not begun.drain or effort == "thorough"  # which kills too few to be sure
     how = f", {aborts} runs aborted while drained" if begun.drain else ""
     what = "with drains" if begun.drain else "without drains"
-    record_property("killed", f"{what}: {len(kills)}, {counted(kills)}{how}")
+    found = f"controllers killed over SSH, {what}: {len(kills)}, {counted(kills)}{how}"
+    record_property("figure", found)
 
 
 # --- the judge ------------------------------------------------------------------------------------

@@ -47,7 +47,13 @@ class Tally:
 
     def record(self, record_property: Callable[[str, object], None]) -> None:
         """For the summary of the tests."""
-        record_property("crash_points", (self.points, self.judged, self.equal))
+        for name, number in (
+            ("met", self.points),
+            ("judged", self.judged),
+            ("equal to one judged before", self.equal),
+            ("left to --effort thorough", self.points - self.judged - self.equal),
+        ):
+            record_property("count", (f"crash points {name}", number))
 
 
 def deaths_of(trials: Trials, snapshots: Iterable[Snapshot]) -> list[Death]:
