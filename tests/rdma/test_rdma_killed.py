@@ -108,7 +108,7 @@ def test_nothing_is_left_on_any_server(
     record_property: Callable[[str, object], None],
 ) -> None:
     lab = open_lab(
-        **{name: {"pace": 1.0} for name in ("k8sgn08", "k8sgn09", "k8sgn12", "daisygn01")}
+        **{name: {"pace": 0.25} for name in ("k8sgn08", "k8sgn09", "k8sgn12", "daisygn01")}
     )
     running = Controller(forks, lab)
     try:

@@ -14,9 +14,13 @@ from xdist.scheduler import WorkStealingScheduling
 WAITING = (  # beginnings of node ids
     "tests/twin/",
     "tests/rollout/test_kills.py",
-    "tests/napalm_cloudengine/test_ce_public_clients.py",  # of clients that wait before they read
+    "tests/napalm_cloudengine/test_ce_faults.py",
+    "tests/napalm_cloudengine/test_ce_public_clients.py",
     "tests/napalm_cloudengine/test_ce_stock_netmiko.py",
+    "tests/napalm_cloudengine/test_ce_trials.py",
     "tests/rdma/test_rdma_killed.py",
+    "tests/rdma/test_rdma_sshd.py",
+    "tests/fleet/test_fleet_sessions.py",
 )
 
 
