@@ -1,24 +1,28 @@
-"""What tests of the twin share: HEPS as read back from its text, and a registry of their own."""
+"""Labs that tests of the twin share, and a registry for labs of their own."""
 
 from __future__ import annotations
 
-import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from twin_labs import GUESTS, HARDWARE, HEPS, GuestLab, Run, cables_of, commands_see, labs_at, whole
 
+from rocefort import tasks
 from rocefort.design.derive import derive
+from rocefort.design.new import Size, new_fabric, write_new
 from rocefort.errors import ServiceFailed
 from rocefort.lab.guest.building import build
 from rocefort.lab.guest.cache import Image
 from rocefort.lab.guest.machine import require_qemu
 from rocefort.lab.twin.host import require_host
-from rocefort.lab.twin.reap import reap
+from rocefort.lab.twin.reap import processes_of
 from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.twin import Choice, Twin
 from rocefort.models.network import Network
-from rocefort.paths import INVENTORY
 from rocefort.steps.fabric.judging import subject_of_derived
+from rocefort.steps.lab.twin import bring_up
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -35,25 +39,95 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def heps_network() -> Network:
     """The HEPS fabric, of the text that its switches would run."""
-    return subject_of_derived(derive(INVENTORY / "heps" / "fabric.yaml")).network
+    return subject_of_derived(derive(HEPS)).network
+
+
+@pytest.fixture(scope="session")
+def small_fabric(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two spines, two leaves, a server on each."""
+    folder = tmp_path_factory.mktemp("small")
+    write_new("small", new_fabric("small", Size(2, 2, 1), *HARDWARE), folder)
+    return folder / "small" / "fabric.yaml"
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Run a command in this process: exit code, output, errors."""
+
+    def ran(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["rocefort", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            tasks.app()
+        out, err = capfd.readouterr()
+        assert "Traceback" not in out + err
+        return int(ended.value.code or 0), out, err
+
+    return ran
 
 
 @pytest.fixture(scope="module")
 def registry() -> Iterator[Registry]:
-    """Labs of this test module, all removed at its end; in /run, where FRR's user can go."""
-    found = Registry(Path(f"/run/rocefort-test-{os.getpid()}"))
-    yield found
-    for name in found.names():
-        with found.lock(name):
-            reap(found, found.find(name))
-    assert not found.root.exists()
+    """For the labs of one module."""
+    with labs_at("test") as found:
+        yield found
 
 
 @pytest.fixture(scope="session")
-def guest_image() -> Image:
-    """What guests are booted from, built where it is not there; without QEMU or a mirror: skip."""
+def heps_lab() -> Iterator[Twin]:
+    """HEPS with its command lines, for all tests that leave it as they found it."""
+    with labs_at("heps") as labs:
+        with commands_see(labs):
+            found = bring_up(HEPS, "heps", Choice(bfd=False), lambda _: None)
+        yield found
+
+
+@pytest.fixture(scope="module")
+def heps_twin(heps_lab: Twin) -> Iterator[Twin]:
+    """The shared lab of HEPS, as commands find it; it is whole before and after a module."""
+    with commands_see(heps_lab.registry):
+        before = Twin.find("heps", heps_lab.registry)
+        assert whole(before)
+        tables = before.fibs()
+        yield before
+        now = Twin.find("heps", heps_lab.registry)
+        assert whole(now)
+        assert now.fibs() == tables
+        assert cables_of(now) == cables_of(before)
+
+
+@pytest.fixture(scope="session")
+def qemu() -> None:
+    """Skip, and say what installs QEMU, where it is missing."""
     try:
         require_qemu()
+    except ServiceFailed as error:
+        pytest.skip(str(error).splitlines()[0])
+
+
+@pytest.fixture(scope="session")
+def guest_image(qemu: None) -> Image:
+    """The image of guests, built where it is not there; without a mirror: skip."""
+    try:
         return build(lambda _: None)
     except ServiceFailed as error:
         pytest.skip(str(error).splitlines()[0])
+
+
+@pytest.fixture(scope="session")
+def booted(guest_image: Image) -> Iterator[GuestLab]:
+    """One boot for all tests of guests."""
+    with labs_at("guests") as labs:
+        messages: list[str] = []
+        with commands_see(labs):
+            choice = Choice(bfd=False, accel="tcg")
+            twin = bring_up(HEPS, "guests", choice, messages.append, ",".join(GUESTS))
+        yield GuestLab(twin, tuple(messages))
+        twin.down()
+        assert list(processes_of(twin.record.id)) == []
+
+
+@pytest.fixture(scope="module")
+def guest_lab(booted: GuestLab) -> Iterator[GuestLab]:
+    """The lab with guests, as commands find it."""
+    with commands_see(booted.twin.registry):
+        yield booted

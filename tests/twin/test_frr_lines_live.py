@@ -1,8 +1,12 @@
-"""A delta entered into running daemons: FRR then says what a fresh start of the new text says."""
+"""A delta entered into running daemons: FRR then says what a fresh start of the new text says.
+
+Every step has a switch of its own: two labs of all of them, in place of two for each step.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
 import pytest
@@ -134,50 +138,79 @@ STEPS: dict[str, Callable[[Device], Device]] = {
 }
 
 
-def _network(device: Device) -> Network:
-    return Network(name="lines", origin="fabric", nodes=(Node(device=device),))
+QUICK = ("timers", "BFD", "peer goes", "peer leaves its group", "other AS", "list", "filter")
+CASES = [
+    name if name in QUICK else pytest.param(name, marks=pytest.mark.thorough) for name in STEPS
+]
+SWITCHES = {name: f"leaf{number:02}" for number, name in enumerate(STEPS, 1)}
+Report = dict[str, list[str]]  # by daemon, and the filter
 
 
-def _said(twin: Twin) -> dict[str, list[str]]:
-    """What each daemon and the filter say of themselves."""
+def _network(devices: Sequence[Device]) -> Network:
+    nodes = tuple(Node(device=device) for device in devices)
+    return Network(name="lines", origin="fabric", nodes=nodes)
+
+
+def _reports(twin: Twin) -> dict[str, Report]:
+    """What daemons and filters report of themselves, by switch."""
+    return {name: _report(twin, name) for name in twin.topology.by_switch}
+
+
+def _report(twin: Twin, switch: str) -> Report:
     found = {}
-    for name in twin.topology.by_switch["leaf01"].texts:
-        with twin.daemons("leaf01").vty(name) as vty:
+    for name in twin.topology.by_switch[switch].texts:
+        with twin.daemons(switch).vty(name) as vty:
             lines = vty.ask("show running-config").splitlines()
         found[name] = sorted(line for line in lines if line.strip(" !") and "log file" not in line)
-    code, text = twin.run("leaf01", ["nft", "list", "ruleset"])
+    code, text = twin.run(switch, ["nft", "list", "ruleset"])
     assert code == 0, text
     found["nft"] = text.splitlines()
     return found
 
 
+@dataclass(frozen=True)
+class Reports:
+    """Of the running daemons before, after and back again; fresh: of daemons started with what is after."""
+
+    before: dict[str, Report]
+    after: dict[str, Report]
+    back: dict[str, Report]
+    fresh: dict[str, Report]
+
+
+def _before(name: str) -> Device:
+    return BASE.model_copy(update={"name": SWITCHES[name]})
+
+
+def _after(name: str) -> Device:
+    return STEPS[name](_before(name))
+
+
 @pytest.fixture(scope="module")
-def fresh(registry: Registry) -> Callable[[Device], dict[str, list[str]]]:
-    def started(device: Device) -> dict[str, list[str]]:
-        twin = Twin.up(_network(device), "fresh", CHOICE, registry)
-        said = _said(twin)
-        twin.down()
-        return said
+def reports(request: pytest.FixtureRequest, registry: Registry) -> Reports:
+    """Of the steps that are tried."""
+    items = [item for item in request.session.items if isinstance(item, pytest.Function)]
+    mine = [item for item in items if item.module is request.module]
+    steps = [str(item.callspec.params["name"]) for item in mine]
+    old, new = (_network([device(name) for name in steps]) for device in (_before, _after))
+    twin = Twin.up(new, "fresh", CHOICE, registry)
+    fresh = _reports(twin)
+    twin.down()
+    twin = Twin.up(old, "lines", CHOICE, registry)
+    before = _reports(twin)
+    twin.apply(new, {})
+    after = _reports(twin)
+    twin.apply(old, {})
+    back = _reports(twin)
+    twin.down()
+    return Reports(before, after, back, fresh)
 
-    return started
 
-
-@pytest.fixture(scope="module")
-def twin(registry: Registry) -> Iterator[Twin]:
-    found = Twin.up(_network(BASE), "lines", CHOICE, registry)
-    yield found
-    found.down()
-
-
-@pytest.mark.parametrize("name", STEPS)
-def test_a_delta_ends_where_a_fresh_start_does(
-    name: str, twin: Twin, fresh: Callable[[Device], dict[str, list[str]]]
-) -> None:
-    after = STEPS[name](BASE)
-    wanted, before = fresh(after), _said(twin)
-    assert set(plan_switch(after).texts) == wanted.keys() - {"nft"}
-    assert before != wanted
-    twin.apply(_network(after), {})
-    assert _said(twin) == wanted
-    twin.apply(_network(BASE), {})
-    assert _said(twin) == before
+@pytest.mark.parametrize("name", CASES)
+def test_a_delta_ends_where_a_fresh_start_does(name: str, reports: Reports) -> None:
+    switch = SWITCHES[name]
+    wanted = reports.fresh[switch]
+    assert set(plan_switch(_after(name)).texts) == wanted.keys() - {"nft"}
+    assert reports.before[switch] != wanted
+    assert reports.after[switch] == wanted
+    assert reports.back[switch] == reports.before[switch]

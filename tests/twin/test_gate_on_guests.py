@@ -5,46 +5,36 @@ Who judged it stands in what stopped the wave: perftest, or what the leaves coun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from ipaddress import IPv4Network
 from pathlib import Path
 
 import pytest
+from twin_labs import GUESTS, GuestLab
 
 from rocefort.design.derive import derive
 from rocefort.fleet.connections import Connections, load_connections
-from rocefort.lab.guest.cache import Image
-from rocefort.lab.twin import registry as registries
 from rocefort.lab.twin.lines import connections_of
-from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.twin import Choice, Twin
+from rocefort.lab.twin.twin import Twin
 from rocefort.models.change import Plan
 from rocefort.models.device import Device
 from rocefort.models.rollout import Applied, Event
-from rocefort.paths import INVENTORY
 from rocefort.rollout.plan import sides_of
-from rocefort.steps.lab.twin import bring_up
 from rocefort.steps.rollout import queue_gate
 from rocefort.steps.rollout.changing import apply_plan
 from rocefort.steps.rollout.planning import make_plan, running_of
 
-pytestmark = pytest.mark.twin
+pytestmark = [pytest.mark.twin, pytest.mark.thorough]
 EditHeps = Callable[..., Path]
 LEAF, PORT = "leaf01", "100GE1/0/2"  # of the first guest
-GUESTS = ("k8sgn08", "k8sgn09")  # on leaf01 and leaf02
 UPLINKS = ("100GE1/0/57", "100GE1/0/58")
 SEGMENT = IPv4Network("10.65.0.0/24")
 DESCRIBED = ("  - name: k8sgn08\n", "  - name: k8sgn08\n    description: measured\n")
 
 
-@pytest.fixture(scope="module")
-def twin(guest_image: Image, registry: Registry) -> Iterator[Twin]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registries.Registry.__init__, "__defaults__", (registry.root,))
-        choice = Choice(bfd=False, accel="tcg")
-        found = bring_up(INVENTORY / "heps", "gated", choice, lambda _: None, ",".join(GUESTS))
-        yield found
-        found.down()
+@pytest.fixture
+def twin(guest_lab: GuestLab) -> Twin:
+    return guest_lab.twin
 
 
 @pytest.fixture
@@ -169,6 +159,7 @@ def test_what_breaks_rdma_is_rolled_back(
 def test_what_is_good_is_confirmed(
     plan: Plan, apply: Callable[[Plan], tuple[Applied, str]]
 ) -> None:
+    """The last of them: the leaf keeps the description."""
     done, said = apply(plan)
     assert done.failure == ""
     assert done.confirmed == (LEAF,)

@@ -16,12 +16,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from twin_labs import PACKAGE, Run, image_at
 
-from rocefort import tasks
 from rocefort.errors import ServiceFailed
 from rocefort.lab.guest import building, debian, machine
 from rocefort.lab.guest.cache import Cache, Image, digest_of, recipe
-from rocefort.lab.guest.debian import Package
 from rocefort.lab.guest.elf import needed
 from rocefort.lab.guest.kernel import load_order, needs_of, read_module, read_modules, unpack_kernel
 from rocefort.lab.guest.keys import new_key
@@ -31,9 +30,6 @@ from rocefort.lab.twin.guests import Guests
 from rocefort.lab.twin.registry import Record, Registry
 from rocefort.models.twin import LabStatus
 from rocefort.reports.lab import status_text
-from rocefort.steps.lab.guests import build_image
-
-PACKAGE = Package(name="dash", version="1", size=1, sha256="a")
 
 
 def _apt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, show: str, get: str = "exit 1") -> None:
@@ -138,21 +134,11 @@ def test_keys_are_nobody_elses() -> None:
 # --- the cache ------------------------------------------------------------------------------------
 
 
-def _image(directory: Path, **other: object) -> Path:
-    directory.mkdir(parents=True)
-    for name in ("vmlinux", "initrd.gz", "id_ed25519"):
-        (directory / name).write_bytes(b"x")
-    image = Image(recipe=recipe(), kernel="6.1", packages=(PACKAGE,), host_key="ssh-ed25519 A")
-    image = image.model_copy(update=other)
-    (directory / "image.json").write_text(image.model_dump_json(exclude={"directory"}))
-    return directory
-
-
 def test_an_image_is_found_by_what_it_is_made_of(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "c")
     assert cache.current() is None
     with cache.lock(_silent):
-        kept = cache.keep(_image(tmp_path / "half"), digest_of([PACKAGE]))
+        kept = cache.keep(image_at(tmp_path / "half"), digest_of([PACKAGE]))
     assert cache.current() == kept == cache.find(digest_of([PACKAGE]))
     newer = PACKAGE.model_copy(update={"version": "2"})
     assert digest_of([newer]) != digest_of([PACKAGE])
@@ -163,7 +149,7 @@ def test_an_image_is_found_by_what_it_is_made_of(tmp_path: Path) -> None:
 def test_an_image_that_lacks_a_file_is_none(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "c")
     with cache.lock(_silent):
-        kept = cache.keep(_image(tmp_path / "half"), "d")
+        kept = cache.keep(image_at(tmp_path / "half"), "d")
     kept.initrd.unlink()
     assert cache.current() is None
     with pytest.raises(ServiceFailed, match="no guest is built: nothing whole in"):
@@ -172,7 +158,7 @@ def test_an_image_that_lacks_a_file_is_none(tmp_path: Path) -> None:
 
 def test_what_a_killed_build_left_goes(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
-    left = _image(tmp_path / "half-abc" / "image").parent
+    left = image_at(tmp_path / "half-abc" / "image").parent
     with cache.lock(_silent):
         assert not left.exists()
 
@@ -208,7 +194,7 @@ def test_where_images_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 def test_the_newest_two_images_are_kept_and_those_that_run(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     with cache.lock(_silent):
-        kept = [cache.keep(_image(tmp_path / "half"), str(n)).directory for n in range(5)]
+        kept = [cache.keep(image_at(tmp_path / "half"), str(n)).directory for n in range(5)]
         for age, path in enumerate(reversed(kept)):
             os.utime(path, (10**9 - age, 10**9 - age))
         cache.choose("2")
@@ -223,7 +209,7 @@ def test_an_image_is_found_by_who_has_another_cache(
 ) -> None:
     cache = Cache(tmp_path / "mine")
     with cache.lock(_silent):
-        kept = cache.keep(_image(tmp_path / "half"), "d")
+        kept = cache.keep(image_at(tmp_path / "half"), "d")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "root's"))
     record = Record(
         name="x",
@@ -240,7 +226,7 @@ def test_an_image_is_found_by_who_has_another_cache(
         _ = guests.image
 
 
-def test_nothing_of_this_machine_is_in_an_image(tmp_path: Path) -> None:
+def test_nothing_of_this_machine_is_in_animage_at(tmp_path: Path) -> None:
     programs = tmp_path / "root" / "usr" / "bin"
     programs.mkdir(parents=True)
     (tmp_path / "root" / "sbin").mkdir()
@@ -370,6 +356,7 @@ def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert sorted(path.name for path in cache.root.iterdir()) == ["build.lock"]
 
 
+@pytest.mark.thorough
 def test_a_second_build_is_the_first(guest_image: Image, tmp_path: Path) -> None:
     """Asked of the real apt, with the image that this machine has."""
     said: list[str] = []
@@ -382,18 +369,15 @@ def test_a_second_build_is_the_first(guest_image: Image, tmp_path: Path) -> None
     assert guest_image.host_key.startswith("ssh-ed25519 ")
 
 
-def test_the_command(
-    guest_image: Image, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    build_image(_silent)  # old images go, and are not spoken of again
-    monkeypatch.setattr(sys, "argv", ["rocefort", "lab", "guest", "build"])
-    with pytest.raises(SystemExit) as ended:
-        tasks.app()
-    assert not ended.value.code
-    assert capsys.readouterr().out == (
-        f"there already: {guest_image.directory}\n"
-        f"guest with kernel {guest_image.kernel}, {len(guest_image.packages)} packages\n"
-    )
+def test_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, run: Run) -> None:
+    """With an image that apt's lists still agree with."""
+    _apt(monkeypatch, tmp_path, SHOW.format(sha=HELLO))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    packages, cache = debian.packages_now(), Cache()
+    with cache.lock(_silent):
+        kept = cache.keep(image_at(tmp_path / "half", packages=packages), digest_of(packages))
+    said = f"there already: {kept.directory}\nguest with kernel 6.1, {len(packages)} packages\n"
+    assert run("lab", "guest", "build") == (0, said, "")
 
 
 # --- KVM ------------------------------------------------------------------------------------------

@@ -9,11 +9,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from twin_labs import GUESTS, GuestLab, image_at
 
 from rocefort.dialects.host import SCRIPT, host_files
 from rocefort.errors import BadInput, ServiceFailed
@@ -22,7 +22,6 @@ from rocefort.lab.guest import machine
 from rocefort.lab.guest.cache import Cache, Image
 from rocefort.lab.guest.tree import Tree
 from rocefort.lab.twin import guests
-from rocefort.lab.twin import registry as registries
 from rocefort.lab.twin.lines import connections_of
 from rocefort.lab.twin.reap import processes_of
 from rocefort.lab.twin.registry import Registry
@@ -35,15 +34,14 @@ from rocefort.models.rdma_result import RdmaResult, Verdict
 from rocefort.paths import INVENTORY
 from rocefort.rdma import history
 from rocefort.rdma.site import PlanOptions
-from rocefort.steps.lab.twin import bring_up, one_lab
+from rocefort.steps.lab.twin import one_lab
 from rocefort.steps.rdma.hosts import check_servers, plans_of
 from rocefort.steps.rdma.running import Asked, Talk, run_tests
 from rocefort.validators.outside import with_outside
 
 pytestmark = pytest.mark.twin
 HEPS = INVENTORY / "heps"
-ONE, OTHER = "k8sgn08", "k8sgn09"  # on leaf01 and leaf02
-PAIR = (ONE, OTHER)
+ONE, OTHER = PAIR = GUESTS
 NOTE = "Soft-RoCE guests under TCG: correctness and counters are judged, speed is not"
 UP = """
 import sys
@@ -61,11 +59,11 @@ Twin.up(network, "killed", choice, Registry(Path(sys.argv[1])))
 
 @dataclass(frozen=True)
 class Lab:
-    """HEPS as a twin, two of its servers guests."""
+    """The shared lab, and the way to its guests."""
 
     twin: Twin
     access: Connections
-    said: list[str]
+    messages: tuple[str, ...]
 
     def measure(self, kept: Path, *programs: Program) -> RdmaResult:
         options = PlanOptions(duration_s=4, iterations=1000, programs=programs)
@@ -85,18 +83,12 @@ class Lab:
         )
 
 
-@pytest.fixture(scope="module")
-def lab(guest_image: Image, registry: Registry) -> Iterator[Lab]:
-    said: list[str] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registries.Registry.__init__, "__defaults__", (registry.root,))
-        choice = Choice(bfd=False, accel="tcg")
-        twin = bring_up(HEPS, "guests", choice, said.append, ",".join(PAIR))
-        file = connections_of(registry, twin.record)
-        assert file is not None
-        yield Lab(twin, load_connections(file), said)
-        twin.down()
-        assert list(processes_of(twin.record.id)) == []
+@pytest.fixture
+def lab(guest_lab: GuestLab) -> Lab:
+    twin = guest_lab.twin
+    file = connections_of(twin.registry, twin.record)
+    assert file is not None
+    return Lab(twin, load_connections(file), guest_lab.messages)
 
 
 @pytest.fixture
@@ -107,9 +99,10 @@ def small(heps_network: Network) -> Network:
     return heps_network.model_copy(update={"nodes": nodes, "servers": servers, "links": ()})
 
 
+@pytest.mark.thorough
 def test_two_servers_are_guests(lab: Lab) -> None:
-    assert any(line.startswith("2 guests ready ") for line in lab.said)
-    assert f"note: {NOTE}" in lab.said
+    assert any(line.startswith("2 guests ready ") for line in lab.messages)
+    assert f"note: {NOTE}" in lab.messages
     status = one_lab("guests")
     assert status.wrong == ()
     ports = {access.name: access.port for access in lab.access.servers}
@@ -120,6 +113,7 @@ def test_two_servers_are_guests(lab: Lab) -> None:
     assert hops[2].node in ("spine01", "spine02")
 
 
+@pytest.mark.thorough
 def test_a_command_runs_in_the_guest(lab: Lab) -> None:
     code, said = lab.twin.run(ONE, ["sh", "-c", "uname -n; rdma link; exit 7"])
     lines = said.splitlines()
@@ -128,6 +122,7 @@ def test_a_command_runs_in_the_guest(lab: Lab) -> None:
     assert lab.twin.run(ONE, ["cat", "/sys/class/net/eth0/mtu"]) == (0, "9000\n")
 
 
+@pytest.mark.thorough
 def test_real_writes_from_leaf_to_spine_to_leaf(lab: Lab, tmp_path: Path) -> None:
     before = lab.uplink_packets()
     result = lab.measure(tmp_path / "rdma.db")
@@ -150,6 +145,7 @@ def test_real_writes_from_leaf_to_spine_to_leaf(lab: Lab, tmp_path: Path) -> Non
     assert all(end.exit_code == 0 for end in raw)
 
 
+@pytest.mark.thorough
 def test_what_drops_roce_is_found(lab: Lab, tmp_path: Path) -> None:
     """As a filter on the spines would: SSH, BGP and ping go on, no RoCE packet comes through."""
     rules = "table ip g { chain f { type filter hook forward priority 0; udp dport 4791 drop; }; }"
@@ -166,6 +162,7 @@ def test_what_drops_roce_is_found(lab: Lab, tmp_path: Path) -> None:
     assert measured.outcome == "zero-iterations", measured.sentence
 
 
+@pytest.mark.thorough
 def test_settings_that_soft_roce_has_are_really_set(lab: Lab) -> None:
     """The script that servers get, run on one; then `host check` finds nothing of them."""
     _, plans = plans_of(HEPS, [ONE])
@@ -185,6 +182,7 @@ def test_settings_that_soft_roce_has_are_really_set(lab: Lab) -> None:
     assert not wrong & {"HST101", "HST102", "HST108", "HST113"}, checked.report.findings
 
 
+@pytest.mark.thorough
 def test_another_host_key_is_refused(lab: Lab, tmp_path: Path) -> None:
     other = tmp_path / "known_hosts"
     subprocess.run(
@@ -201,6 +199,7 @@ def test_another_host_key_is_refused(lab: Lab, tmp_path: Path) -> None:
     assert "not the one on record" in finding.message
 
 
+@pytest.mark.thorough
 def test_a_guest_that_died_is_told(lab: Lab) -> None:
     pid = int((lab.twin.guests.directory / OTHER / "qemu.pid").read_text())
     os.kill(pid, signal.SIGKILL)
@@ -210,6 +209,7 @@ def test_a_guest_that_died_is_told(lab: Lab) -> None:
     assert one_lab("guests").wrong == (f"guest {OTHER} does not run",)
 
 
+@pytest.mark.thorough
 def test_a_change_boots_what_it_changes(lab: Lab, heps_network: Network) -> None:
     """A guest that is to have another MTU, and the one that died, but not what stays."""
     pid = lab.twin.guests.directory / ONE / "qemu.pid"
@@ -231,6 +231,7 @@ def _choice(*names: str) -> Choice:
     return Choice(bfd=False, guests=names, accel="tcg")
 
 
+@pytest.mark.thorough
 def test_a_guest_that_does_not_boot(
     small: Network,
     registry: Registry,
@@ -248,7 +249,8 @@ def test_a_guest_that_does_not_boot(
     (half / "initrd.gz").write_bytes(lame.archive())
     with cache.lock(lambda _: None):
         cache.keep(half, "lame")
-    monkeypatch.setattr("rocefort.lab.twin.registry.secrets.token_hex", lambda _: "1a3e00")
+    lab = f"{os.getpid():06x}"
+    monkeypatch.setattr("rocefort.lab.twin.registry.secrets.token_hex", lambda _: lab)
     with pytest.raises(ServiceFailed) as failed:
         Twin.up(small, "lame", _choice(ONE), registry)
     console = tmp_path / "rocefort" / "guest" / "consoles" / "lame-k8sgn08.log"
@@ -256,11 +258,12 @@ def test_a_guest_that_does_not_boot(
     assert str(failed.value).endswith(f"; see {console}")
     assert "Kernel panic" in console.read_text()
     assert "lame" not in registry.names()
-    assert not list(Path("/run/netns").glob("rf-1a3e00-*"))
-    assert not list(processes_of("1a3e00"))
-    assert not registry.directory("1a3e00").exists()
+    assert not list(Path("/run/netns").glob(f"rf-{lab}-*"))
+    assert not list(processes_of(lab))
+    assert not registry.directory(lab).exists()
 
 
+@pytest.mark.thorough
 def test_killed_while_guests_boot(small: Network, registry: Registry, guest_image: Image) -> None:
     child = subprocess.Popen(
         [sys.executable, "-c", UP, str(registry.root)],
@@ -318,7 +321,7 @@ def test_what_is_no_server(small: Network, registry: Registry) -> None:
 def test_a_machine_without(
     small: Network,
     registry: Registry,
-    guest_image: Image,
+    qemu: None,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
     value: object,
@@ -334,21 +337,23 @@ def test_a_machine_without(
 def test_no_image_and_no_memory(
     small: Network,
     registry: Registry,
-    guest_image: Image,
+    qemu: None,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    memory = tmp_path / "meminfo"
-    memory.write_text("MemTotal: 9 kB\nMemAvailable:     204800 kB\n")
-    with monkeypatch.context() as patch:
-        patch.setattr(guests, "MEMORY", memory)
-        with pytest.raises(ServiceFailed) as failed:
-            Twin.up(small, "lacking", _choice(ONE), registry)
-    assert str(failed.value) == "--guests: 1 guest takes 360 MB, 200 MB are free; name fewer"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(ServiceFailed) as failed:
         Twin.up(small, "lacking", _choice(ONE), registry)
     assert str(failed.value) == (
         f"no guest is built: nothing whole in {tmp_path}/rocefort/guest; rocefort lab guest build"
     )
+    cache = Cache()
+    with cache.lock(lambda _: None):
+        cache.keep(image_at(tmp_path / "half"), "digest")
+    memory = tmp_path / "meminfo"
+    memory.write_text("MemTotal: 9 kB\nMemAvailable:     204800 kB\n")
+    monkeypatch.setattr(guests, "MEMORY", memory)
+    with pytest.raises(ServiceFailed) as failed:
+        Twin.up(small, "lacking", _choice(ONE), registry)
+    assert str(failed.value) == "--guests: 1 guest takes 360 MB, 200 MB are free; name fewer"
     assert "lacking" not in registry.names()

@@ -4,82 +4,73 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Callable
+import signal
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from twin_labs import PATIENT_S, Run, commands_see
 
-from rocefort import tasks
-from rocefort.lab.twin import registry as registries
+from rocefort.lab.twin.lines import pid_file
 from rocefort.lab.twin.registry import Registry
 from rocefort.models.traffic import ROCE_PORT
 from rocefort.models.twin import LabHop, LabStatus, LabTrace
 from rocefort.reports.lab import lab_trace_text, labs_text, status_text
+from rocefort.steps.lab.twin import one_lab
 
-Said = tuple[int, str, str]
-Run = Callable[..., Said]
 DEFAULTS = Registry.__init__.__defaults__
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Run a command in this process: exit code, output, errors."""
-
-    def ran(*arguments: str) -> Said:
-        monkeypatch.setattr(sys, "argv", ["rocefort", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            tasks.app()
-        out, err = capfd.readouterr()
-        assert "Traceback" not in out + err
-        return int(ended.value.code or 0), out, err
-
-    return ran
-
-
-@pytest.fixture
-def labs(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> Registry:
+def labs(registry: Registry) -> Iterator[Registry]:
     """The registry that commands use: none of this machine's own labs."""
-    monkeypatch.setattr(registries.Registry.__init__, "__defaults__", (registry.root,))
-    return registry
+    with commands_see(registry):
+        yield registry
 
 
 @pytest.mark.twin
-def test_a_lab_from_up_to_down(run: Run, labs: Registry) -> None:
+def test_a_lab_from_up_to_down(run: Run, labs: Registry, small_fabric: Path) -> None:
     assert run("lab", "list") == (0, "no lab is up\n", "")
     assert run("lab", "status")[2] == (
         "rocefort: no lab is up; `rocefort lab up FABRIC` starts one\n"
     )
-    code, out, err = run("lab", "up", "heps", "--no-bfd")
+    code, out, err = run("lab", "up", small_fabric, "--no-bfd")
     assert (code, err) == (0, "")
     assert "note: PFC, its thresholds and deadlock timers do nothing: a kernel" in out
     assert "note: BFD is left out: a dead link without loss of light shows by the hold" in out
-    assert "heps             fabric heps, 10 switches, 12 servers, 32 of 32 sessions up" in out
-    code, out, _ = run("lab", "list")
-    assert out == "heps             fabric heps, 10 switches, 12 servers, 32 of 32 sessions up\n"
-    assert run("lab", "up", "heps") == (
+    listed = "small            fabric small, 4 switches, 2 servers, 8 of 8 sessions up\n"
+    assert listed in out
+    assert run("lab", "list") == (0, listed, "")
+    assert run("lab", "up", small_fabric) == (
         4,
         "",
-        "rocefort: a lab called heps is up; rocefort lab down heps, or use --name\n",
+        "rocefort: a lab called small is up; rocefort lab down small, or use --name\n",
     )
-    code, out, _ = run("lab", "trace", "k8sgn08", "readout01")
+    code, out, _ = run("lab", "trace", "leaf001-s01", "leaf002-s01")
     assert (code, out.splitlines()[-1]) == (0, "  arrives")
-    code, out, _ = run("lab", "trace", "leaf01", "leaf05", "--format", "json")
-    assert [hop["node"] for hop in json.loads(out)["hops"]][::2] == ["leaf01", "leaf05"]
-    assert run("lab", "trace", "leaf01", "nobody")[2].startswith(
-        "rocefort: no node is called 'nobody'; use one of: spine01, spine02, leaf01, "
+    code, out, _ = run("lab", "trace", "leaf001", "leaf002", "--format", "json")
+    assert [hop["node"] for hop in json.loads(out)["hops"]][::2] == ["leaf001", "leaf002"]
+    assert run("lab", "trace", "leaf001", "nobody")[2] == (
+        "rocefort: no node is called 'nobody'; use one of: spine01, spine02, leaf001, leaf002, "
+        "leaf001-s01, leaf002-s01\n"
     )
-    code, out, _ = run("lab", "exec", "leaf01", "vtysh", "-c", "show bgp summary")
-    assert (code, "10.1.0.2        4      65000" in out) == (0, True)
-    assert run("lab", "exec", "leaf01", "sh", "-c", "exit 7")[0] == 7
-    assert run("lab", "exec", "leaf01", "no-such-command")[2] == (
-        "rocefort: leaf01: this machine has no command 'no-such-command'\n"
+    code, out, _ = run("lab", "exec", "leaf001", "vtysh", "-c", "show bgp summary")
+    assert (code, "4      64512" in out) == (0, True)
+    assert run("lab", "exec", "leaf001", "sh", "-c", "exit 7")[0] == 7
+    assert run("lab", "exec", "leaf001", "no-such-command")[2] == (
+        "rocefort: leaf001: this machine has no command 'no-such-command'\n"
     )
     code, out, _ = run("lab", "snapshot")
-    assert len(json.loads(out)["switches"]) == 10
-    assert run("lab", "down", "heps") == (0, "lab heps is down\n", "")
-    assert run("lab", "down", "heps")[0] == 2
+    assert len(json.loads(out)["switches"]) == 4
+    os.kill(int(pid_file(labs, labs.find("small")).read_text("ascii")), signal.SIGKILL)
+    until = time.monotonic() + PATIENT_S
+    while not one_lab("small").wrong and time.monotonic() < until:
+        time.sleep(0.01)
+    assert one_lab("small").wrong == ("the command lines of its switches do not run",)
+    assert run("lab", "down", "small") == (0, "lab small is down\n", "")
+    assert run("lab", "down", "small")[0] == 2
     assert not labs.root.exists()
 
 

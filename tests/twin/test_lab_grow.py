@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from twin_labs import HARDWARE, HEPS, PATIENT_S, commands_see
 
 from rocefort import tasks
 from rocefort.design.new import Size, new_fabric, write_new
 from rocefort.errors import Refused, ServiceFailed
 from rocefort.fleet.connections import load_connections
-from rocefort.lab.twin import registry as registries
 from rocefort.lab.twin.breaking import break_lab, mend_lab
 from rocefort.lab.twin.lines import lines_directory
 from rocefort.lab.twin.reap import namespaces_of, processes_of
@@ -32,8 +32,6 @@ from rocefort.steps.rollout.changing import apply_plan
 from rocefort.steps.rollout.planning import make_plan, running_of
 
 pytestmark = pytest.mark.twin
-PATIENT_S = 300.0
-HARDWARE = "CE8851-32CQ8DQ-P", "CE9860-4C-EI"
 GROW = """
 import sys
 from pathlib import Path
@@ -47,38 +45,29 @@ grow_running(twin, Path(sys.argv[2]))
 """
 
 
-@pytest.fixture(scope="module")
-def fabric(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two spines, two leaves, a server on each."""
-    folder = tmp_path_factory.mktemp("grow")
-    write_new("small", new_fabric("small", Size(2, 2, 1), *HARDWARE), folder)
-    return folder / "small" / "fabric.yaml"
-
-
-@pytest.fixture(scope="module")
-def grown(fabric: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same with a spine more."""
-    path = tmp_path_factory.mktemp("grown") / "fabric.yaml"
+def more_spines(fabric: Path, folder: Path) -> Path:
+    """A copy of a fabric with a spine more."""
+    path = folder / "fabric.yaml"
     path.write_bytes(fabric.read_bytes())
     write(expand(path, wanted_of(1, 0, 0, (), ())))
     return path
 
 
 @pytest.fixture(scope="module")
-def larger(grown: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """And one more still."""
-    path = tmp_path_factory.mktemp("larger") / "fabric.yaml"
-    path.write_bytes(grown.read_bytes())
-    write(expand(path, wanted_of(1, 0, 0, (), ())))
-    return path
+def grown(small_fabric: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return more_spines(small_fabric, tmp_path_factory.mktemp("grown"))
 
 
 @pytest.fixture(scope="module")
-def lab(registry: Registry, fabric: Path) -> Iterator[Twin]:
-    """One lab for all tests: what is refused leaves it as it is, then it grows twice."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registries.Registry.__init__, "__defaults__", (registry.root,))
-        yield bring_up(fabric, "small", Choice(bfd=False), lambda _: None)
+def larger(grown: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return more_spines(grown, tmp_path_factory.mktemp("larger"))
+
+
+@pytest.fixture(scope="module")
+def lab(registry: Registry, small_fabric: Path) -> Iterator[Twin]:
+    """Two spines and two leaves, which grow twice."""
+    with commands_see(registry):
+        yield bring_up(small_fabric, "small", Choice(bfd=False), lambda _: None)
         if "small" in registry.names():
             take_down("small", registry)
 
@@ -118,23 +107,23 @@ def rolled_out(twin: Twin, fabric: Path, journal: Path) -> tuple[str, ...]:
 
 
 def test_what_cannot_be_grown_is_refused_and_nothing_changes(
-    twin: Twin,
-    fabric: Path,
-    grown: Path,
+    heps_twin: Twin,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    lives, topology = lives_of(twin), twin.topology
-    with pytest.raises(Refused, match="small: this fabric has nothing that the lab has not"):
-        grow_running(twin, fabric)
+    twin, topology = heps_twin, heps_twin.topology
+    lives = lives_of(twin)
+    grown = more_spines(HEPS, tmp_path)
+    with pytest.raises(Refused, match="heps: this fabric has nothing that the lab has not"):
+        grow_running(twin, HEPS)
     write_new("other", new_fabric("other", Size(1, 2, 1), *HARDWARE), tmp_path)
     with pytest.raises(Refused, match="spine02: is in the lab, and not in this fabric"):
         grow_running(twin, tmp_path / "other" / "fabric.yaml")
-    break_lab(twin.registry, "small", "full-flash", "leaf001")
-    with pytest.raises(Refused, match="small: is broken on purpose: full-flash leaf001"):
+    break_lab(twin.registry, "heps", "full-flash", "leaf01")
+    with pytest.raises(Refused, match="heps: is broken on purpose: full-flash leaf01"):
         grow_running(twin, grown)
-    mend_lab(twin.registry, "small")
-    said = ServiceFailed("the command lines do not take up what is new", where="small")
+    mend_lab(twin.registry, "heps")
+    said = ServiceFailed("the command lines do not take up what is new", where="heps")
 
     def fails(*_: object) -> None:
         raise said
@@ -144,14 +133,15 @@ def test_what_cannot_be_grown_is_refused_and_nothing_changes(
         with pytest.raises(ServiceFailed) as failed:
             grow_running(twin, grown)
     assert failed.value is said
-    after = Twin.find("small", twin.registry)
+    after = Twin.find("heps", twin.registry)
     assert set(after.topology.cables) == set(topology.cables)
     assert after.topology.switches == topology.switches
     assert not [name for name in namespaces_of(twin.record.id) if name.endswith("spine03")]
-    assert status_of("small", twin.registry).wrong == ()
+    assert status_of("heps", twin.registry).wrong == ()
     assert all(life.goes_on(lives_of(twin).get(name)) for name, life in lives.items())
 
 
+@pytest.mark.thorough
 def test_a_spine_more_under_load_resets_no_session(
     twin: Twin, grown: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -174,6 +164,7 @@ def test_a_spine_more_under_load_resets_no_session(
     assert status_of("small", twin.registry).wrong == ()
 
 
+@pytest.mark.thorough
 def test_a_growth_that_is_killed_leaves_what_down_removes(twin: Twin, larger: Path) -> None:
     words = [sys.executable, "-c", GROW, str(twin.registry.root), str(larger)]
     with subprocess.Popen(words, stdout=subprocess.PIPE) as process:

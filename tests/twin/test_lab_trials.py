@@ -3,98 +3,41 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from random import Random
 
 import pytest
+from twin_labs import PATIENT_S, Run, law_holds, whole
 
-from rocefort import tasks
 from rocefort.errors import DeviceFailed
 from rocefort.fleet.connections import load_connections
 from rocefort.fleet.runner import open_fleet
-from rocefort.lab.twin import registry as registries
 from rocefort.lab.twin.breaking import break_lab, broken, broken_file, mend_lab
 from rocefort.lab.twin.lines import lines_directory
-from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.telling import status_of
-from rocefort.lab.twin.twin import Choice, Twin, take_down
+from rocefort.lab.twin.twin import Twin
 from rocefort.models.lab_trials import Chaos
-from rocefort.paths import INVENTORY
 from rocefort.reports.lab_trials import failover_text
 from rocefort.rollout.switches import collect_running
 from rocefort.steps.lab.asking_opinions import Batfish, after, opinions_of
 from rocefort.steps.lab.chaos import Drawing, run_chaos
-from rocefort.steps.lab.failover import Measuring, Wish, measure_failover, pair_of
+from rocefort.steps.lab.failover import Wish, measure_failover
 from rocefort.steps.lab.loading import under_load
-from rocefort.steps.lab.network import await_law, running_network, timers_of
+from rocefort.steps.lab.network import Timers, running_network, timers_of
 from rocefort.steps.lab.spread import BOUND, measure_spread
-from rocefort.steps.lab.twin import bring_up
 from rocefort.validators.failures import single_failures
 from rocefort.validators.routing import analyse
 
 pytestmark = pytest.mark.twin
-FABRIC = INVENTORY / "heps" / "fabric.yaml"
 RECORDED = Path(__file__).parents[1] / "recorded"
-PATIENT_S = 300.0  # in none of these does anything last so long, however busy the machine is
-Run = Callable[..., tuple[int, str, str]]
-CHAOS = """
-import signal
-import sys
-from pathlib import Path
-from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.twin import Twin
-from rocefort.steps.lab.chaos import run_chaos
-from rocefort.steps.stopping import stop_on_signals
-
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` lets it be ignored
-
-
-def say(chaos):
-    print(len(chaos.steps), flush=True)
-
-with stop_on_signals() as stop:
-    found = run_chaos(Twin.find("heps", Registry(Path(sys.argv[1]))), int(sys.argv[2]), 60, stop, say)
-print(found.stopped)
-"""
 
 
 @pytest.fixture(scope="module")
-def twin(registry: Registry) -> Iterator[Twin]:
-    """HEPS with its command lines and BFD, in a registry of this module."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registries.Registry.__init__, "__defaults__", (registry.root,))
-        yield bring_up(FABRIC, "heps", Choice(bfd=True), lambda _: None)
-        take_down("heps", registry)
-
-
-@pytest.fixture
-def run(twin: Twin, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Run a command in this process: exit code, output, errors."""
-
-    def ran(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["rocefort", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            tasks.app()
-        said = capfd.readouterr()
-        assert "Traceback" not in said.out + said.err
-        return int(ended.value.code or 0), said.out, said.err
-
-    return ran
-
-
-def whole(twin: Twin) -> bool:
-    """Whether kernels have what is predicted, nothing is broken, and every session is up."""
-    verdict = await_law(twin, running_network(twin), (), PATIENT_S)
-    until = time.monotonic() + PATIENT_S
-    while status_of("heps", twin.registry).wrong and time.monotonic() < until:
-        time.sleep(0.2)
-    return verdict.holds and status_of("heps", twin.registry).wrong == ()
+def twin(heps_twin: Twin) -> Twin:
+    return heps_twin
 
 
 ALIEN = "leaf01 198.51.100.0/24: the kernel has 10.1.0.0, the engine no route"
@@ -185,22 +128,9 @@ def test_the_same_seed_draws_the_same_faults(twin: Twin) -> None:
     assert {len(faults) for faults in one} == {1, 2}
 
 
-def stopped_after(steps: int, told: list[Chaos]) -> Callable[[], bool]:
-    """Somebody who stops a chaos after so many steps."""
-    return lambda: bool(told) and len(told[-1].steps) >= steps
-
-
 def test_the_law_holds_after_each_step_of_a_chaos(twin: Twin) -> None:
-    told: list[Chaos] = []
-    found = run_chaos(twin, 3, 60, stopped_after(12, told), told.append)
-    assert len(found.steps) >= 12
-    assert [step.first for step in found.steps if step.differing] == []
-    assert {step.compared for step in found.steps if step.done.startswith("mended")} <= {0, 178}
-    faults = [step.done.split()[1] for step in found.steps if step.done.startswith("broken")]
-    drawn = islice(Drawing(running_network(twin), Random(3)).rounds(), len(found.steps))
-    assert faults == [fault for faults in drawn for fault, _ in faults][: len(faults)]
-    assert found.stopped == "asked to"
-    assert whole(twin)
+    """Of faults that show without BFD; the others are in test_lab_bfd.py."""
+    law_holds(twin, seed=2, steps=3)
 
 
 def test_what_breaks_the_law_ends_a_chaos_and_is_mended(
@@ -213,7 +143,8 @@ def test_what_breaks_the_law_ends_a_chaos_and_is_mended(
     """
     monkeypatch.setattr("rocefort.steps.lab.chaos.GROUPS", (("full-flash", "fail-commit"),))
     monkeypatch.setattr("rocefort.steps.lab.chaos.WITH_ANOTHER", (("lie-ok @commit*1",),))
-    monkeypatch.setattr("rocefort.steps.lab.chaos.PATIENCE_S", 3.0)
+    monkeypatch.setattr("rocefort.steps.lab.chaos.PATIENCE_S", 1.0)
+    monkeypatch.setattr("rocefort.steps.lab.chaos.detection_s", lambda _: 0.0)
     told: list[Chaos] = []
 
     def gain_a_route(chaos: Chaos) -> None:
@@ -233,44 +164,7 @@ def test_what_breaks_the_law_ends_a_chaos_and_is_mended(
     assert whole(twin)
 
 
-def begun(twin: Twin, seed: int, steps: int) -> subprocess.Popen[str]:
-    """A chaos in a process of its own, so many steps on its way."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", CHAOS, str(twin.registry.root), str(seed)],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    while int(process.stdout.readline()) < steps:
-        pass
-    return process
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_chaos_that_is_stopped_leaves_nothing_broken(twin: Twin, number: signal.Signals) -> None:
-    process = begun(twin, 5, 2)
-    process.send_signal(number)
-    try:
-        out, _ = process.communicate(timeout=PATIENT_S)
-    finally:
-        process.kill()
-    assert out.splitlines()[-1] == "asked to"
-    assert broken(twin.registry, twin.record) == ()
-    assert whole(twin)
-
-
-@pytest.mark.parametrize("seed", [11, 12])
-def test_mend_puts_back_what_a_killed_chaos_has_left(twin: Twin, seed: int) -> None:
-    process = begun(twin, seed, 1)
-    time.sleep(Random(seed).random())
-    process.kill()
-    process.communicate()
-    mend_lab(twin.registry, "heps")
-    assert broken(twin.registry, twin.record) == ()
-    assert whole(twin)
-
-
-@pytest.mark.parametrize("share", [0.2, 0.6])
+@pytest.mark.parametrize("share", [0.2, pytest.param(0.6, marks=pytest.mark.thorough)])
 def test_a_break_that_is_killed_anywhere_is_mended(twin: Twin, share: float) -> None:
     """Also where the cables are out, and no record says so yet."""
     script = (
@@ -299,7 +193,7 @@ def test_the_commands_journal(run: Run, twin: Twin, tmp_path: Path) -> None:
     assert (code, err) == (0, "")
     first, timers, *lines = out.splitlines()
     assert first == "chaos on heps: seed 1, 0.01 minutes"
-    assert timers == "timers: BGP keepalive 10 s, hold 30 s, BFD 3 x 300 ms"
+    assert timers == "timers: BGP keepalive 10 s, hold 30 s, no BFD"
     assert lines[-1].endswith(" steps, 0 against the law; all is mended")
     kept = Chaos.model_validate_json(journal.read_bytes())
     assert len(kept.steps) == len(lines) - 2 >= 2
@@ -327,7 +221,14 @@ def test_three_opinions_on_heps(run: Run, twin: Twin) -> None:
     ]
 
 
-@pytest.mark.parametrize("number", [3, 20, 25], ids=["link", "leaf", "spine"])
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(3, id="link", marks=pytest.mark.thorough),
+        pytest.param(20, id="leaf"),
+        pytest.param(25, id="spine", marks=pytest.mark.thorough),
+    ],
+)
 def test_opinions_after_a_failure(twin: Twin, number: int) -> None:
     network = running_network(twin)
     failure = single_failures(network, analyse(network))[number]
@@ -369,21 +270,6 @@ def test_one_path_has_nothing_to_spread(run: Run, twin: Twin) -> None:
     assert (code, "on different leaves" in err) == (4, True), err
 
 
-def test_loss_by_fault(twin: Twin) -> None:
-    """No duration is judged: which flows are hit follows from routes alone."""
-    network = running_network(twin)
-    pair = pair_of(twin, network, None, None)
-    work = Measuring(twin, network, pair, Wish(16, 100, PATIENT_S), lambda: False)
-    silent = work.row("silent spine", "silent-node", pair.spine)
-    assert 0 < silent.hit < 16
-    assert silent.window_ms is not None and silent.window_ms > 0
-    assert silent.settled_s is not None
-    dead = work.row("bgpd of the far leaf killed", "bgpd-killed", pair.far)
-    assert (dead.hit, dead.window_ms) == (16, None)
-    assert dead.lost > 16
-    assert whole(twin)
-
-
 def test_a_failover_that_is_stopped_at_once_has_no_table(twin: Twin) -> None:
     found = measure_failover(twin, None, None, Wish(), lambda _: None, lambda: True)
     assert found.rows == ()
@@ -413,7 +299,7 @@ def test_a_command_under_load_ends_as_it_ends(run: Run, twin: Twin) -> None:
     )
 
 
-def test_timers_in_use(twin: Twin) -> None:
-    assert [str(each) for each in timers_of(twin)] == [
-        "BGP keepalive 10 s, hold 30 s, BFD 3 x 300 ms"
-    ]
+def test_timers_in_words(twin: Twin) -> None:
+    assert [str(each) for each in timers_of(twin)] == ["BGP keepalive 10 s, hold 30 s, no BFD"]
+    with_bfd = Timers(10, 30, "3 x 300 ms", 0.9)
+    assert str(with_bfd) == "BGP keepalive 10 s, hold 30 s, BFD 3 x 300 ms"

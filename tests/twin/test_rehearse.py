@@ -15,19 +15,17 @@ from pathlib import Path
 
 import pytest
 from nornir.core import Nornir
+from twin_labs import Run, commands_see
 
-from rocefort import tasks
 from rocefort.design.derive import Derived, derive
 from rocefort.errors import Refused
 from rocefort.fleet.connections import Access, Connections, ServerAccess
-from rocefort.lab.twin import registry as registries
 from rocefort.lab.twin.namespaces import NETNS
 from rocefort.lab.twin.registry import Registry
 from rocefort.models.change import Gate, Plan
 from rocefort.models.device import Device
 from rocefort.models.network import Network
 from rocefort.models.plan_rehearsal import PlanRehearsal
-from rocefort.paths import INVENTORY
 from rocefort.rdma.gate import GateResult, run_gate
 from rocefort.rollout.back import plan_back
 from rocefort.rollout.before import both_sides
@@ -40,44 +38,34 @@ from rocefort.steps.rollout.planning import make_plan
 from rocefort.steps.rollout.rehearsing import loaded_pairs
 
 EditHeps = Callable[..., Path]
-Run = Callable[..., tuple[int, str, str]]
-DESCRIBED = ("  - name: readout03\n", "  - name: readout03\n    description: detector 3\n")
-ROCEFORT = (sys.executable, "-c", "from rocefort.tasks import app; app()")
+LEAF = "leaf002"
+DESCRIBED = ("  - name: leaf002-s01\n", "  - name: leaf002-s01\n    description: detector 3\n")
 
 
 @pytest.fixture
-def run(
-    registry: Registry, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Run:
-    """Run a command in this process, with labs of this module: exit code, output, errors."""
-
-    def ran(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(registries.Registry.__init__, "__defaults__", (registry.root,))
-        monkeypatch.setattr(sys, "argv", ["rocefort", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            tasks.app()
-        said = capsys.readouterr()
-        assert "Traceback" not in said.out + said.err
-        return int(ended.value.code or 0), said.out, said.err
-
-    return ran
+def run(run: Run, registry: Registry) -> Iterator[Run]:
+    """Commands see the labs of this module."""
+    with commands_see(registry):
+        yield run
 
 
 @pytest.fixture(scope="module")
-def texts() -> Mapping[str, str]:
-    """What HEPS runs before any plan."""
-    return subject_of_derived(derive(INVENTORY / "heps" / "fabric.yaml")).texts
+def texts(small_fabric: Path) -> Mapping[str, str]:
+    """What the small fabric runs before any plan."""
+    return subject_of_derived(derive(small_fabric)).texts
 
 
 @pytest.fixture(scope="module")
-def plan(texts: Mapping[str, str], heps: Derived, tmp_path_factory: pytest.TempPathFactory) -> Plan:
+def plan(
+    texts: Mapping[str, str], small_fabric: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Plan:
     """A plan for one switch, sealed for servers of hardware."""
     directory = tmp_path_factory.mktemp("planned")
-    text = (INVENTORY / "heps" / "fabric.yaml").read_text(encoding="utf-8")
+    text = small_fabric.read_text(encoding="utf-8")
     assert text.count(DESCRIBED[0]) == 1
     fabric = directory / "fabric.yaml"
     fabric.write_text(text.replace(*DESCRIBED), encoding="utf-8")
-    return make_plan(fabric, access_of(heps.network, directory), texts)
+    return make_plan(fabric, access_of(derive(fabric).network, directory), texts)
 
 
 @pytest.fixture
@@ -101,10 +89,10 @@ def access_of(network: Network, directory: Path) -> Connections:
 
 
 def spoilt(plan: Plan, texts: Mapping[str, str], change: Callable[[Device], Device]) -> Plan:
-    """The plan with another change of leaf07 than its fabric asks for, sealed as if it were it."""
+    """The plan with another change of a leaf than its fabric asks for, sealed as if it were it."""
     network = derive(Path(plan.source)).network
     nodes = [
-        n.model_copy(update={"device": change(n.device)}) if n.name == "leaf07" else n
+        n.model_copy(update={"device": change(n.device)}) if n.name == LEAF else n
         for n in network.nodes
     ]
     sides = sides_of(network.model_copy(update={"nodes": tuple(nodes)}), texts)
@@ -115,7 +103,7 @@ def spoilt(plan: Plan, texts: Mapping[str, str], change: Callable[[Device], Devi
 def silent(device: Device) -> Device:
     """A leaf that does not announce its servers any more."""
     assert device.bgp is not None
-    networks = tuple(n for n in device.bgp.networks if n != IPv4Network("10.64.6.0/24"))
+    networks = tuple(n for n in device.bgp.networks if n != IPv4Network("10.64.1.0/24"))
     assert len(networks) + 1 == len(device.bgp.networks)
     return device.model_copy(update={"bgp": device.bgp.model_copy(update={"networks": networks})})
 
@@ -168,11 +156,11 @@ def test_a_good_plan_passes_and_its_report_is_beside_it(
     assert (planned.latency_iterations, planned.speed_judged) == (10_000, True)
     assert [(gate.latency_iterations, gate.speed_judged) for gate in gates] == [(200, False)]
     digest = read_plan(sealed).digest
-    assert f"rehearsal of plan {digest[:12]} of heps PASSED\n" in out
+    assert f"rehearsal of plan {digest[:12]} of small PASSED\n" in out
     assert "canary         gate     1 pair measured, speed not judged\n" in out
-    assert "BGP sessions    ok: all 32 that are meant to be up are up\n" in out
-    assert "kernel routes   ok: 178 as the embedded engine has them\n" in out
-    assert "server pairs    ok: 132 of 132 deliver RoCE packets, small and of full size," in out
+    assert "BGP sessions    ok: all 8 that are meant to be up are up\n" in out
+    assert "kernel routes   ok: 16 as the embedded engine has them\n" in out
+    assert "server pairs    ok: 2 of 2 deliver RoCE packets, small and of full size," in out
     assert "  ASIC buffers, PFC, ETS, WRED and DCQCN: a kernel has no lossless queues\n" in out
     assert max(map(len, out.splitlines())) <= 80
     assert nothing_left(registry)
@@ -198,9 +186,9 @@ def test_a_plan_that_breaks_something_fails(
     assert (code, err) == (1, "")
     said = " ".join(out.split())
     digest = read_plan(sealed).digest
-    assert f"rehearsal of plan {digest[:12]} of heps FAILED: wave canary: " in said
+    assert f"rehearsal of plan {digest[:12]} of small FAILED: wave canary: " in said
     failure = attached(sealed, read_plan(sealed)).failure
-    assert "the RDMA gate failed: readout03 -> " in failure
+    assert "the RDMA gate failed: leaf002-s01 -> " in failure
     assert "ib_write_bw: zero-iterations: " in failure
     assert "ib_write_lat" not in failure  # its packets are small
     assert "canary rolled back, " in said
@@ -215,7 +203,7 @@ def test_a_plan_that_breaks_something_fails(
 def test_what_no_gate_measures_is_found_behind_the_last_wave(
     run: Run, registry: Registry, plan: Plan, texts: Mapping[str, str], tmp_path: Path
 ) -> None:
-    blind = {"pairs": (), "unmeasured": ("leaf07, for the sake of this test",)}
+    blind = {"pairs": (), "unmeasured": (f"{LEAF}, for the sake of this test",)}
     waves = [w.model_copy(update={"gate": w.gate.model_copy(update=blind)}) for w in plan.waves]
     wrong = spoilt(plan.model_copy(update={"waves": tuple(waves)}), texts, silent)
     write_plan(wrong, tmp_path / "wrong.json")
@@ -225,9 +213,9 @@ def test_what_no_gate_measures_is_found_behind_the_last_wave(
     assert "canary done, " in said
     assert "BGP sessions ok: " in said
     assert "FAILED: kernel routes: " in said
-    assert "kernel routes FAILED: 9 routes not as intended, the first: " in said
-    assert " 10.64.6.0/24: the kernel has no route, the engine 10.1.0." in said
-    assert "server pairs FAILED: 11 pairs lost, the first: " in said
+    assert "kernel routes FAILED: 3 routes not as intended, the first: " in said
+    assert " 10.64.1.0/24: the kernel has no route, the engine 10.2." in said
+    assert "server pairs FAILED: 1 pair lost, the first: " in said
     assert nothing_left(registry)
 
 
@@ -246,6 +234,7 @@ def begun(registry: Registry, sealed: Path) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.twin
 def test_interrupted_in_a_wave_it_speaks_of_the_rehearsal(registry: Registry, sealed: Path) -> None:
     with begun(registry, sealed) as process:
@@ -266,6 +255,7 @@ def test_interrupted_in_a_wave_it_speaks_of_the_rehearsal(registry: Registry, se
     assert not beside(sealed).exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.twin
 def test_it_ends_with_everything_when_it_is_told_to(registry: Registry, sealed: Path) -> None:
     with begun(registry, sealed) as process:
@@ -332,7 +322,7 @@ def report_of(plan: Plan, failure: str = "") -> PlanRehearsal:
     at = datetime(2026, 3, 1, 12, tzinfo=UTC)
     return PlanRehearsal(
         plan=plan.digest,
-        fabric="heps",
+        fabric="small",
         tool="rocefort 0",
         by="ann",
         host="desk",
@@ -397,8 +387,9 @@ def test_an_approval_can_demand_one(run: Run, plan: Plan, sealed: Path) -> None:
 
 
 @pytest.fixture
-def foreign(texts: Mapping[str, str]) -> dict[str, str]:
-    """What runs, with lines on leaf07 that no command here is known for."""
+def foreign(heps: Derived) -> dict[str, str]:
+    """What HEPS runs, with lines on leaf07 that no command here is known for."""
+    texts = subject_of_derived(heps).texts
     lines = "ftp server enable\n#\ninterface 25GE1/0/1\n weird thing\n#\nreturn"
     return {**texts, "leaf07": texts["leaf07"].replace("return", lines)}
 
@@ -423,11 +414,11 @@ def test_what_ran_is_told_by_the_plan_alone(
 
 def test_what_is_named_as_running_must_have_run(plan: Plan, texts: Mapping[str, str]) -> None:
     network = derive(Path(plan.source)).network
-    wrong = {**texts, "leaf02": texts["leaf02"].replace("maximum load-balancing 32", "")}
+    wrong = {**texts, "leaf001": texts["leaf001"].replace("maximum load-balancing 8", "")}
     with pytest.raises(Refused) as refused:
         both_sides(plan, network, wrong)
     assert str(refused.value) == (
-        "leaf02: what is named as running is not what the plan was made against; name a directory "
+        "leaf001: what is named as running is not what the plan was made against; name a directory "
         "of what ran: --running DIR"
     )
-    assert both_sides(plan, network, texts).before["leaf02"] == texts["leaf02"]
+    assert both_sides(plan, network, texts).before["leaf001"] == texts["leaf001"]

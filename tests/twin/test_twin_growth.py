@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.design.derive import derive
 from rocefort.errors import Refused, ServiceFailed
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Choice, Twin
@@ -20,8 +21,14 @@ pytestmark = pytest.mark.twin
 
 
 @pytest.fixture(scope="module")
-def twin(heps_network: Network, registry: Registry) -> Iterator[Twin]:
-    found = Twin.up(heps_network, "growth", Choice(bfd=False), registry)
+def network(small_fabric: Path) -> Network:
+    """The small fabric, of the text that its switches would run."""
+    return subject_of_derived(derive(small_fabric)).network
+
+
+@pytest.fixture(scope="module")
+def twin(network: Network, registry: Registry) -> Iterator[Twin]:
+    found = Twin.up(network, "growth", Choice(bfd=False), registry)
     yield found
     found.down()
 
@@ -42,27 +49,27 @@ def _processes(twin: Twin) -> set[tuple[str, str, str]]:
     return {(p.parent.name, p.stem, p.read_text("ascii")) for p in root.glob("*/*.pid")}
 
 
-def test_a_spine_more_resets_no_session(twin: Twin, heps_file: Path, heps_network: Network) -> None:
-    grown = subject_of_derived(expand(heps_file, wanted_of(1, 0, 0, (), ())).end).network
+def test_a_spine_more_resets_no_session(twin: Twin, small_fabric: Path) -> None:
+    grown = subject_of_derived(expand(small_fabric, wanted_of(1, 0, 0, (), ())).end).network
     sessions, processes = _sessions(twin), _processes(twin)
     twin.apply(grown)
     after = _sessions(twin)
     assert {key: after[key] for key in sessions} == sessions
-    assert len(after) == 48
+    assert len(after) == 12
     assert set(after.values()) == {(1, 0)}
     assert processes < _processes(twin)
     opinions = three_opinions(grown, twin.fibs(protocols=["bgp"]))
     assert opinions.differences == ()
-    assert {len(hops) for hops in twin.fib("leaf01", ["bgp"]).values()} == {1, 3}
+    assert {len(hops) for hops in twin.fib("leaf001", ["bgp"]).values()} == {1, 3}
 
 
-def test_the_spine_goes_again(twin: Twin, heps_network: Network) -> None:
+def test_the_spine_goes_again(twin: Twin, network: Network) -> None:
     sessions = {key: told for key, told in _sessions(twin).items() if "spine03" not in key}
-    twin.apply(heps_network)
+    twin.apply(network)
     after = _sessions(twin)
     assert after == {key: sessions[key] for key in after}
-    assert len(after) == 32
-    assert three_opinions(heps_network, twin.fibs(protocols=["bgp"])).differences == ()
+    assert len(after) == 8
+    assert three_opinions(network, twin.fibs(protocols=["bgp"])).differences == ()
     assert not list(Path("/run/netns").glob(f"rf-{twin.record.id}-spine03"))
 
 
@@ -87,25 +94,40 @@ def _with(network: Network, switch: str, port: str, **changes: object) -> Networ
     return network.model_copy(update={"nodes": tuple(nodes)})
 
 
-def test_a_port_is_shut_and_opened(twin: Twin, heps_network: Network) -> None:
-    shut = _with(heps_network, "spine02", "100GE1/0/1", enabled=False)
+def _cable(network: Network, *switches: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Ports and addresses of the cable between two switches, by switch."""
+    (ends,) = (
+        (link.a, link.b)
+        for link in network.links or ()
+        if {link.a.device, link.b.device} == set(switches)
+    )
+    ports = {end.device: end.interface for end in ends}
+    devices = {name: network.by_name[name].device for name in switches}
+    addresses = {n: devices[n].by_interface[port].addresses[0] for n, port in ports.items()}
+    return ports, {name: str(address.ip) for name, address in addresses.items()}
+
+
+def test_a_port_is_shut_and_opened(twin: Twin, network: Network) -> None:
+    ports, addresses = _cable(network, "spine02", "leaf001")
+    shut = _with(network, "spine02", ports["spine02"], enabled=False)
     expected = {
-        name: tuple(p for p in peers if p not in ("10.1.0.2", "10.1.0.3"))
+        name: tuple(peer for peer in peers if peer not in addresses.values())
         for name, peers in twin.topology.sessions.items()
     }
     twin.apply(shut, expected)
-    assert {len(hops) for hops in twin.fib("leaf01", ["bgp"]).values()} == {1}
+    assert {len(hops) for hops in twin.fib("leaf001", ["bgp"]).values()} == {1}
     assert three_opinions(shut, twin.fibs(protocols=["bgp"])).differences == ()
-    twin.apply(heps_network)
-    assert three_opinions(heps_network, twin.fibs(protocols=["bgp"])).differences == ()
+    twin.apply(network)
+    assert three_opinions(network, twin.fibs(protocols=["bgp"])).differences == ()
 
 
-def test_a_change_that_comes_to_no_rest_says_so(twin: Twin, heps_network: Network) -> None:
-    shut = _with(heps_network, "spine02", "100GE1/0/1", enabled=False)
+def test_a_change_that_comes_to_no_rest_says_so(twin: Twin, network: Network) -> None:
+    ports, addresses = _cable(network, "spine02", "leaf001")
+    shut = _with(network, "spine02", ports["spine02"], enabled=False)
     twin.choice = Choice(bfd=False, limit_s=1)
     with pytest.raises(ServiceFailed, match=r"after 1 s \d+ sessions? not up: "):
-        twin.apply(shut, {"leaf01": ("10.1.0.2",)})
+        twin.apply(shut, {"leaf001": (addresses["spine02"],)})
     assert twin.record.status == "changing"
     with pytest.raises(Refused, match="lab growth is not whole") as refused:
-        twin.apply(heps_network)
+        twin.apply(network)
     assert refused.value.problem.how == "rocefort lab down growth, and up again"

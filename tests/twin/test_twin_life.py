@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +27,8 @@ from rocefort.models.twin import LabStatus
 
 pytestmark = pytest.mark.twin
 CHOICE = Choice(bfd=False)
+THOROUGH = [pytest.param(s, marks=pytest.mark.thorough) for s in (0.05, 0.25, 0.6, 0.9, 1.5)]
+DELAYS_S = [0.4, *THOROUGH]
 UP = """
 import sys
 from pathlib import Path
@@ -63,7 +66,20 @@ def _left(lab: str, registry: Registry) -> list[str]:
     ]
 
 
-def test_labs_stand_side_by_side(small: Network, registry: Registry) -> None:
+@pytest.fixture
+def strangers() -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
+    """A namespace and a process of somebody else."""
+    name = f"rf-stranger-{os.getpid()}"
+    subprocess.run(["ip", "netns", "add", name], check=True)
+    with subprocess.Popen(["sleep", "600"]) as sleeper:
+        yield Path("/run/netns", name), sleeper
+        sleeper.kill()
+    subprocess.run(["ip", "netns", "del", name], check=True)
+
+
+def test_labs_stand_side_by_side_and_nothing_outside_the_registry_is_touched(
+    small: Network, registry: Registry, strangers: tuple[Path, subprocess.Popen[bytes]]
+) -> None:
     one, two = (Twin.up(small, name, CHOICE, registry) for name in ("one", "two"))
     assert registry.names() == ("one", "two")
     assert one.fib("leaf01") == two.fib("leaf01")
@@ -75,17 +91,9 @@ def test_labs_stand_side_by_side(small: Network, registry: Registry) -> None:
     two.down()
     assert _left(two.record.id, registry) == []
     assert not registry.root.exists()
-
-
-def test_a_name_in_use_is_refused_and_nothing_changes(small: Network, registry: Registry) -> None:
-    first = Twin.up(small, "one", CHOICE, registry)
-    with pytest.raises(Refused) as refused:
-        Twin.up(small, "one", CHOICE, registry)
-    assert str(refused.value) == "a lab called one is up; rocefort lab down one, or use --name"
-    assert status_of("one", registry).wrong == ()
-    first.down()
-    with pytest.raises(BadInput, match="no lab is called 'one'"):
-        take_down("one", registry)
+    namespace, sleeper = strangers
+    assert namespace.exists()
+    assert sleeper.poll() is None
 
 
 def test_a_start_that_fails_leaves_nothing(
@@ -99,10 +107,11 @@ def test_a_start_that_fails_leaves_nothing(
     (broken / "bgpd").write_text("#!/bin/sh\necho out of order >&2\nexit 1\n", "ascii")
     (broken / "bgpd").chmod(0o755)
     monkeypatch.setattr("rocefort.lab.twin.daemons.FRR", broken)
-    monkeypatch.setattr("rocefort.lab.twin.registry.secrets.token_hex", lambda _: "1a3e02")
+    lab = f"{os.getpid():06x}"
+    monkeypatch.setattr("rocefort.lab.twin.registry.secrets.token_hex", lambda _: lab)
     with pytest.raises(ServiceFailed, match=r"bgpd: .*/bgpd failed: out of order"):
         Twin.up(small, "broken", CHOICE, registry)
-    assert _left("1a3e02", registry) == []
+    assert _left(lab, registry) == []
     assert not registry.root.exists()
 
 
@@ -136,21 +145,29 @@ def test_a_line_that_frr_does_not_know_is_named(
     assert not registry.root.exists()
 
 
-def test_a_dead_bgpd_is_told(small: Network, registry: Registry) -> None:
+def test_a_name_in_use_is_refused_and_a_dead_bgpd_is_told(
+    small: Network, registry: Registry
+) -> None:
     twin = Twin.up(small, "one", CHOICE, registry)
+    with pytest.raises(Refused) as refused:
+        Twin.up(small, "one", CHOICE, registry)
+    assert str(refused.value) == "a lab called one is up; rocefort lab down one, or use --name"
+    assert status_of("one", registry).wrong == ()
     pid = int((twin.daemons("leaf01").directory / "bgpd.pid").read_text("ascii"))
     os.kill(pid, signal.SIGKILL)
     until = time.monotonic() + 20
     while len(status_of("one", registry).wrong) < 3 and time.monotonic() < until:
-        time.sleep(0.1)
+        time.sleep(0.05)
     wrong = status_of("one", registry).wrong
     assert wrong[0] == "bgpd of leaf01 does not run"
     assert "leaf01 to 10.1.0.0: no answer" in wrong
     assert any(text.startswith("spine01 to 10.1.0.1: ") for text in wrong)
     twin.down()
+    with pytest.raises(BadInput, match="no lab is called 'one'"):
+        take_down("one", registry)
 
 
-@pytest.mark.parametrize("delay_s", [0.05, 0.25, 0.4, 0.6, 0.9, 1.5])
+@pytest.mark.parametrize("delay_s", DELAYS_S)
 def test_killed_while_it_comes_up(
     heps_network: Network, registry: Registry, delay_s: float
 ) -> None:
@@ -195,19 +212,6 @@ def test_what_was_killed_is_started_anew(small: Network, registry: Registry) -> 
     assert _left(left.id, registry) == []
     assert status_of("again", registry).wrong == ()
     twin.down()
-
-
-def test_nothing_outside_the_registry_is_touched(small: Network, registry: Registry) -> None:
-    subprocess.run(["ip", "netns", "add", "rf-stranger"], check=True)
-    sleeper = subprocess.Popen(["sleep", "60"])
-    try:
-        Twin.up(small, "one", CHOICE, registry).down()
-        assert Path("/run/netns/rf-stranger").exists()
-        assert sleeper.poll() is None
-    finally:
-        sleeper.kill()
-        sleeper.wait()
-        subprocess.run(["ip", "netns", "del", "rf-stranger"], check=True)
 
 
 def test_no_machine_no_lab(

@@ -93,7 +93,10 @@ def test_kernels_count_by_port_and_dscp(twin: Twin, leaf: Device) -> None:
 
 
 @pytest.mark.twin
-def test_a_replayed_run_is_what_becomes_of_packets(twin: Twin, registry: Registry) -> None:
+def test_a_replayed_run_is_what_becomes_of_packets(
+    twin: Twin, registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rocefort.steps.lab.recorded_runs.PATIENCE_S", 1.0)
     runs = ReplayedByTwin(registry, twin.record.name)
     address = twin.topology.by_host[PAIR[1]].address
     bandwidth = ("ib_write_bw", "-D", "5", "--tclass", "138", address)

@@ -1,0 +1,107 @@
+"""Labs of the twin's tests: registries of their own, commands that see one, a lab that is whole."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from rocefort.lab.guest.cache import Image, recipe
+from rocefort.lab.guest.debian import Package
+from rocefort.lab.twin import registry as registries
+from rocefort.lab.twin.breaking import broken
+from rocefort.lab.twin.reap import reap
+from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.telling import status_of
+from rocefort.lab.twin.topology import BACKSTAGE, Cable
+from rocefort.lab.twin.twin import Twin
+from rocefort.models.lab_trials import Chaos
+from rocefort.paths import INVENTORY
+from rocefort.steps.lab.chaos import Drawing, run_chaos
+from rocefort.steps.lab.network import await_law, running_network
+
+HEPS = INVENTORY / "heps" / "fabric.yaml"
+GUESTS = ("k8sgn08", "k8sgn09")  # on leaf01 and leaf02
+HARDWARE = ("CE8851-32CQ8DQ-P", "CE9860-4C-EI")  # leaves and spines of the small fabric
+PATIENT_S = 300.0  # nothing here lasts so long, however busy the machine is
+PACKAGE = Package(name="dash", version="1", size=1, sha256="a")
+Run = Callable[..., tuple[int, str, str]]
+
+
+@dataclass(frozen=True)
+class GuestLab:
+    """HEPS with two servers that QEMU runs; messages: what `lab up` printed."""
+
+    twin: Twin
+    messages: tuple[str, ...]
+
+
+@contextmanager
+def labs_at(name: str) -> Iterator[Registry]:
+    """A registry in /run, where FRR's user can go; its labs are removed at the end."""
+    found = Registry(Path(f"/run/rocefort-{name}-{os.getpid()}"))
+    yield found
+    for lab in found.names():
+        with found.lock(lab):
+            reap(found, found.find(lab))
+    assert not found.root.exists()
+
+
+@contextmanager
+def commands_see(registry: Registry) -> Iterator[None]:
+    """Commands in this process find the labs of this registry, and no others."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registries.Registry.__init__, "__defaults__", (registry.root,))
+        yield
+
+
+def whole(twin: Twin) -> bool:
+    """Whether kernels have what is predicted, nothing is broken, and every session is up."""
+    verdict = await_law(twin, running_network(twin), (), PATIENT_S)
+    name, labs = twin.record.name, twin.registry
+    until = time.monotonic() + PATIENT_S
+    while status_of(name, labs).wrong and time.monotonic() < until:
+        time.sleep(0.05)
+    return verdict.holds and status_of(name, labs).wrong == () == broken(labs, twin.record)
+
+
+def cables_of(twin: Twin) -> set[Cable]:
+    """Cables between nodes."""
+    return {c for c in twin.topology.cables if BACKSTAGE not in {c.a, c.b}}
+
+
+def image_at(directory: Path, **other: object) -> Path:
+    """The files of a guest's image that nothing boots."""
+    directory.mkdir(parents=True)
+    for name in ("vmlinux", "initrd.gz", "id_ed25519"):
+        (directory / name).write_bytes(b"x")
+    image = Image(recipe=recipe(), kernel="6.1", packages=(PACKAGE,), host_key="ssh-ed25519 A")
+    image = image.model_copy(update=other)
+    (directory / "image.json").write_text(image.model_dump_json(exclude={"directory"}))
+    return directory
+
+
+def law_holds(twin: Twin, seed: int, steps: int) -> None:
+    """See that kernels agree with the engine after each step of a chaos."""
+    told: list[Chaos] = []
+    done = run_chaos(twin, seed, 60, stopped_after(steps, told), told.append)
+    assert len(done.steps) >= steps
+    assert [step.first for step in done.steps if step.differing] == []
+    assert {step.compared for step in done.steps if step.done.startswith("mended")} <= {0, 178}
+    faults = [step.done.split()[1] for step in done.steps if step.done.startswith("broken")]
+    drawn = islice(Drawing(running_network(twin), Random(seed)).rounds(), len(done.steps))
+    assert faults == [fault for faults in drawn for fault, _ in faults][: len(faults)]
+    assert done.stopped == "asked to"
+    assert whole(twin)
+
+
+def stopped_after(steps: int, told: list[Chaos]) -> Callable[[], bool]:
+    """Somebody who stops a chaos after so many steps."""
+    return lambda: bool(told) and len(told[-1].steps) >= steps
