@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator, Mapping
 from typing import cast
 
@@ -90,6 +91,20 @@ def test_kernels_count_by_port_and_dscp(twin: Twin, leaf: Device) -> None:
         for port in (UPLINK, SERVER):
             was = before.get(port, {}).get(queue, (0, 0))[0]
             assert after[port][queue][0] - was == flows
+
+
+@pytest.mark.twin
+def test_a_packet_with_another_mark_is_the_switchs_own(twin: Twin, leaf: Device) -> None:
+    before = queues_of(twin, "leaf01", leaf) or queues_of(twin, "leaf01", leaf)
+
+    def send() -> None:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            sender.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, 7048)
+            sender.sendto(b"", (twin.topology.by_host[PAIR[0]].address, 9))
+
+    twin.within("leaf01", send)
+    was = before.get(SERVER, {}).get(OWN, (0, 0))[0]
+    assert queues_of(twin, "leaf01", leaf)[SERVER][OWN][0] - was == 1
 
 
 @pytest.mark.twin

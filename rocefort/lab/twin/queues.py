@@ -88,7 +88,8 @@ def _of_set(port: str, ports: list[str], elements: Collection[Any]) -> Iterator[
     for each in elements:
         mark, dscp = each["elem"]["val"]["concat"]
         counter = each["elem"]["counter"]
-        came_in = ports[mark - 1] if mark else ""
+        # Else the switch sent it: a kernel marks some of its own answers with numbers of no port.
+        came_in = ports[mark - 1] if 0 < mark <= len(ports) else ""
         yield Left(port, came_in, dscp_number(dscp), counter["packets"], counter["bytes"])
 
 
