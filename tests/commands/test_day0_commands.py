@@ -75,7 +75,7 @@ def test_what_is_typed_is_part_of_the_whole_configuration(heps: Derived, name: s
     lines = config_lines(day0_text(node, {"netops": PASSWORD}).splitlines())
     done = apply_lines((), lines, node.family.name)
     parsed = parse(tree_text(done), "console")
-    masked = "local-user netops password irreversible-cipher ****"
+    masked = "local-user netops password irreversible-cipher <removed>"
     assert [line.text for line in parsed.unmodelled] == [masked]
     assert parsed.device == day0_device(node.device)
     empty = dict(leaves(type(node.device)(name=name).model_dump(mode="json")))

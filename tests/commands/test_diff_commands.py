@@ -398,7 +398,7 @@ def test_drift_for_programs_and_for_a_comment(rocefort: Rocefort, configs: Edits
     assert list(by_name) == ["leaf03", "leaf05"]
     assert by_name["leaf03"]["class"] is None
     masked = by_name["leaf03"]["unowned"][0]
-    assert masked["text"] == "snmp-agent community read cipher ****"
+    assert masked["text"] == "snmp-agent community read cipher <removed>"
     assert masked["where"].startswith(f"{running}/leaf03.cfg:")
     assert by_name["leaf05"]["class"] == "modifying"
     assert by_name["leaf05"]["patch"][0] == "interface 25GE1/0/1"

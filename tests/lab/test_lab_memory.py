@@ -61,7 +61,7 @@ with rehearse(*designed(), Path(sys.argv[1]), LabOptions(keep=True)) as lab:
 
 
 @pytest.mark.parametrize(
-    ("copies", "bar_mb"), [(2, 110), pytest.param(20, 200, marks=pytest.mark.thorough)]
+    ("copies", "bar_mb"), [(2, 150), pytest.param(20, 200, marks=pytest.mark.thorough)]
 )
 def test_many_switches_in_one_process(tmp_path: Path, copies: int, bar_mb: int) -> None:
     heps = ROOT / "inventory" / "heps"
