@@ -56,8 +56,9 @@ class Whose(StrEnum):
     """Who began the trial that a switch says is pending."""
 
     NOBODY = "nobody"  # none is pending
-    OURS = "ours"  # of this run: by its persist id, or by the description of the newest commit
+    OURS = "ours"  # of this run: by its session, its persist id, or the newest commit
     FOREIGN = "foreign"
+    UNKNOWN = "unknown"  # it may be of this run, and the switch does not show whose it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,8 @@ class Seen:
 
     held: this controller can confirm the pending trial: it has the session in which it began, or
     the persist id. loaded: this controller's session has the patch in its candidate. left_s: what
-    the switch itself says is left of the trial. trouble: why nothing can be done with it now.
+    is left of the trial, by the switch itself; where it does not show that, the least by the clock
+    of the controller that began it, None for another one. trouble: why nothing can be done with it now.
     at: of a switch that is drained for its change, which state of its way it runs: 0 old, 1 old and
     drained, 2 new and drained, 3 new; of one that is not, `runs` tells all. other_run: whose trial
     is pending, where that is another run of the same plan.
@@ -84,11 +86,16 @@ class Seen:
     saved: bool = False  # would start with what it runs; told of one that runs NEW, or is drained
     trial: Whose = Whose.NOBODY
     held: bool = False
-    left_s: int = 0
+    left_s: int | None = 0
     loaded: bool = False
     trouble: Trouble | None = None  # unreachable, another switch, a foreign candidate
     at: int = 0
     other_run: str = ""
+
+    @property
+    def maybe_ours(self) -> bool:
+        """Whether a trial is pending that may be of this run."""
+        return self.trial in (Whose.OURS, Whose.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,7 @@ class Changing(Dialogue):
         if trial.state != "INACTIVE":
             raise CommitError(
                 f"{self.name}: not committed: a trial is {trial.state} "
-                f"({trial.seconds_left} s left); confirm or abort it first"
+                f"({trial.time_left} left); confirm or abort it first"
             )
         unknown = COMMIT_UNKNOWN if revert_in is None else _TRIAL_UNKNOWN
         before = self._last_commit() if revert_in is None else None

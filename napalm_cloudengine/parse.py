@@ -52,11 +52,19 @@ class Prompt:
 
 @dataclass(frozen=True)
 class TrialStatus:
-    """What `display configuration trial status` says; seconds_left is 0 without a trial."""
+    """What `display configuration trial status` shows.
+
+    seconds_left: 0 without a trial, None where a trial's time is not shown: it is not known then.
+    """
 
     state: TrialState
-    seconds_left: int
+    seconds_left: int | None
     persist_id: str = ""
+
+    @property
+    def time_left(self) -> str:
+        """The time left, in words."""
+        return "an unknown time" if self.seconds_left is None else f"{self.seconds_left} s"
 
 
 @dataclass(frozen=True)
@@ -162,8 +170,9 @@ def trial_status(text: str) -> TrialStatus:
         raise ValueError(f"not a trial status: {text.strip()!r}")
     left = re.search(r"Trial time left \(sec\)\s*:\s*(\d+)", text)
     persist = re.search(r"Persist id\s*:[ \t]*(\S+)", text)
+    without = 0 if state[1] == "INACTIVE" else None
     return TrialStatus(
-        _TRIAL_STATES[state[1]], int(left[1]) if left else 0, persist[1] if persist else ""
+        _TRIAL_STATES[state[1]], int(left[1]) if left else without, persist[1] if persist else ""
     )
 
 

@@ -48,7 +48,7 @@ class Trials(Changing):
         if after.state != "INACTIVE":
             raise CommitConfirmException(
                 f"{self.name}: the switch took the confirm but the trial is {after.state}, "
-                f"{after.seconds_left} s left"
+                f"{after.time_left} left"
             )
         if not same_configuration(self._running(_CONFIRM_UNKNOWN), on_trial):
             raise CommitConfirmException(
@@ -72,7 +72,7 @@ class Trials(Changing):
         if after.state == "ACTIVE":
             raise CommitConfirmException(
                 f"{self.name}: the switch took '{command}' but the trial still runs, "
-                f"{after.seconds_left} s left"
+                f"{after.time_left} left"
             )
 
     def has_pending_commit(self) -> bool:
@@ -159,7 +159,8 @@ class Trials(Changing):
                 f"{self.name}: '{command}' came too late, no trial runs any more: it ended by its "
                 "timer, or somebody confirmed or aborted it; read the running configuration"
             )
+        within = "" if now.seconds_left is None else f" within {now.seconds_left} s"
         raise CommitConfirmException(
             f"{self.name}: '{command}' failed: {reply.refused or reply.said}; the trial keeps "
-            f"its timer and reverts by itself within {now.seconds_left} s"
+            f"its timer and reverts by itself{within}"
         )

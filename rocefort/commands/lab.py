@@ -11,6 +11,14 @@ import typer
 from rocefort import options
 from rocefort.commands import lab_guest, lab_trials
 from rocefort.commands.endings import end
+from rocefort.lab.personality import (
+    CommitList,
+    ForeignEdits,
+    Personality,
+    TrialMode,
+    TrialPrompt,
+    TrialStatus,
+)
 
 cli = typer.Typer(
     no_args_is_help=True,
@@ -27,14 +35,6 @@ class Accel(StrEnum):
     AUTO = "auto"  # KVM where a probe has really booted a kernel
     TCG = "tcg"
     KVM = "kvm"
-
-
-class Trial(StrEnum):
-    """What a plain trial does when its session ends; which of them a release does is unknown."""
-
-    SURVIVES = "survives"
-    DIES = "dies-with-session"
-    SESSION_ONLY = "session-only"  # it goes on, and only its timer can end it then
 
 
 class Candidates(StrEnum):
@@ -56,12 +56,24 @@ def lab_cli(
     open_to_others: Annotated[
         bool, typer.Option("--open-to-others", help="Allow an address that others can reach.")
     ] = False,
-    trial: Annotated[
-        Trial, typer.Option(help="What a trial does when its session ends.")
-    ] = Trial.SURVIVES,
+    trial_mode: Annotated[
+        TrialMode, typer.Option("--trial", help="What a plain trial does when its session ends.")
+    ] = Personality.trial_mode,
     persist: Annotated[
         bool, typer.Option("--persist/--no-persist", help="Whether `commit persist` is there.")
     ] = True,
+    commit_list: Annotated[
+        CommitList, typer.Option(help="Whether the list of commits shows one that is on trial.")
+    ] = Personality.commit_list,
+    trial_status: Annotated[
+        TrialStatus, typer.Option(help="What the trial's status shows: no-time hides what is left.")
+    ] = Personality.trial_status,
+    trial_prompt: Annotated[
+        TrialPrompt, typer.Option(help="Mark of the prompt during one's own trial.")
+    ] = Personality.trial_prompt,
+    foreign_edits: Annotated[
+        ForeignEdits, typer.Option(help="Lines of other sessions during a trial.")
+    ] = Personality.foreign_edits,
     candidate: Annotated[
         Candidates, typer.Option(help="A candidate for each session, or one for all.")
     ] = Candidates.OWN,
@@ -82,8 +94,14 @@ def lab_cli(
 
     chosen = LabOptions(
         listen=read_listen(listen, others=open_to_others),
-        trial=trial.value,
-        persist=persist,
+        personality=Personality(
+            trial_mode=trial_mode,
+            persist="present" if persist else "absent",
+            commit_list=commit_list,
+            trial_status=trial_status,
+            trial_prompt=trial_prompt,
+            foreign_edits=foreign_edits,
+        ),
         candidate=candidate.value,
         faults=tuple(fault or ()),
         power_loss=power_loss,

@@ -91,14 +91,21 @@ def _general(show: display_table.Show) -> Act:
     return act
 
 
-@lru_cache(maxsize=8)
-def commands(stage: Stage, *, persist: bool) -> tuple[tuple[Command, tuple[Node, ...]], ...]:
-    """The commands of a stage, each with its format, read."""
+@lru_cache(maxsize=16)
+def commands(
+    stage: Stage, *, persist: bool = True, commit_list: bool = True
+) -> tuple[tuple[Command, tuple[Node, ...]], ...]:
+    """The commands of a stage, each with its format, read.
+
+    persist, commit_list: whether the release has `persist` and the list of commits.
+    """
     acts: dict[str, Act] = {**EVERYWHERE, **(USER if stage == "user" else SYSTEM)}
     if stage == "two-stage":
         acts |= {**TWO_STAGE, **(PERSIST if persist else NO_PERSIST)}
     shows = {text: _general(show) for text, show in display_table.DISPLAYS.items()}
     shows |= {text: _own(show) for text, show in pending.DISPLAYS.items()}
+    if commit_list:
+        shows |= {text: _own(show) for text, show in pending.COMMIT_LIST.items()}
     if stage == "user":
         shows |= {text: _general(show) for text, show in display_table.USER.items()}
     if stage != "user":

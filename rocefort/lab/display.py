@@ -175,7 +175,10 @@ def _verbose(number: int, point: CommitPoint) -> str:
 def trial_status(switch: EmulatedSwitch) -> str:
     """`display configuration trial status`."""
     trial = switch.trial
+    shown = switch.personality.trial_status
     rows = [f"Trial status: {'ACTIVE' if trial else 'INACTIVE'}"]
-    if trial and trial.persist:
+    if trial and trial.persist and shown != "state-only":
         rows.append(f"Persist id: {trial.persist}")
-    return "\n".join([*rows, f"Trial time left (sec): {switch.trial_left()}"])
+    if shown == "whole":
+        rows.append(f"Trial time left (sec): {switch.trial_left()}")
+    return "\n".join(rows)

@@ -45,11 +45,11 @@ def _trial(session: Session, _params: Params) -> str:
 
 def _list(session: Session, params: Params, *, verbose: bool = False) -> str:
     count = int(params.get("1-100", 100))
-    return display.commit_list(session.switch.points, verbose=verbose, count=count)
+    return display.commit_list(session.switch.listed_points, verbose=verbose, count=count)
 
 
 def _labelled(session: Session, _params: Params, *, verbose: bool = False) -> str:
-    points = [point for point in session.switch.points if point.label]
+    points = [point for point in session.switch.listed_points if point.label]
     return display.commit_list(points, verbose=verbose, count=len(points))
 
 
@@ -154,14 +154,6 @@ def _sessions(session: Session, _params: Params) -> str:
 # V300R023C00, Configuration File Management. First those of all views, then of two-stage ones.
 DISPLAYS: Mapping[str, Display] = {
     "display configuration trial status": _trial,
-    "display configuration commit list [ <1-100> ]": _list,
-    "display configuration commit list verbose [ <1-100> ]": (
-        lambda session, params: _list(session, params, verbose=True)
-    ),
-    "display configuration commit list label": _labelled,
-    "display configuration commit list verbose label": (
-        lambda session, params: _labelled(session, params, verbose=True)
-    ),
     "display configuration commit at <word>": _at,
     "display configuration commit changes at <word>": _changes_at,
     "display configuration commit changes since <word>": _changes_since,
@@ -172,6 +164,16 @@ DISPLAYS: Mapping[str, Display] = {
     "display configuration changes label <label> running": _from_label,
     "display configuration exclusive user": _holder,
     "display configuration sessions": _sessions,
+}
+COMMIT_LIST: Mapping[str, Display] = {
+    "display configuration commit list [ <1-100> ]": _list,
+    "display configuration commit list verbose [ <1-100> ]": (
+        lambda session, params: _list(session, params, verbose=True)
+    ),
+    "display configuration commit list label": _labelled,
+    "display configuration commit list verbose label": (
+        lambda session, params: _labelled(session, params, verbose=True)
+    ),
 }
 IN_SYSTEM: Mapping[str, Display] = {"display this": _this}
 TWO_STAGE: Mapping[str, Display] = {

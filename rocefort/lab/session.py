@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from rocefort.dialects.vrp.command import Tokens
+from rocefort.dialects.vrp.command import Node, Tokens
 from rocefort.dialects.vrp.execute import UNRECOGNIZED
 from rocefort.dialects.vrp.interpret import Lines, View, VrpRefusal, prompt_name
 from rocefort.lab.commands import Command, Stage, commands
@@ -61,11 +61,16 @@ class Session:
 
     @property
     def prompt(self) -> str:
-        """`<H>`, `[~H-view]` with `*` for `~` while lines are uncommitted, `[H]` if immediate."""
+        """`<H>`, `[~H-view]` with `*` for `~` while lines are uncommitted, `[H]` if immediate.
+
+        During its own trial the mark is the personality's.
+        """
         host = self.switch.hostname
         if not self.in_system:
             return f"<{host}>"
+        on_trial = self.switch.trial_session == self.number
         mark = "*" if self.switch.dirty(self.number) else "~"
+        mark = self.switch.personality.trial_prompt if mark == "~" and on_trial else mark
         mark = "" if self.stage == "immediate" else mark
         return f"[{mark}{host}{prompt_name(self.view, self.switch.family)}]"
 
@@ -162,8 +167,15 @@ class Session:
 
     # --- what a line means -----------------------------------------------------------------
 
+    def _commands(self) -> tuple[tuple[Command, tuple[Node, ...]], ...]:
+        """The commands that this release has where the session is."""
+        own = self.switch.personality
+        return commands(
+            self.stage, persist=own.persist == "present", commit_list=own.commit_list != "absent"
+        )
+
     def _dialogue(self) -> Place[Command]:
-        return Place(commands(self.stage, persist=self.switch.persist == "present"))
+        return Place(self._commands())
 
     def _carry_out(self, line: str) -> Reply:
         tokens = tuple(line.split())
@@ -204,7 +216,7 @@ class Session:
         """The command of the dialogue, or of configuration (None), that shortened words mean."""
         switch = self.switch
         config = switch.candidate(self.number).config
-        known = commands(self.stage, persist=switch.persist == "present")
+        known = self._commands()
         own = [(None, nodes) for nodes in config_commands(config, self.view, switch.family)]
         here: Place[Command | None] = Place([*known, *own])
         try:
@@ -285,7 +297,7 @@ class Session:
         if BAR in tokens:
             return filter_words(tokens, beginning)
         switch = self.switch
-        known = list(commands(self.stage, persist=switch.persist == "present"))
+        known = list(self._commands())
         place: Place[Command | None] = Place(known)
         if self.in_system:
             config = switch.candidate(self.number).config

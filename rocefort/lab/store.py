@@ -129,7 +129,7 @@ class Store:
                 where=str(self.path),
                 how="delete the file to start anew",
             ) from None
-        if switch.trial and switch.trial_mode == "dies-with-session" and not switch.trial.persist:
+        if switch.dies_with(switch.trial_session):
             switch.end_trial(SYSTEM_USER)  # its session ended with the lab
         switch.tick()
         self.keep(switch)

@@ -1,8 +1,7 @@
 """One emulated CloudEngine: configurations, commits, a trial with its timer; no sockets, no text.
 
 Two-stage configuration as in the V300R023C00 command reference, Configuration File Management.
-What that reference leaves open is an option: whether a trial outlives its session, and whether
-the release knows `persist`.
+What that reference leaves open of a trial is the switch's Personality.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -29,6 +28,7 @@ from rocefort.lab.checking import missing_port, new_problems
 from rocefort.lab.faults import EARLY_S, FOREIGN, Fault
 from rocefort.lab.logins import LOCK_SECONDS, MOST_SESSIONS, Lock, Login, NoFreeTerminal, free_vty
 from rocefort.lab.merging import conflicts
+from rocefort.lab.personality import DEFAULT, Persist, Personality, TrialMode
 from rocefort.models.hardware import SyntaxFamily
 
 if TYPE_CHECKING:
@@ -69,8 +69,6 @@ class PeerState:
     prefixes: int = 0
 
 
-# session-only: it goes on without its session, and no other session may confirm or abort it.
-TrialMode = Literal["survives", "dies-with-session", "session-only"]
 CandidateMode = Literal["own", "shared"]  # one for each session, or one for all
 Peers = Callable[[Mapping[str, Lines]], Mapping[str, Sequence[PeerState]]]
 
@@ -98,6 +96,7 @@ class Trial:
     deadline: float
     session: int
     persist: str | None = None
+    first_point: int = 0  # number of its first rollback point
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +148,9 @@ class EmulatedSwitch:
     serial: str = ""
     clock: Callable[[], float] = time.monotonic
     now: Callable[[], datetime] = utc_now
-    trial_mode: TrialMode = "survives"  # what a plain trial does when its session ends
-    persist: Literal["present", "absent"] = "present"
+    personality: Personality = DEFAULT
+    trial_mode: InitVar[TrialMode | None] = None  # of the personality
+    persist: InitVar[Persist | None] = None  # of the personality
     candidate_mode: CandidateMode = "own"
     on_conflict: Literal["merge", "refuse"] = "merge"  # a commit after somebody else's
     most_sessions: int = MOST_SESSIONS
@@ -174,7 +174,10 @@ class EmulatedSwitch:
     lock_seconds: int = LOCK_SECONDS
     strikes: Counter[Fault] = field(default_factory=Counter)  # how often each fault has struck
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, trial_mode: TrialMode | None, persist: Persist | None) -> None:
+        own = self.personality
+        trial, persist = trial_mode or own.trial_mode, persist or own.persist
+        self.personality = replace(own, trial_mode=trial, persist=persist)
         self.running, self.startup_refusals = replay(parse_tree(self.startup), self.family)
         self.saved = self.running
         self.serial = self.serial or f"LAB{sum(self.name.encode()):017d}"
@@ -206,9 +209,13 @@ class EmulatedSwitch:
         self.candidates.pop(session, None)
         if self.lock and self.lock.session == session:
             self.lock = None
-        trial = self.trial if self.trial_mode == "dies-with-session" else None
-        if trial and trial.session == session and trial.persist is None:
+        if self.dies_with(session):
             self.end_trial(SYSTEM_USER)
+
+    def dies_with(self, session: int) -> bool:
+        """Whether the trial ends with a session."""
+        trial = self.trial if self.personality.trial_mode == "dies-with-session" else None
+        return trial is not None and trial.session == session and trial.persist is None
 
     def kill(self, vty: int) -> bool:
         """End the session on a VTY (`kill user-interface vty N`); whether there was one."""
@@ -260,7 +267,22 @@ class EmulatedSwitch:
         applied = apply_line(before, view, line, self.family)
         if self.ports and (refusal := missing_port(line, before, applied, self.ports)):
             raise refusal
+        if applied.config != before and self._locks_out(session):
+            raise VrpRefusal(line, 0, FOREIGN_TRIAL.format(self.trial_session))
         return applied
+
+    def _locks_out(self, session: int) -> bool:
+        """Whether another session's trial keeps this one from changing configuration.
+
+        V300R023C00 configuration guide, precautions; that a line is refused at once is ours.
+        """
+        foreign = self.trial_session not in (0, session)
+        return foreign and self.personality.foreign_edits == "refused"
+
+    @property
+    def trial_session(self) -> int:
+        """Number of the session that began the trial; 0 without a trial."""
+        return self.trial.session if self.trial else 0
 
     def keep(self, session: int, view: View, line: str, applied: Applied) -> None:
         """Keep an entered line in the candidate."""
@@ -348,7 +370,15 @@ class EmulatedSwitch:
         seconds = order.trial_seconds or TRIAL_SECONDS
         if early := self.fault("expire-early"):
             seconds = int(early.match or EARLY_S)
-        self.trial = Trial(before, self.clock() + seconds, session, order.persist)
+        first = self.trial.first_point if self.trial else self.points[-1].number
+        self.trial = Trial(before, self.clock() + seconds, session, order.persist, first)
+
+    @property
+    def listed_points(self) -> tuple[CommitPoint, ...]:
+        """Rollback points that the list of commits shows, the oldest first."""
+        hidden = self.personality.commit_list == "after-confirmation" and self.trial
+        first = self.trial.first_point if hidden and self.trial else 0
+        return tuple(point for point in self.points if not first or point.number < first)
 
     def _check_trial_owner(self, session: int, order: CommitOrder, *, changed: bool) -> None:
         # Own wording; that a commit can fail over another session's trial is the reference's.
@@ -356,6 +386,8 @@ class EmulatedSwitch:
         if trial is None:
             if confirms and order.persist:
                 raise CommitError("Error: The trial configuration does not exist.")
+        elif changed and self._locks_out(session):
+            raise CommitError(FOREIGN_TRIAL.format(trial.session))
         elif trial.persist is not None:
             named = order.persist == trial.persist
             if not named and (changed or order.persist or not confirms):
@@ -369,7 +401,7 @@ class EmulatedSwitch:
 
     def keeps_out(self, session: int) -> bool:
         """Whether a plain trial runs that this session may neither confirm nor abort."""
-        trial = self.trial if self.trial_mode == "session-only" else None
+        trial = self.trial if self.personality.trial_mode == "session-only" else None
         return trial is not None and trial.persist is None and trial.session != session
 
     def _to_commit(self, session: int) -> Lines:

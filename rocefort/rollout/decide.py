@@ -216,12 +216,19 @@ def _ended(strays: Sequence[Device]) -> Action:
     """Abort them, wave by wave; what refuses that is waited for."""
     wave = strays[-1].wave  # the last one that began
     here = [device for device in strays if device.wave == wave]
-    if todo := [device for device in here if not device.course.failures(Act.ABORT)]:
+    if todo := [d for d in here if d.seen.trial is Whose.OURS and not d.course.failures(Act.ABORT)]:
         return Do(Act.ABORT, wave, _backwards(todo))
     if todo := [device for device in here if device.course.waits < MOST_WAITS]:
-        return Wait(wave, _names(todo), max(device.seen.left_s for device in todo))
-    what = "a trial of this rollout does not end; abort it on the switch by hand, then resume"
-    return Stopped(tuple(Trouble(f"{device.name}: {what}") for device in here))
+        return Wait(wave, _names(todo), max(device.wait_s for device in todo))
+    return Stopped(tuple(Trouble(f"{d.name}: {_endless(d)}, then resume") for d in here))
+
+
+def _endless(device: Device) -> str:
+    """Words for a trial that was waited for in vain, or that nothing may be done about."""
+    if device.seen.trial is Whose.UNKNOWN:
+        what = "a trial is pending, and the switch does not show whose"
+        return f"{what}; one of this rollout would be over: confirm or abort it on the switch"
+    return "a trial of this rollout does not end; abort it on the switch by hand"
 
 
 def _onward(now: Table, wave: Wave, devices: Sequence[Device]) -> Action:
@@ -283,15 +290,14 @@ def _way_back(now: Table, failure: Failure) -> Action:
     if todo := [device for device in touched if _to_abort(device)]:
         return Do(Act.ABORT, failure.wave, _backwards(todo))
     pending = [
-        d
-        for d in now.devices
-        if d.seen.trial is Whose.OURS and not d.seen.trouble and not _going_back(d)
+        d for d in now.devices if d.seen.maybe_ours and not d.seen.trouble and not _going_back(d)
     ]
     if todo := [d for d in pending if d.course.waits < MOST_WAITS]:
-        strays = [d for d in todo if not asked_to_end(d.course)]
+        ours = [d for d in todo if d.seen.trial is Whose.OURS]
+        strays = [d for d in ours if not asked_to_end(d.course)]
         if strays:
             return Do(Act.ABORT, strays[-1].wave, _of_one_wave(strays))
-        return Wait(todo[-1].wave, _of_one_wave(todo), max(1, *(d.seen.left_s for d in todo)))
+        return Wait(todo[-1].wave, _of_one_wave(todo), max(1, *(d.wait_s for d in todo)))
     for device in touched:
         if device.stand is Stand.UNSAVED and device.course.failures(Act.SAVE) < MOST_SAVES:
             return Do(Act.SAVE, failure.wave, (device.name,))
@@ -302,8 +308,8 @@ def _way_back(now: Table, failure: Failure) -> Action:
 
 
 def _elsewhere(now: Table, failure: Failure) -> list[Device]:
-    """Devices of other waves on which a trial of ours is still pending."""
-    return [d for d in now.devices if d.wave != failure.wave and d.seen.trial is Whose.OURS]
+    """Devices of other waves on which a trial is still pending that may be ours."""
+    return [d for d in now.devices if d.wave != failure.wave and d.seen.maybe_ours]
 
 
 def _to_abort(device: Device) -> bool:
@@ -348,8 +354,8 @@ def _lost(device: Device) -> str:  # noqa: PLR0911 - a sentence for each case
     if seen.trouble:
         timer = f"a trial that runs there reverts by itself within {device.trial_s} s"
         return f"{seen.trouble.text}; {timer}"
-    if seen.trial is Whose.OURS:
-        return f"{device.name}: its trial does not end; abort it on the switch by hand"
+    if seen.maybe_ours:
+        return f"{device.name}: {_endless(device)}"
     if seen.trial is Whose.FOREIGN:
         return device.trouble.text if device.trouble else ""
     if seen.runs is Runs.OTHER:

@@ -6,10 +6,8 @@ belongs to is remembered here, because a switch does not say it.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -29,20 +27,9 @@ from rocefort.rollout.plan import running_digest
 from rocefort.rollout.ports import Before
 from rocefort.rollout.same_change import same_change
 from rocefort.rollout.stand import LEGS, UNDONE
+from rocefort.rollout.trial_owner import Began, Owner, TrialStatus, described, owner_of
 
 NEWEST_COMMIT = "display configuration commit list verbose 1"
-DESCRIPTION = re.compile(r"^\s*Description:[ \t]*(.*?)\s*$", re.MULTILINE)
-
-
-class TrialStatus(Protocol):
-    """What a switch says of its trial."""
-
-    @property
-    def state(self) -> str: ...  # noqa: D102
-    @property
-    def seconds_left(self) -> int: ...  # noqa: D102
-    @property
-    def persist_id(self) -> str: ...  # noqa: D102
 
 
 class Driver(Protocol):
@@ -62,10 +49,12 @@ class Driver(Protocol):
     def save_config(self) -> None: ...  # noqa: D102
 
 
-def newest_description(driver: Driver) -> str:
-    """What stands at a switch's newest commit; CommandErrorException where a release has none."""
-    found = DESCRIPTION.search(driver.cli([NEWEST_COMMIT])[NEWEST_COMMIT])
-    return found[1] if found else ""
+def newest_commit(driver: Driver) -> str | None:
+    """The newest commit as a switch lists it, "" for none; None: the release has no such list."""
+    try:
+        return driver.cli([NEWEST_COMMIT])[NEWEST_COMMIT].strip()
+    except CommandErrorException:
+        return None
 
 
 def pending_trial(driver: Driver) -> Pending | None:
@@ -73,10 +62,7 @@ def pending_trial(driver: Driver) -> Pending | None:
     trial = driver.trial_status()
     if trial.state == "INACTIVE":
         return None
-    description = ""
-    with suppress(CommandErrorException):
-        description = newest_description(driver)
-    plan, run = run_told(trial.persist_id, description)
+    plan, run = run_told(trial.persist_id, described(newest_commit(driver)))
     return Pending(trial.seconds_left, plan, run)
 
 
@@ -103,7 +89,7 @@ class DeviceSteps:
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
     _loaded: dict[str, Driver] = field(default_factory=dict)  # whose candidate holds the patch
-    _tried: dict[str, Driver] = field(default_factory=dict)  # in whose session the trial began
+    _began: dict[str, Began] = field(default_factory=dict)  # the trial that began last
     running: dict[str, str] = field(default_factory=dict)  # by device, as it was shown last
     _words: dict[str, str] = field(default_factory=dict)  # of the trial that began last
     _known: dict[tuple[str, str], Said] = field(default_factory=dict)  # by device and text
@@ -118,15 +104,14 @@ class DeviceSteps:
         if said.name != change.device:
             return _another(change, said.name)
         self.running[change.device] = running
-        trial = driver.trial_status()
-        newest = self._newest(driver, change)
-        run = self._run_of(trial, newest)
-        whose = self._whose(trial, run)
+        trial, newest = driver.trial_status(), newest_commit(driver)
+        at = _state(said.digest, parts, self._words_of(driver, change, newest))
+        owner = self._owner(driver, trial, newest, parts, lambda: said.digest)
+        whose = owner.whose
         loaded = self._loaded.get(change.device) is driver
         if whose is Whose.NOBODY and not loaded and driver.compare_config():
             return _dirty(change)
         pending = whose is not Whose.NOBODY
-        at = _state(said.digest, parts, newest[1] if newest else None)
         runs = _runs(at, len(parts))
         told = runs is Runs.NEW or (len(parts) > 1 and runs is not Runs.OTHER)
         return Seen(
@@ -135,42 +120,66 @@ class DeviceSteps:
             saved=told and not pending and self._saved(driver, change, said.digest),
             trial=whose,
             held=whose is Whose.OURS and self._held(driver, change, trial),
-            left_s=trial.seconds_left if pending else 0,
+            left_s=self._left_s(driver, change, trial) if pending else 0,
             loaded=loaded,
-            other_run=run if whose is Whose.FOREIGN else "",
+            other_run=owner.run if whose is Whose.FOREIGN else "",
         )
 
-    def _newest(self, driver: Driver, change: Change) -> tuple[str, str] | None:
-        """Run and words of the newest commit where it is of this plan: by whom, on which leg.
+    def _owner(
+        self,
+        driver: Driver,
+        trial: TrialStatus,
+        newest: str | None,
+        parts: Sequence[Change],
+        running: Callable[[], str],
+    ) -> Owner:
+        """Owner of the trial. running: digest of what runs."""
+        device, states = parts[0].device, _states(parts)
+        begun = self.label.left_trials or device in self._began
+        led = states if len(parts) > 1 else states[1:]  # a drain is taken back by trials, too
+        return owner_of(
+            self.label,
+            trial,
+            newest,
+            self._own_trial(driver, parts[0]),
+            led_to=lambda words: running() == dict(enumerate(states)).get(_led_to(words, parts)),
+            may_be_ours=lambda: begun and running() in led,
+        )
 
-        A commit that came by itself, as the end of a trial does, has no words.
+    def _own_trial(self, driver: Driver, change: Change) -> Began | None:
+        """The trial that this session began, as long as it cannot be over."""
+        began = self._began.get(change.device)
+        mine = began is not None and began.session is driver and self.clock() <= began.ends_by
+        return began if mine else None
+
+    def _words_of(self, driver: Driver, change: Change, newest: str | None) -> str | None:
+        """Words of the newest commit where it is of this plan; None: it is not, or has none.
+
+        Where the switch does not list it, this session knows what it committed. A commit that came
+        by itself, as the end of a trial does, has no words.
         """
-        try:
-            told = newest_description(driver)
-        except CommandErrorException:  # not of every release: then only this session knows
-            words = self._words.get(change.device, "")
-            return (self.label.run, words) if self._tried_in(driver, change) else None
-        return self.label.read(told)
-
-    def _tried_in(self, driver: Driver, change: Change) -> bool:
-        return self._tried.get(change.device) is driver
-
-    def _run_of(self, trial: TrialStatus, newest: tuple[str, str] | None) -> str:
-        """The run that a trial of this plan is of; empty: it is not of this plan."""
-        if trial.persist_id:
-            return self.label.run_of(trial.persist_id)
-        return newest[0] if newest else ""
-
-    def _whose(self, trial: TrialStatus, run: str) -> Whose:
-        if trial.state == "INACTIVE":
-            return Whose.NOBODY
-        return Whose.OURS if self.label.owns(run) else Whose.FOREIGN
+        began = self._began.get(change.device)
+        if began is not None and began.session is driver and newest == began.newest:
+            return self._words.get(change.device)
+        mark = self.label.read(described(newest))
+        return mark[1] if mark else None
 
     def _held(self, driver: Driver, change: Change, trial: TrialStatus) -> bool:
         """Whether this session can confirm it: it began here, or has this run's persist id."""
         if trial.state != "ACTIVE":
             return False
-        return trial.persist_id == self.label.persist_id or self._tried_in(driver, change)
+        mine = self._own_trial(driver, change) is not None
+        return mine or trial.persist_id == self.label.persist_id
+
+    def _left_s(self, driver: Driver, change: Change, trial: TrialStatus) -> int | None:
+        """Seconds left of the trial; where the switch does not show them, the least by our clock.
+
+        None: neither is known.
+        """
+        began = self._own_trial(driver, change)
+        if trial.seconds_left is not None or began is None:
+            return trial.seconds_left
+        return max(0, int(began.ends_from - self.clock()))
 
     def _saved(self, driver: Driver, change: Change, digest: str) -> bool:
         text = driver.get_config("startup")["startup"]
@@ -230,9 +239,15 @@ class DeviceSteps:
     def trial(self, driver: Driver, change: Change, seconds: int, word: str = "") -> None:
         """`commit trial`; plan, run and the leg's word go into the description."""
         refuse_pending(driver, change)  # someone else's: it must not be taken for ours
-        self._tried[change.device], self._words[change.device] = driver, word
+        newest, begins = newest_commit(driver), self.clock()
+        self._words.pop(change.device, None)
         self._loaded.pop(change.device, None)
-        driver.commit_config(self.label.description(word), seconds)
+        try:
+            driver.commit_config(self.label.description(word), seconds)
+            self._words[change.device] = word
+        finally:  # whatever came of it: the trial may run
+            ends = begins + seconds, self.clock() + seconds
+            self._began[change.device] = Began(driver, newest, *ends)
 
     def check(self, driver: Driver, change: Change, before: Collection[str]) -> None:
         """Configuration read back as intended, and BGP sessions up that were up before."""
@@ -260,10 +275,15 @@ class DeviceSteps:
 
     def abort(self, driver: Driver, change: Change) -> None:
         """End the trial or the candidate of this run; nobody else's is touched."""
-        trial = driver.trial_status()
-        whose = self._whose(trial, self._run_of(trial, self._newest(driver, change)))
-        if whose is Whose.OURS:
+        trial, newest = driver.trial_status(), newest_commit(driver)
+
+        def running() -> str:
+            return self._said(driver.get_config("running")["running"], change, "running").digest
+
+        owner = self._owner(driver, trial, newest, [change], running)
+        if owner.whose is Whose.OURS:
             driver.abort_commit(trial.persist_id)  # of an earlier run of this journal, maybe
+            self._words.pop(change.device, None)
         elif self._loaded.pop(change.device, None) is driver:
             driver.discard_config()
 
@@ -298,17 +318,22 @@ def _state(digest: str, parts: Sequence[Change], newest: str | None) -> int:
 
     No secret shows, so two states may have one digest: then the words of its newest commit tell.
     """
-    states = (parts[0].running_digest, *(part.intended_digest for part in parts))
+    states = _states(parts)
     found = [at for at, state in enumerate(states) if state == digest]
     if len(found) > 1 and newest is not None:
-        came = _led_to(newest, len(parts))
+        came = _led_to(newest, parts)
         return came if came in found else found[0]
     return found[0] if found else -1
 
 
-def _led_to(newest: str, parts: int) -> int:
+def _states(parts: Sequence[Change]) -> tuple[str, ...]:
+    """Digests of the states that a switch goes through."""
+    return (parts[0].running_digest, *(part.intended_digest for part in parts))
+
+
+def _led_to(newest: str, parts: Sequence[Change]) -> int:
     """The state that a commit with these words led to."""
-    if parts == 1:
+    if len(parts) == 1:
         return 1
     name, back = newest.removesuffix(UNDONE), newest.endswith(UNDONE)
     return LEGS.index(name) + (not back) if name in LEGS else -1

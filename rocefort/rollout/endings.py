@@ -94,7 +94,10 @@ def found(seen: Seen) -> str:
     if seen.trouble:
         return seen.trouble.text
     if seen.trial is Whose.OURS:
-        return f"on trial, {seen.left_s} s left"
+        left = "an unknown time" if seen.left_s is None else f"{seen.left_s} s"
+        return f"on trial, {left} left"
+    if seen.trial is Whose.UNKNOWN:
+        return "a trial is pending, and the switch does not show whose it is"
     if seen.trial is Whose.FOREIGN:
         return "a trial of somebody else is pending"
     saved = "" if seen.runs not in (Runs.NEW, Runs.BETWEEN) or seen.saved else ", not saved"

@@ -245,7 +245,7 @@ class Rollout:
         name, seen = device.name, self.observed[device.name]
         if seen.trouble:
             return seen.trouble
-        if seen.trial is Whose.OURS:
+        if seen.maybe_ours:
             return Trouble(str(error or f"{name}: its trial is still pending"))
         if seen.runs is Runs.OTHER or seen.trial is Whose.FOREIGN:
             return Trouble(f"{name}: does not run what it ran before the change")
@@ -299,7 +299,7 @@ class Rollout:
     def _left_s(self, wave: Wave) -> float | None:
         """What the trials of a wave leave, by their switches' own clocks; None: none runs."""
         seen = [self.observed[name] for name in wave.devices]
-        left = [each.left_s for each in seen if each.trial is Whose.OURS]
+        left = [each.left_s or 0 for each in seen if each.trial is Whose.OURS]
         return min(left) - self.plan.margin_s if left else None
 
     def _wait(self, action: Wait) -> None:

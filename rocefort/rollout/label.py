@@ -22,12 +22,19 @@ class Label:
     """The words of one run of one plan.
 
     run: its id. earlier: those of the runs of this plan that the same journal has; whoever holds
-    the journal knows that no controller carries them any more.
+    the journal knows that no controller carries them any more. resumed: an earlier life of the
+    controller may have begun trials of this run.
     """
 
     plan: str
     run: str
     earlier: frozenset[str] = frozenset()
+    resumed: bool = False
+
+    @property
+    def left_trials(self) -> bool:
+        """Whether controllers before this one may have left trials behind."""
+        return self.resumed or bool(self.earlier)
 
     @property
     def persist_id(self) -> str:
@@ -50,8 +57,8 @@ class Label:
         return found[1] if found else ""
 
     def owns(self, run: str) -> bool:
-        """Whether a run is this one, or an earlier one of the same journal."""
-        return run in {each[:RUN_SHOWN] for each in (self.run, *self.earlier)}
+        """Whether a run is this one, or an earlier one of the same journal; whole or as shown."""
+        return run[:RUN_SHOWN] in {each[:RUN_SHOWN] for each in (self.run, *self.earlier)}
 
 
 def persist_id(plan: str, run: str = RUN_STANDS_FOR) -> str:
@@ -79,4 +86,4 @@ def label_of(plan: str, events: Iterable[Event], *, resume: bool) -> Label:
     runs = [each["run"] for each in told if each["mode"] == APPLY and each.get("run")]
     if not (resume and runs):
         return Label(plan, uuid4().hex, frozenset(runs))
-    return Label(plan, runs[-1], frozenset(runs[:-1]))
+    return Label(plan, runs[-1], frozenset(runs[:-1]), resumed=True)

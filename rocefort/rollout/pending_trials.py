@@ -13,10 +13,11 @@ from rocefort.models.wording import counted
 class Pending:
     """A trial that a switch says is running.
 
-    plan, run: as far as a switch is told them; empty where no run of Rocefort began it.
+    left_s: None where the switch does not show it. plan, run: as far as a switch is told them;
+    empty: it shows no run of Rocefort.
     """
 
-    left_s: int
+    left_s: int | None
     plan: str = ""
     run: str = ""
 
@@ -26,15 +27,17 @@ def trial_notes(found: Mapping[str, Pending | RocefortError | None]) -> Iterator
 
     found: by switch, None where none is on trial.
     """
-    told: dict[tuple[str, str], dict[str, int]] = {}
+    told: dict[tuple[str, str], dict[str, int | None]] = {}
     for name, one in found.items():
         if isinstance(one, Pending):
             told.setdefault((one.plan, one.run), {})[name] = one.left_s
     for (plan, run), left in told.items():
-        whose = f"for plan {plan}, run {run}" if run else "that no run of Rocefort began"
+        whose = f"for plan {plan}, run {run}" if run else "that shows no run of Rocefort"
+        known = [seconds for seconds in left.values() if seconds is not None]
+        time = f"at most {max(known)} s" if len(known) == len(left) else "an unknown time"
         yield (
-            f"{', '.join(left)}: {counted(len(left), 'switch')} on a trial {whose}, at most "
-            f"{max(left.values())} s left, so what is planned against may not stay; "
+            f"{', '.join(left)}: {counted(len(left), 'switch')} on a trial {whose}, {time} "
+            "left, so what is planned against may not stay; "
             f"{_way_out(run)}, then plan again"
         )
     yield from (str(one) for one in found.values() if isinstance(one, RocefortError))

@@ -71,6 +71,8 @@ class Device:
             return Stand.TROUBLED
         if seen.trial is Whose.OURS:
             return Stand.ON_TRIAL if self._ours_to_confirm else Stand.STRAY
+        if seen.trial is Whose.UNKNOWN:
+            return Stand.STRAY
         if seen.runs is Runs.NEW:
             return Stand.NEW if _saved(self.change, self.course, seen) else Stand.UNSAVED
         return Stand.LOADED if seen.loaded else Stand.OLD
@@ -78,8 +80,13 @@ class Device:
     @property
     def _ours_to_confirm(self) -> bool:
         seen = self.seen
-        fresh = seen.runs is Runs.NEW and seen.held and seen.left_s * 2 >= self.trial_s
-        return self.mine or fresh
+        enough = seen.left_s is not None and seen.left_s * 2 >= self.trial_s
+        return self.mine or (seen.runs is Runs.NEW and seen.held and enough)
+
+    @property
+    def wait_s(self) -> int:
+        """Seconds until its trial is over, at most."""
+        return self.trial_s if self.seen.left_s is None else self.seen.left_s
 
     @property
     def mine(self) -> bool:
@@ -121,6 +128,8 @@ class Device:
             return ended if old else "somebody else confirmed its trial"
         if not seen.held:
             return "the session that its trial began in is lost, and no other can confirm it"
+        if seen.left_s is None:
+            return "its switch does not show what is left of its trial, maybe too little"
         if seen.left_s < self.margin_s:
             left = f"only {seen.left_s} s are left of its trial"
             return f"{left}, too little to confirm it, which may take {self.margin_s:.0f} s"

@@ -84,7 +84,8 @@ def test_a_trial_ends_on_time_while_nobody_is_logged_in(
     make_switch: MakeSwitch, open_talk: OpenTalk, clock: Any
 ) -> None:
     begin = datetime(2026, 1, 2, 3, 0, 0, tzinfo=UTC)
-    switch = make_switch(now=lambda: begin + timedelta(seconds=clock.seconds))
+    now = lambda: begin + timedelta(seconds=clock.seconds)  # noqa: E731
+    switch = make_switch(now=now, trial_mode="survives")
     talk = open_talk(switch)
     talk(*MTU, "commit trial 60")
     talk.session.close()
@@ -122,7 +123,7 @@ def test_a_trial_ends_on_time_while_nobody_is_logged_in(
     ],
 )
 def test_who_confirms_whose_trial(
-    switch: EmulatedSwitch,
+    make_switch: MakeSwitch,
     open_talk: OpenTalk,
     started: str,
     owner_left: bool,
@@ -130,6 +131,7 @@ def test_who_confirms_whose_trial(
     reply: str,
     left: str,
 ) -> None:
+    switch = make_switch(trial_mode="survives")
     talk, other = open_talk(switch), open_talk(switch)
     talk(*MTU, started)
     if owner_left:

@@ -8,8 +8,9 @@ import pytest
 
 from rocefort.errors import ServiceFailed
 from rocefort.lab.deeds import GONE, Deed, Deeds, read_deeds
+from rocefort.lab.personality import TrialMode
 from rocefort.lab.server import Kept
-from rocefort.lab.switch import EmulatedSwitch, TrialMode
+from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.hardware import SyntaxFamily
 
 

@@ -35,7 +35,8 @@ def broken(make_switch: MakeSwitch, open_talk: OpenTalk) -> Callable[[str], Any]
     """A talk with a switch that has one fault."""
 
     def start(fault: str) -> Any:
-        return open_talk(make_switch(faults=(read_fault(f"leaf01:{fault}")[1],)))
+        faults = (read_fault(f"leaf01:{fault}")[1],)
+        return open_talk(make_switch(faults=faults, trial_mode="survives"))
 
     return start
 

@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from rocefort.lab.personality import TrialMode
 from rocefort.lab.session import Session
-from rocefort.lab.switch import EmulatedSwitch, TrialMode
+from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.hardware import SyntaxFamily
 
 STARTUP = """#

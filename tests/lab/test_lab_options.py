@@ -7,19 +7,20 @@ import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import pytest
 
 from rocefort import tasks
-from rocefort.commands.lab import Candidates, Trial
+from rocefort.commands.lab import Candidates, lab_cli
 from rocefort.design.derive import Derived
 from rocefort.errors import BadInput, Refused, RocefortError, ServiceFailed
 from rocefort.fleet.connections import load_connections
 from rocefort.lab.display import whole
+from rocefort.lab.personality import SILENT, axes
 from rocefort.lab.server import LabServer, run_in_thread
 from rocefort.lab.state_faults import StateFault
-from rocefort.lab.switch import CandidateMode, CommitOrder, EmulatedSwitch, Fault, TrialMode
+from rocefort.lab.switch import CandidateMode, CommitOrder, EmulatedSwitch, Fault
 from rocefort.steps.fabric.judging import subject_of_derived
 from rocefort.steps.lab.emulated_site import rehearse
 from rocefort.steps.lab.options import LabOptions, read_faults, read_listen
@@ -129,8 +130,7 @@ def test_a_lab_listens_on_the_other_loopback(hall: Derived, tmp_path: Path) -> N
 def test_the_state_behind_heps_is_the_engines(heps: Derived, tmp_path: Path) -> None:
     subject = subject_of_derived(heps)
     options = LabOptions(
-        persist=False,
-        trial="dies-with-session",
+        personality=SILENT,
         candidate="shared",
         faults=("leaf01:link-down@100GE1/0/57", "leaf02:refuse-line@mtu"),
     )
@@ -142,8 +142,7 @@ def test_the_state_behind_heps_is_the_engines(heps: Derived, tmp_path: Path) -> 
         assert len(hops) > 10
         assert [n.device for n in lab.model.neighbours("leaf01")] == ["spine02"]
         assert lab.switches["leaf02"].faults == (Fault("refuse-line", "mtu"),)
-        assert {s.persist for s in lab.switches.values()} == {"absent"}
-        assert {s.trial_mode for s in lab.switches.values()} == {"dies-with-session"}
+        assert {s.personality for s in lab.switches.values()} == {SILENT}
         assert {s.candidate_mode for s in lab.switches.values()} == {"shared"}
         leaf = lab.switches["leaf01"]
         assert "\ninterface 100GE1/0/64\n#\n" in whole(leaf, leaf.running), "a port without a line"
@@ -197,7 +196,10 @@ def test_a_lab_that_cannot_start_says_why_and_writes_nothing(
 
 
 def test_every_behaviour_of_a_trial_and_of_a_candidate_can_be_chosen() -> None:
-    assert {trial.value for trial in Trial} == set(get_args(TrialMode))
+    hints = get_type_hints(lab_cli)
+    assert hints["persist"] is bool
+    chosen = {name: get_args(hints[name]) for name in axes() if name != "persist"}
+    assert {"persist": ("present", "absent"), **chosen} == axes()
     assert {candidate.value for candidate in Candidates} == set(get_args(CandidateMode))
 
 

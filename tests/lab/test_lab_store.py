@@ -80,12 +80,12 @@ def type_line(client: Any, line: str) -> None:
 
 
 def test_a_killed_lab_goes_on_where_it_was(tmp_path: Path) -> None:
-    with real_lab(tmp_path) as (_, client):
+    with real_lab(tmp_path, trial_mode="survives") as (_, client):
         for line in ("system-view", "sysname kept", "commit label first", "vlan 10", "quit"):
             type_line(client, line)
         type_line(client, "commit trial 600")
         type_line(client, "vlan 20")  # not committed: it ends with its session
-    with real_lab(tmp_path) as (_, client):
+    with real_lab(tmp_path, trial_mode="survives") as (_, client):
         config = shown(client, "display current-configuration")
         assert "sysname kept" in config
         assert "vlan batch 10\n" in config, "and not the uncommitted 20"
@@ -96,7 +96,7 @@ def test_a_killed_lab_goes_on_where_it_was(tmp_path: Path) -> None:
         assert "first" in shown(client, "display configuration commit list")
         type_line(client, "system-view")
         type_line(client, "commit")
-    with real_lab(tmp_path) as (_, client):
+    with real_lab(tmp_path, trial_mode="survives") as (_, client):
         assert "vlan batch 10" in shown(client, "display current-configuration")
         assert "INACTIVE" in shown(client, "display configuration trial status")
         assert "vlan batch 10" not in shown(client, "display saved-configuration")
@@ -126,6 +126,7 @@ class Wall:
 
     def make(self, make_switch: MakeSwitch, **options: Any) -> EmulatedSwitch:
         self.started = self.passed
+        options = {"trial_mode": "survives", **options}
         return make_switch(clock=self.clock, now=self.now, **options)
 
 

@@ -297,7 +297,7 @@ def test_a_change_of_the_same_under_our_feet_fails_the_commit(bench: Start, mode
 def test_a_commit_without_an_answer_is_unknown_until_the_device_is_asked(
     bench: Start, fault: Any, why: str
 ) -> None:
-    made = bench(faults=(Fault(fault),))
+    made = bench(faults=(Fault(fault),), trial_mode="survives")
     with made.driver(commit_timeout_s=0.5) as driver:
         driver.load_merge_candidate(config=MTU)
         with pytest.raises(OutcomeUnknownError, match=f"{why} after 'commit trial 600' was sent"):

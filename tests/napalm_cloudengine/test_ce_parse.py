@@ -116,7 +116,9 @@ def test_a_change_that_is_marked_further_in_is_a_change_too() -> None:
             "Trial status: ACTIVE \nPersist id: IQ,d4668\nTrial time left (sec): 30\n",
             TrialStatus("ACTIVE", 30, "IQ,d4668"),
         ),
-        ("Trial status: WAITCANCEL", TrialStatus("WAITCANCEL", 0)),
+        ("Trial status: WAITCANCEL", TrialStatus("WAITCANCEL", None)),
+        ("Trial status: ACTIVE\nPersist id: a", TrialStatus("ACTIVE", None, "a")),
+        ("Trial status: INACTIVE", TrialStatus("INACTIVE", 0)),
     ],
 )
 def test_trial_status(said: str, status: TrialStatus) -> None:

@@ -9,7 +9,7 @@ from napalm.base.exceptions import CommitConfirmException, CommitError
 
 from napalm_cloudengine.errors import OutcomeUnknownError
 from rocefort.lab.faults import Fault
-from rocefort.lab.switch import TrialMode
+from rocefort.lab.personality import Personality, TrialMode, covering_set
 
 Start = Callable[..., Any]
 CHANGE = "interface 100GE1/0/1\n mtu 9216\n"
@@ -54,7 +54,7 @@ def test_the_next_process_finishes_what_the_release_lets_it(
 
 @pytest.mark.parametrize("act", ["confirm", "abort"])
 def test_where_only_the_timer_ends_a_trial_it_is_said_when(bench: Start, act: str) -> None:
-    made = bench(trial_mode="session-only")
+    made = bench(personality=Personality(trial_mode="session-only", foreign_edits="taken"))
     begin(made)
     made.clock.now += 200
     with made.driver(name="leaf01") as driver:
@@ -110,6 +110,23 @@ def test_one_process_goes_the_whole_way(bench: Start, trial_mode: str, persist: 
             getattr(driver, f"{act}_commit")()
         assert (made.switch.running != made.before) is changed
         assert made.switch.trial is None
+
+
+@pytest.mark.parametrize("personality", covering_set(), ids=str)
+def test_one_session_tries_and_ends_its_trial_whatever_the_switch_shows(
+    bench: Start, personality: Personality
+) -> None:
+    made = bench(personality=personality)
+    with made.driver(name="leaf01", persist_id=OURS) as driver:
+        for end in (driver.abort_commit, driver.confirm_commit):
+            driver.load_merge_candidate(config=CHANGE)
+            driver.commit_config(revert_in=600)
+            shown = driver.trial_status()
+            assert shown.seconds_left == (600 if personality.trial_status == "whole" else None)
+            end()
+            assert driver.has_pending_commit() is False
+        driver.save_config()
+    assert made.switch.running == made.switch.saved != made.before
 
 
 @pytest.mark.parametrize("trial_mode", get_args(TrialMode))

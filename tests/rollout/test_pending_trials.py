@@ -50,7 +50,7 @@ def test_one_sentence_for_each_run() -> None:
     assert list(trial_notes(found)) == [
         "leaf01, leaf03: 2 switches on a trial for plan 0123456789ab, run 7f7f7f7f, at most "
         f"310 s left, {WAY_OUT}",
-        "leaf04: 1 switch on a trial that no run of Rocefort began, at most 60 s left, so what "
+        "leaf04: 1 switch on a trial that shows no run of Rocefort, at most 60 s left, so what "
         "is planned against may not stay; wait for its timer, or confirm or abort it on the "
         "switch, then plan again",
         "leaf05: does not tell whether a trial runs",

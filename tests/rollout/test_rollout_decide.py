@@ -53,7 +53,7 @@ seen = st.builds(
     saved=st.booleans(),
     trial=st.sampled_from(Whose),
     held=st.booleans(),
-    left_s=st.sampled_from([0, MARGIN_S - 1, MARGIN_S, 299, 300, 600]),
+    left_s=st.sampled_from([None, 0, MARGIN_S - 1, MARGIN_S, 299, 300, 600]),
     loaded=st.booleans(),
     trouble=st.none() | st.just(Trouble("does not answer")),
 )
@@ -110,12 +110,12 @@ def sound_acts(plan: Plan, history: History, found: Mapping[str, Seen], action: 
     for device in action.devices:
         said, course = found[device], history.course(device)
         if isinstance(action, Wait):
-            assert said.trial is Whose.OURS
+            assert said.maybe_ours
         elif action.act is Act.CONFIRM:
             assert Act.CHECK in course.done
             assert action.wave in history.measured
             assert said.trial is Whose.OURS and said.held and said.runs is Runs.NEW
-            assert said.left_s >= plan.margin_s == MARGIN_S
+            assert said.left_s is not None and said.left_s >= plan.margin_s == MARGIN_S
         elif action.act is Act.TRIAL:
             assert said.trial is Whose.NOBODY and said.loaded
         elif action.act in (Act.PRECHECK, Act.LOAD):

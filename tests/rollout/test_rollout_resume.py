@@ -10,6 +10,7 @@ import pytest
 
 from rocefort.design.derive import Derived
 from rocefort.errors import BadInput, Refused
+from rocefort.lab.personality import Personality
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.change import Kind, Plan
 from rocefort.models.rollout import Applied, Event, Phase, Rules
@@ -66,7 +67,9 @@ def test_over_ssh_the_next_controller_goes_on_where_one_died(
     persist: str,
 ) -> None:
     for switch in lab.switches.values():
-        switch.persist = "present" if persist == "present" else "absent"
+        switch.personality = Personality(
+            "survives", "present" if persist == "present" else "absent"
+        )
     plan, journal = plan_of(described), tmp_path / "journal"
     kill(plan, journal, act, phase)
     with pytest.raises(Refused) as caught:

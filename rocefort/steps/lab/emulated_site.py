@@ -161,8 +161,7 @@ def switch_of(
         family=node.family.name,
         hardware=node.hardware.model,
         software=node.software,
-        trial_mode=options.trial,
-        persist="present" if options.persist else "absent",
+        personality=options.personality,
         candidate_mode=options.candidate,
     )
     started = whole_tree(as_saved(text), switch.family) if options.whole else switch.running

@@ -11,8 +11,9 @@ from pathlib import Path
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.lab.faults import FAULTS, Fault, read_fault
 from rocefort.lab.model import Model
+from rocefort.lab.personality import DEFAULT, Personality
 from rocefort.lab.state_faults import STATE_FAULTS, StateFault, read_state_fault
-from rocefort.lab.switch import CandidateMode, EmulatedSwitch, TrialMode
+from rocefort.lab.switch import CandidateMode, EmulatedSwitch
 
 LISTEN = re.compile(
     r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<four>[0-9.]+)):(?P<port>\d{1,5})", re.ASCII
@@ -26,8 +27,7 @@ class LabOptions:
     """The options of `lab cli`; listen: address and first port, 0 for free ones."""
 
     listen: tuple[str, int] = ("127.0.0.1", 0)
-    trial: TrialMode = "survives"
-    persist: bool = True
+    personality: Personality = DEFAULT
     candidate: CandidateMode = "own"
     faults: tuple[str, ...] = ()  # SWITCH:NAME@WHAT
     power_loss: bool = False  # of every switch, before the start

@@ -1,0 +1,86 @@
+"""Behaviour of a switch in what no source settles about a trial: one value for each open point.
+
+    EmulatedSwitch(.., personality=Personality(trial_mode="survives", persist="absent"))
+    for personality in covering_set():                # every two values meet in one of them
+
+The default is the vendor's wording (V300R023C00): without `persist` a trial "takes effect only in
+the current session", and during it "other users cannot modify the configuration".
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, fields
+from functools import cache
+from itertools import combinations, product
+from typing import Literal, get_args, get_type_hints
+
+# session-only: it goes on without its session, and no other session may confirm or abort it.
+TrialMode = Literal["dies-with-session", "survives", "session-only"]
+Persist = Literal["present", "absent"]
+# after-confirmation: the list of commits shows a commit once its trial is confirmed.
+CommitList = Literal["shown", "after-confirmation", "absent"]
+# no-time: without the seconds left; state-only: without them and without the persist id.
+TrialStatus = Literal["whole", "no-time", "state-only"]
+TrialPrompt = Literal["~", "*"]
+ForeignEdits = Literal["refused", "taken"]
+
+
+@dataclass(frozen=True)
+class Personality:
+    """Behaviour of one release during a trial; the first value of each field is the default.
+
+    trial_mode: fate of a plain trial when its session ends. persist: whether the word is known.
+    commit_list: whether `display configuration commit list` shows a commit on trial.
+    trial_status: what `display configuration trial status` shows beside the state.
+    trial_prompt: mark of the prompt of the session that has a trial and no uncommitted lines.
+    foreign_edits: whether other sessions may enter configuration during a trial.
+    """
+
+    trial_mode: TrialMode = "dies-with-session"
+    persist: Persist = "present"
+    commit_list: CommitList = "shown"
+    trial_status: TrialStatus = "whole"
+    trial_prompt: TrialPrompt = "~"
+    foreign_edits: ForeignEdits = "refused"
+
+    def __str__(self) -> str:
+        return " ".join(f"{name}={getattr(self, name)}" for name in axes())
+
+
+DEFAULT = Personality()
+# The least that a controller can be shown of a trial that outlives its session.
+SILENT = Personality(
+    trial_mode="survives",
+    persist="absent",
+    commit_list="absent",
+    trial_status="state-only",
+    trial_prompt="*",
+)
+
+
+def axes() -> dict[str, tuple[str, ...]]:
+    """Values of each field, the default first."""
+    hints = get_type_hints(Personality)
+    return {each.name: get_args(hints[each.name]) for each in fields(Personality)}
+
+
+@cache
+def covering_set() -> tuple[Personality, ...]:
+    """Few personalities in which every two values of two fields meet; the default is the first.
+
+    Greedy: each one covers the most pairs that are still missing.
+    """
+    every = list(product(*axes().values()))
+    missing = {pair for row in every for pair in _pairs(row)}
+    chosen = [every[0], astuple(SILENT)]
+    for row in chosen:
+        missing -= _pairs(row)
+    while missing:
+        chosen.append(max(every, key=lambda row: len(missing & _pairs(row))))
+        missing -= _pairs(chosen[-1])
+    return tuple(Personality(*row) for row in chosen)
+
+
+@cache
+def _pairs(row: tuple[str, ...]) -> frozenset[tuple[tuple[int, str], ...]]:
+    return frozenset(combinations(enumerate(row), 2))
