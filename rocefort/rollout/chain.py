@@ -19,8 +19,18 @@ HEAD_BYTES = 84  # a number of 18 digits, a blank, 64 digits of the link, a line
 
 def linked(before: str, row: Row) -> str:
     """The link of a row: SHA-256 over the link before it and its own columns."""
-    text = json.dumps([before, *row], separators=(",", ":"), ensure_ascii=True)
+    text = json.dumps([before, *row], separators=(",", ":"), ensure_ascii=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def sound_rows(rows: Sequence[Row]) -> int:
+    """How many rows, each with its link, are as they were written: up to the first other one."""
+    before = FIRST[1]
+    for number, (*row, link) in enumerate(rows):
+        if row[0] != number + 1 or link != linked(before, tuple(row)):
+            return number
+        before = link
+    return len(rows)
 
 
 def damage(rows: Sequence[Row], head: tuple[int, str]) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rocefort.errors import BadInput
 from rocefort.models.rollout import Event
-from rocefort.rollout.chain import COLUMNS, FIRST, HEAD_BYTES, Row, damage, parsed
+from rocefort.rollout.chain import COLUMNS, FIRST, HEAD_BYTES, Row, damage, parsed, sound_rows
 from rocefort.rollout.history import History, history_of
 from rocefort.rollout.journal import FORMAT, event_of, head_file
 
@@ -35,8 +35,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What a journal says. `damage`: why it cannot be trusted; the entries are shown all the same.
+    """What a journal says. `damage`: why it cannot be trusted.
 
+    entries: the rows up to the first that is not as it was written.
     head: the newest link of its chain; whoever keeps it elsewhere can tell a forged journal.
     """
 
@@ -70,7 +71,7 @@ def _read(path: Path) -> Status:
         return Status((), "", str(error))
     except OSError as error:
         raise BadInput(f"cannot be read: {error.strerror}", where=str(path)) from None
-    entries = tuple(_entry(row) for row in rows)
+    entries = tuple(_entry(row) for row in rows[: sound_rows(rows)])
     link = str(rows[-1][-1]) if rows else ""
     return Status(entries, link, damage(_up_to(rows, head), head))
 

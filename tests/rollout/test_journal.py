@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import json
 import os
 import platform
+import random
 import re
 import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
-from rocefort.errors import Refused, ServiceFailed
+from rocefort.errors import Refused, RocefortError, ServiceFailed
 from rocefort.models.rollout import Event, Phase
 from rocefort.rollout.journal import DAMAGED, FORMAT, JournalFailed, open_journal, restore_head
 from rocefort.rollout.lock import holder, locked
+from rocefort.rollout.runs import told
 from rocefort.rollout.status import status
 from rocefort.rollout.who import user
 
@@ -160,6 +164,10 @@ def test_a_lock_on_a_file_that_its_holder_has_just_removed_is_none(
     [
         ("update entry set device = 'leaf9' where id = 2", "row 2 was changed"),
         ("update entry set phase = 'done' where id = 4", "row 4 was changed"),
+        ("update entry set phase = 'dome' where id = 2", "row 2 was changed"),
+        ("update entry set code = 'x' where id = 3", "row 3 was changed"),
+        ("update entry set data = '{' where id = 1", "row 1 was changed"),
+        ("update entry set detail = x'ff' where id = 1", "row 1 was changed"),
         ("delete from entry where id = 3", "row 3 is missing"),
         (
             "delete from entry where id = 4",
@@ -176,7 +184,36 @@ def test_a_changed_journal_is_refused_and_can_still_be_looked_at(
     written(path)
     change(path, statement)
     assert refused(path) == f"{path}: is damaged: {wrong}; {DAMAGED}"
-    assert status(path).damage == wrong
+    assert (status(path).damage, told(path).damage) == (wrong, wrong)
+    row = re.fullmatch(r"row (\d) was changed", wrong)
+    assert row is None or len(status(path).entries) == int(row[1]) - 1
+
+
+def test_no_flipped_byte_is_an_error_of_ours(tmp_path: Path) -> None:
+    """Whoever looks is told of the damage, and whoever would go on is refused."""
+    path = tmp_path / "journal"
+    with open_journal(path, "one") as journal:
+        for event in (begun("apply"), EVENT, THEN, begun("resume"), begun("apply", Phase.DONE)):
+            journal.append(event)
+    whole, chance, seen = path.read_bytes(), random.Random(17), 0
+    used = [at for at, byte in enumerate(whole) if byte]
+    phases = [found.start() + 1 for found in re.finditer(b"intent|failed", whole)]
+    for at in (*phases, *chance.choices(used, k=settings().max_examples)):
+        flipped = whole[at] ^ (1 << chance.randrange(8))
+        path.write_bytes(whole[:at] + bytes([flipped]) + whole[at + 1 :])
+        with suppress(RocefortError):
+            found = told(path)
+            seen += bool(found.damage)
+            status(path).history("one")
+        with suppress(Refused, ServiceFailed), open_journal(path, "one"):
+            pass
+    assert seen > 1
+
+
+def begun(mode: str, phase: Phase = Phase.INTENT) -> Event:
+    data = {"mode": mode, "run": "7f", "process": 1, "host": "h", "tool": "t", "ended": "finished"}
+    rules = {"max_unavailable": 1, "approve": ["canary"], "live": False}
+    return Event("", "", "run", phase, data=json.dumps({**data, **rules}))
 
 
 def test_an_older_copy_in_its_place_is_noticed(tmp_path: Path) -> None:
