@@ -13,6 +13,7 @@ from rocefort.models.change import Plan
 from rocefort.models.rollout import Act, Event, Phase, Rules, Runs, Seen, Trouble, Whose
 from rocefort.rollout.decide import (
     END,
+    MOST_WAITS,
     Action,
     Await,
     Do,
@@ -249,9 +250,27 @@ def test_a_trial_whose_session_died_is_aborted_and_done_again() -> None:
         assert action == Do(Act.ABORT, "wave 1", ("leaf01",))
         refused = Event("wave 1", "leaf01", "abort", Phase.FAILED, "not here", 3)
         action = next_action(PLAN, history.after(refused), observed(said, AT_REST, AT_REST))
-        assert action == Wait("wave 1", ("leaf01",), said.left_s)
+        assert action == Wait("wave 1", ("leaf01",), said.left_s or 0)
         again = next_action(PLAN, history, observed(AT_REST, AT_REST, AT_REST))
         assert again == Do(Act.PRECHECK, "wave 1", ("leaf01", "leaf02"))
+
+
+def test_a_trial_whose_owner_is_not_shown_is_waited_for_and_never_aborted() -> None:
+    for left, wait in ((None, PLAN.trial_s), (70, 70)):
+        said = Seen(runs=Runs.NEW, trial=Whose.UNKNOWN, left_s=left)
+        found = observed(said, AT_REST, AT_REST)
+        assert next_action(PLAN, tried(*LIFE), found) == Wait("wave 1", ("leaf01",), wait)
+        history = tried(*LIFE)
+        for _ in range(MOST_WAITS):
+            history = history.after(Event("wave 1", "leaf01", "wait", Phase.INTENT))
+        assert next_action(PLAN, history, found) == Stopped(
+            (
+                Trouble(
+                    "leaf01: a trial is pending, and the switch does not show whose; one of this "
+                    "rollout would be over: confirm or abort it on the switch, then resume"
+                ),
+            )
+        )
 
 
 def test_what_is_neither_old_nor_new_stops_it_by_name() -> None:

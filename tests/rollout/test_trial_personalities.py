@@ -23,7 +23,7 @@ from rocefort.rollout.trial_owner import Began, Owner, owner_of
 
 of_each = pytest.mark.parametrize("personality", covering_set(), ids=str)
 UNTIL_OVER_S = 700
-DEATHS = settings.default.max_examples // 5
+DEATHS = settings().max_examples // 5
 
 
 @pytest.fixture(scope="session")
