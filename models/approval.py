@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, replace
+from typing import Annotated, Self
 
-from pydantic import Field
+from pydantic import Field, StringConstraints, model_validator
 
 from rocefort.models.base import Frozen
 
+# NAME [options] KEYTYPE KEY: ssh-keygen(1), ALLOWED SIGNERS.
+Signer = Annotated[
+    str, StringConstraints(pattern=r"^[!-~]+( [ -~]+)? (ssh|ecdsa|sk)-[!-~]+ [A-Za-z0-9+/=]+( [ -~]*)?$")
+]
+
 
 class Approvals(Frozen):
-    """What a fabric asks of approvals."""
+    """What a fabric asks of approvals and signatures.
+
+    The policy that counts for a plan is that of its base, not that of the change itself.
+    """
 
     required: bool = Field(
         default=False, description="Whether every wave waits until somebody approves it."
@@ -22,6 +31,34 @@ class Approvals(Frozen):
     expires_h: float = Field(
         default=24, gt=0, le=8760, description="How long an approval holds, hours."
     )
+    count: int = Field(
+        default=1, ge=1, le=9, description="How many different people approve each wave."
+    )
+    from_switches: int = Field(
+        default=1,
+        ge=1,
+        description="Fewest switches of a change that has to be approved; one that affects service "
+        "always has to.",
+    )
+    signed: bool = Field(
+        default=False, description="Whether a plan is applied only if one of the signers signed it."
+    )
+    signers: tuple[Signer, ...] = Field(
+        default=(),
+        description="Who may sign plans and approvals, as lines of an OpenSSH file of allowed "
+        "signers. With signers, approvals have to be signed.",
+        examples=[["ada@example.org ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFvk"]],
+    )
+
+    @model_validator(mode="after")
+    def _somebody_can_sign(self) -> Self:
+        if self.signed and not self.signers:
+            raise ValueError("signed without signers; name them: NAME KEYTYPE KEY")
+        return self
+
+    def asked_of(self, switches: int, *, service_affecting: bool) -> bool:
+        """Whether a change of this size has to be approved."""
+        return self.required and (switches >= self.from_switches or service_affecting)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from rocefort.models.conditions import ConditionedLine
 from rocefort.models.trial_time import SETTLE_S, margin_s
 
 PLAN_FORMAT: Final = 4
+ADDED: Final = ("rotated",)  # fields of a plan that came after its format
 
 
 class Kind(StrEnum):
@@ -156,7 +157,7 @@ class Plan(Frozen):
     files: everything that it was made from beside Rocefort itself, which is `tool`. base: the
     intent that was rolled out last, if somebody named it. adopted: lines of running
     configurations, as `device: path`, that nobody had intended and the plan may overwrite.
-    author: the user who made it. kept: of a plan back, the file in which the run that is taken back
+    author: the user who made it. rotated: references of secrets that are set again. kept: of a plan back, the file in which the run that is taken back
     has kept its fabric, named by its digest; what source and files say by now does not count then.
     """
 
@@ -170,6 +171,7 @@ class Plan(Frozen):
     files: tuple[SealedFile, ...] = ()
     base: str = ""
     adopted: tuple[str, ...] = ()
+    rotated: tuple[str, ...] = ()
     trial_s: int
     settle_s: int = SETTLE_S  # until sessions are back after a commit
     changes: tuple[Change, ...]
@@ -181,8 +183,9 @@ class Plan(Frozen):
         return self.model_copy(update={"digest": self.computed_digest()})
 
     def computed_digest(self) -> str:
-        """Digest of the plan's content."""
-        return digest_of(self.model_dump(mode="json", exclude={"digest"}))
+        """Digest of the plan's content; a field that older plans do not have counts where set."""
+        unset = {name for name in ADDED if not getattr(self, name)}
+        return digest_of(self.model_dump(mode="json", exclude={"digest", *unset}))
 
     @property
     def margin_s(self) -> float:

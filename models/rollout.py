@@ -102,8 +102,9 @@ class Seen:
 class Rules:
     """Under which rules a plan is applied; a resumed rollout keeps those that it began with.
 
-    author: who made the plan, for not_author. signers: file of keys whose owners may approve;
-    empty: approvals need no signature. live: the live checks judge the fabric before, during and
+    author: who made the plan, for not_author. signers: file of keys whose owners may approve.
+    keys: the same as lines, of the fabric's policy; where both are empty, approvals need no
+    signature. count: how many people approve each wave. live: the live checks judge the fabric before, during and
     after each wave. allow_sick: errors that are there before a wave do not stop it.
     """
 
@@ -115,6 +116,13 @@ class Rules:
     signers: str = ""
     live: bool = False
     allow_sick: bool = False
+    keys: tuple[str, ...] = ()
+    count: int = 1
+
+    @property
+    def who_signs(self) -> str:
+        """Who may sign, in words; empty: nobody has to."""
+        return "the signers of the fabric's policy" if self.keys else self.signers
 
 
 @dataclass(frozen=True, slots=True)

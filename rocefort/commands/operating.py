@@ -38,6 +38,10 @@ AllowSick = Annotated[
     bool, typer.Option("--allow-sick", help="Live errors from before a wave do not stop it.")
 ]
 
+PolicyBase = Annotated[
+    str, typer.Option(help="Intent whose policy counts, REV:; otherwise the one before the change.")
+]
+
 
 @cli.command()
 def apply(
@@ -52,6 +56,7 @@ def apply(
     allowed_signers: options.AllowedSigners = None,
     break_glass: BreakGlass = "",
     allow_sick: AllowSick = False,
+    base: PolicyBase = "",
 ) -> None:
     """Carry out a sealed plan, wave by wave, or roll back."""
     from rocefort.steps.rollout.holding import refuse_second_controller
@@ -62,7 +67,8 @@ def apply(
     from rocefort.steps.rollout.operating import begin, order_of
 
     order = order_of(sealed, connections, journal, allowed_signers)
-    asked = Asked(approve_each_wave, require_approval, approval_hours, allowed_signers, allow_sick)
+    required = approve_each_wave, require_approval
+    asked = Asked(*required, approval_hours, allowed_signers, allow_sick, base)
     manner = Manner(approval_wait, break_glass)
     _show(order, progress, lambda listener: begin(order, asked, manner, listener))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,7 +19,7 @@ from rocefort.models.approval import Approval, Approvals
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Event, Phase, Request, Rules
 from rocefort.rollout.history import APPROVE, EXPIRED, History
-from rocefort.rollout.signing import signer_of_text
+from rocefort.rollout.signing import signer_of_text, signers_file
 
 NAMESPACE = "rocefort-approval"  # of a signature: one for a plan approves nothing
 SKEW = timedelta(minutes=5)  # by which clocks of two machines may differ
@@ -31,7 +32,8 @@ class Asked:
 
     each_wave: every wave waits. required: it does, and waits for another person than the author.
     expires_h: 0 as the fabric says. signers: whose keys are known; then only they approve.
-    allow_sick: errors of the live checks that are there before a wave do not stop it.
+    allow_sick: errors of the live checks that are there before a wave do not stop it. base: the
+    intent whose policy counts, `REV:`; empty: that of the plan.
     """
 
     each_wave: bool = False
@@ -39,6 +41,7 @@ class Asked:
     expires_h: float = 0
     signers: Path | None = None
     allow_sick: bool = False
+    base: str = ""
 
 
 def utc_now() -> datetime:
@@ -50,16 +53,21 @@ def rules_for(
     plan: Plan, policy: Approvals, max_unavailable: int, author: str, asked: Asked
 ) -> Rules:
     """Rules of a new run: what its fabric asks for, and what its caller asks for beside."""
-    required = policy.required or asked.required
-    waits = required or asked.each_wave
+    ruled = policy.asked_of(
+        sum(len(wave.devices) for wave in plan.waves),
+        service_affecting=any(change.service_affecting for change in plan.changes),
+    )
+    waits = ruled or asked.required or asked.each_wave
     return Rules(
         max_unavailable=max_unavailable,
         approve=tuple(wave.name for wave in plan.waves) if waits else (),
-        not_author=asked.required or (policy.required and policy.not_author),
+        not_author=asked.required or (ruled and policy.not_author),
         expires_h=asked.expires_h or policy.expires_h,
         author=author,
         signers=str(asked.signers.resolve()) if asked.signers else "",
         allow_sick=asked.allow_sick,
+        keys=policy.signers,
+        count=policy.count,
     )
 
 
@@ -69,10 +77,21 @@ def awaited(rules: Rules, wave: str, patience_s: float, command: str) -> str:
     command: `rocefort approve PLAN`, with what else finds the run.
     """
     by = f"another person than {rules.author}" if rules.not_author else "anybody"
-    if rules.signers:
-        by += f" with a key of {rules.signers}"
-    words = f"{command} --wave {shlex.quote(wave)}" + (" --key FILE" if rules.signers else "")
-    return f"waits up to {patience_s:g} s for an approval by {by}: `{words}`"
+    if rules.who_signs:
+        by += f" with a key of {rules.who_signs}"
+    words = f"{command} --wave {shlex.quote(wave)}" + (" --key FILE" if rules.who_signs else "")
+    what = "an approval" if rules.count == 1 else f"{rules.count} approvals, each"
+    return f"waits up to {patience_s:g} s for {what} by {by}: `{words}`"
+
+
+@contextmanager
+def allowed_by(rules: Rules) -> Iterator[Path]:
+    """The file of those who may sign under some rules."""
+    if not rules.keys:
+        yield Path(rules.signers)
+        return
+    with signers_file(rules.keys) as file:
+        yield file
 
 
 def packed(approval: Approval) -> str:
@@ -110,7 +129,14 @@ def refusal(approval: Approval | None, plan: Plan, history: History, now: dateti
         _of_no_such_wave(approval.wave, plan, history, rules)
         or _out_of_time(approval, rules, now)
         or _of_another(approval, rules)
+        or _given_before(approval, history)
     )
+
+
+def _given_before(approval: Approval, history: History) -> str:
+    if f"by {approval.by}" in history.given.get(approval.wave, {}):
+        return f"is by {approval.by}, who has approved this wave already; another has to"
+    return ""
 
 
 def _of_no_such_wave(wave: str, plan: Plan, history: History, rules: Rules) -> str:
@@ -136,18 +162,19 @@ def _of_another(approval: Approval, rules: Rules) -> str:
     """Who gave it: not the author where the rules say so, and somebody whose key is known."""
     if rules.not_author and approval.by == rules.author:
         return f"is by {approval.by}, who made the plan; another person has to approve it"
-    if not rules.signers:
+    if not rules.who_signs:
         how = "but the rollout was begun without --allowed-signers, so no key is known"
         return f"is signed, {how}" if approval.signature else ""
     if not approval.signature:
-        return f"is not signed, and has to be, by one of {rules.signers}"
+        return f"is not signed, and has to be, by one of {rules.who_signs}"
     try:
-        signer = signer_of_text(
-            approval.content, approval.signature, Path(rules.signers), NAMESPACE, approval.by
-        )
+        with allowed_by(rules) as allowed:
+            signer = signer_of_text(
+                approval.content, approval.signature, allowed, NAMESPACE, approval.by
+            )
     except RocefortError as error:
         return f"cannot be judged: {error.problem.what}"
-    return "" if signer else f"has no signature of {approval.by} by a key of {rules.signers}"
+    return "" if signer else f"has no signature of {approval.by} by a key of {rules.who_signs}"
 
 
 def judged(request: Request, plan: Plan, history: History, now: datetime) -> Event:
@@ -163,6 +190,6 @@ def judged(request: Request, plan: Plan, history: History, now: datetime) -> Eve
 
 def expired(history: History, now: datetime) -> Iterator[Event]:
     """Approvals whose time is over; a wave that has begun is brought to its end all the same."""
-    for wave, until in history.approved.items():
-        if until and datetime.fromisoformat(until) <= now:
+    for wave, people in history.given.items():
+        if any(until and datetime.fromisoformat(until) <= now for until in people.values()):
             yield Event(wave, "", APPROVE, Phase.FAILED, "has expired", data=EXPIRED)

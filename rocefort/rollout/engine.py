@@ -53,6 +53,10 @@ def no_sleep(_seconds: float) -> None:
     """For a rollout that must not wait: it asks again at once."""
 
 
+def believed(_observed: Mapping[str, Seen]) -> None:
+    """For a plan that was checked before."""
+
+
 @dataclass
 class Rollout:
     """One life of a controller that carries out one plan.
@@ -64,7 +68,8 @@ class Rollout:
     the fabric is kept for who goes on with it. end_checks: takes its sessions from a live check or
     a gate that hangs, for good. patience_s: how long to wait for an approval. approve_with: the
     command that gives one, without its wave. break_glass: why waves go on without their approvals.
-    again: what whoever interrupts it does to go on. now: by which approvals expire.
+    again: what whoever interrupts it does to go on. now: by which approvals expire. check_plan:
+    asked once by a new run before its first act.
     """
 
     plan: Plan
@@ -86,6 +91,7 @@ class Rollout:
     now: Callable[[], datetime] = approvals.utc_now
     live: Watching | None = None
     end_checks: Callable[[], None] = nothing
+    check_plan: Callable[[Mapping[str, Seen]], None] = believed
     observed: dict[str, Seen] = field(default_factory=dict)
     history: History = field(default_factory=History)
     _raised: BaseException | None = None  # a defect: shown once the wave is back
@@ -99,10 +105,12 @@ class Rollout:
         try:
             if self.resume:
                 self._take_up()
+            self._observe(self.plan.waves)
+            if not self.resume:
+                self.check_plan(self.observed)
             if self.break_glass:
                 detail = f"by {who.user()}: {self.break_glass}"
                 self._say(Event("", "", told.BREAK_GLASS, Phase.DONE, detail))
-            self._observe(self.plan.waves)
             applied = self._loop()
         except JournalFailed as error:
             return endings.without_journal(self._table, error)

@@ -92,7 +92,10 @@ class History:
     measured: frozenset[str] = frozenset()  # waves whose gate passed after their last trial began
     run: str = ""  # a word that no other run has
     fabric: str = ""  # digest under which the fabric is kept as the run began with it
-    approved: Mapping[str, str] = field(default_factory=dict)  # until when, by wave; ISO 8601
+    approved: Mapping[str, str] = field(default_factory=dict)  # the last until when, by wave
+    given: Mapping[str, Mapping[str, str]] = field(
+        default_factory=dict
+    )  # by wave, person: ISO 8601
     unbound: str = ""  # by whom, and why, waves go on without approvals
     paused: str = ""  # by whom
     failure: Failure | None = None
@@ -149,11 +152,15 @@ class History:
     def _approval(self, event: Event) -> History:
         """One that holds is noted with its end; one that has expired holds no more."""
         approved = {wave: until for wave, until in self.approved.items() if wave != event.wave}
+        given = {wave: people for wave, people in self.given.items() if wave != event.wave}
         if event.phase is Phase.DONE:
-            approved[event.wave] = event.data
+            people = {**self.given.get(event.wave, {}), event.detail: event.data}
+            given[event.wave] = people
+            if len(people) >= (self.rules.count if self.rules else 1):
+                approved[event.wave] = event.data
         elif event.data != EXPIRED:
             return self
-        return replace(self, approved=approved)
+        return replace(self, approved=approved, given=given)
 
     def _device(self, event: Event) -> History:
         leg = leg_of(event)
@@ -176,7 +183,8 @@ def _rules(told: Mapping[str, Any]) -> Rules:
     """Rules as the beginning of a run tells them."""
     known = {field.name for field in fields(Rules)}
     rules = {key: value for key, value in told.items() if key in known}
-    return Rules(**{**rules, "approve": tuple(told["approve"])})
+    lists = {key: tuple(rules.get(key, ())) for key in ("approve", "keys")}
+    return Rules(**{**rules, **lists})
 
 
 def _advanced(course: Course, event: Event) -> Course:

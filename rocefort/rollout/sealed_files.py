@@ -37,7 +37,7 @@ def check_tool(plan: Plan) -> None:
         raise Refused(
             f"was made by {plan.tool}, and this is {tool()}",
             where=f"plan {plan.digest[:12]}",
-            how="apply or resume it by that version, or plan again",
+            how="apply it by that version, or plan again",
         )
 
 

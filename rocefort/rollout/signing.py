@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from rocefort.errors import BadInput, Refused, ServiceFailed
@@ -69,6 +70,25 @@ def signer_of(plan: Path, allowed: Path) -> str:
         where=str(plan),
         how="look at it, and sign it again",
     )
+
+
+@contextmanager
+def signers_file(lines: Sequence[str]) -> Iterator[Path]:
+    """Lines of allowed signers as the file that ssh-keygen reads."""
+    with tempfile.NamedTemporaryFile("w", prefix="rocefort-", suffix=".signers") as file:
+        file.write("".join(f"{line}\n" for line in lines))
+        file.flush()
+        yield Path(file.name)
+
+
+def refuse_unjudged(plan: Path) -> None:
+    """Raise Refused where a plan has a signature that nobody could judge."""
+    if signature_of(plan).exists():
+        how = (
+            "name who may sign: rollout.approvals.signers of the fabric, or --allowed-signers FILE"
+        )
+        what = f"is signed in {signature_of(plan).name}, and no allowed signers are known"
+        raise Refused(what, where=str(plan), how=f"{how}; or remove the signature")
 
 
 def sign_text(text: str, key: Path, namespace: str) -> str:

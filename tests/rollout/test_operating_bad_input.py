@@ -233,8 +233,8 @@ CASES: list[tuple[Callable[[Site], None], int, str]] = [
     (
         by_another_version,
         4,
-        "was made by rocefort 9.9, and this is rocefort 0.1.0; apply or resume it by that version, "
-        "or plan again",
+        "was made by rocefort 9.9, and this is rocefort 0.1.0; apply it by that version, or plan "
+        "again",
     ),
     (
         older_than_running,

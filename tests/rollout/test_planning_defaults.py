@@ -33,7 +33,7 @@ from rocefort.models.lossless import Pfc, PfcProfile, PfcTimer
 from rocefort.rollout.plan import running_digest, sides_of
 from rocefort.rollout.same_change import same_change
 from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout.changing import apply_plan
+from rocefort.steps.rollout.changing import Manner, apply_plan
 from rocefort.steps.rollout.planning import make_plan, running_of
 
 FAMILIES = load_catalogue().families
@@ -270,7 +270,8 @@ def test_a_rollout_from_mtu_9216_to_1500_is_confirmed(
     plan = plan.model_copy(update={"changes": tuple(each.whole for each in changes)}).seal()
     mtus = [e for e in plan.change("leaf07").edits if e.path.endswith(".mtu")]
     assert {(edit.before, edit.after) for edit in mtus} == {("9216", None), ("9000", None)}
-    applied = apply_plan(plan, lab.connections, tmp_path / "journal", [])
+    manner = Manner(derives=False)  # no fabric leads to these changes
+    applied = apply_plan(plan, lab.connections, tmp_path / "journal", [], None, manner)
     assert applied.failure == ""
     assert "leaf07" in applied.confirmed
     then = running_of(described, lab.connections, None)["leaf07"]

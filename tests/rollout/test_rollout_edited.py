@@ -19,6 +19,7 @@ from rocefort.models.kept_fabric import KeptFabric
 from rocefort.models.rollout import Phase, Rules
 from rocefort.rollout.plan import read_plan, write_plan
 from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.steps.rollout import changing
 from rocefort.steps.rollout.changing import apply_plan, resume_plan
 
 PlanOf = Callable[[Path], Plan]
@@ -28,9 +29,14 @@ CHANGED = "change while drained"
 
 @pytest.fixture
 def drained(
-    lab: Rehearsal, raised: Path, plan_of: PlanOf, kill: Callable[..., None], tmp_path: Path
+    raised: Path,
+    plan_of: PlanOf,
+    kill: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> tuple[Plan, Path]:
     """spine01 is drained, and on trial with its change; its controller is dead."""
+    monkeypatch.setattr(changing, "refuse_forged", believed)  # one wave of the plan alone
     plan = plan_of(raised)
     wave = next(wave for wave in plan.waves if wave.devices == ("spine01",))
     plan = plan.model_copy(update={"waves": (wave,)}).seal()
@@ -38,6 +44,10 @@ def drained(
     write_plan(plan, tmp_path / "plan.json")
     kill(plan, journal, "trial", Phase.DONE, "spine01", CHANGED, SICK)
     return plan, journal
+
+
+def believed(*_: object, **__: object) -> None:
+    """Every plan."""
 
 
 def edit(raised: Path) -> None:

@@ -21,7 +21,8 @@ from rocefort.rollout.requests import approve, request_abort, request_pause
 from rocefort.rollout.status import status
 from rocefort.rollout.texts import KeptTexts, kept_beside
 from rocefort.steps.lab.emulated_site import BANDWIDTH, Rehearsal
-from rocefort.steps.rollout.changing import apply_plan, resume_plan
+from rocefort.steps.rollout import changing
+from rocefort.steps.rollout.changing import Manner, apply_plan, resume_plan
 
 PlanOf = Callable[[Path], Plan]
 Kill = Callable[..., None]
@@ -240,7 +241,8 @@ def test_a_plan_back_restores_what_ran(
     assert back.change("leaf08").kind is {
         Kind.ADDITIVE: Kind.REMOVING, Kind.MODIFYING: Kind.MODIFYING, Kind.REMOVING: Kind.ADDITIVE,
     }[plan.change("leaf08").kind]  # fmt: skip
-    assert apply_plan(back, lab.connections, tmp_path / "back", []).confirmed == (
+    way = None, Manner(derives=False)  # a plan back is not derived
+    assert apply_plan(back, lab.connections, tmp_path / "back", [], *way).confirmed == (
         "leaf07",
         "leaf08",
     )
@@ -249,14 +251,19 @@ def test_a_plan_back_restores_what_ran(
         plan_back(plan, (), families)
 
 
+def believed(*_: object, **__: object) -> None:
+    """Every plan."""
+
+
 SPINE = "spine 1 of 1"
 SICK = Rules(max_unavailable=1, allow_sick=True)  # the leaves do not run what is intended yet
 DRAIN_LEGS = ("drain", "change while drained", "end of the drain")
 
 
 @pytest.fixture
-def of_one_spine(lab: Rehearsal, raised: Path, plan_of: PlanOf) -> Plan:
+def of_one_spine(raised: Path, plan_of: PlanOf, monkeypatch: pytest.MonkeyPatch) -> Plan:
     """The part of a plan that changes spine01, which is drained for it."""
+    monkeypatch.setattr(changing, "refuse_forged", believed)  # it is derived whole
     plan = plan_of(raised)
     wave = next(wave for wave in plan.waves if wave.devices == ("spine01",))
     assert [each.device for each in wave.drained] == ["spine01"]

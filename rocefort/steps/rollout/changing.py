@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -18,9 +18,9 @@ from rocefort.models.change import Gate, Plan
 from rocefort.models.kept_fabric import KeptFabric
 from rocefort.models.network import Network
 from rocefort.models.observed import Observed
-from rocefort.models.rollout import Applied, Rules
+from rocefort.models.rollout import Applied, Rules, Seen
 from rocefort.rdma.gate import run_gate
-from rocefort.rollout.engine import APPLY_AGAIN, Rollout
+from rocefort.rollout.engine import APPLY_AGAIN, Rollout, believed
 from rocefort.rollout.history import History, history_of
 from rocefort.rollout.journal import Listener, SqliteJournal, open_journal
 from rocefort.rollout.kept_fabrics import keep_fabric
@@ -33,6 +33,7 @@ from rocefort.rollout.switches import NapalmSwitches, collect_running
 from rocefort.rollout.texts import kept_beside
 from rocefort.rollout.watching import WaveChecks
 from rocefort.steps.fabric.judging import read_secrets
+from rocefort.steps.rollout.deriving_again import refuse_forged
 from rocefort.steps.rollout.ground import Ground, ground_of_plan, ground_of_run
 from rocefort.steps.rollout.holding import holding
 from rocefort.steps.rollout.queue_gate import QueueGate
@@ -46,6 +47,7 @@ class Manner:
     """How this life of a controller works: how long it waits for an approval, or why without.
 
     gate: what runs the gate of a wave, where it is another than the connections ask for.
+    derives: whether a new run derives its plan again; not on a twin, which is reached otherwise.
     approve_with: the command that approves a wave of this run, without the wave. again: what
     whoever interrupts it does to go on.
     """
@@ -53,6 +55,7 @@ class Manner:
     patience_s: float = 0.0
     break_glass: str = ""
     gate: RunGate | None = None
+    derives: bool = True
     approve_with: str = "rocefort approve PLAN"
     again: str = APPLY_AGAIN
 
@@ -112,7 +115,7 @@ def _carry_out(  # noqa: PLR0913 - how, beside what and where
         ground = None if journal.is_file() else ground_of_plan(plan)
         notes = opened.enter_context(open_journal(journal, plan.digest))
         ground = ground or _ground(plan, notes, journal, resume=resume)
-        access = ground.reached(access)
+        given, access = access, ground.reached(access)
         network = ground.fabric.network
         label = label_of(plan.digest, notes.events(), resume=resume)
         nornir = opened.enter_context(open_fleet(network, access))
@@ -138,8 +141,18 @@ def _carry_out(  # noqa: PLR0913 - how, beside what and where
             again=manner.again,
             live=_live(beside, ground, switches, plan.settle_s),
             end_checks=lambda: end_fleet(beside),
+            check_plan=_check_for(plan, given, switches, again=label.left_trials)
+            if manner.derives
+            else believed,
         )
         return rollout.run()
+
+
+def _check_for(
+    plan: Plan, access: Connections, switches: NapalmSwitches, *, again: bool
+) -> Callable[[Mapping[str, Seen]], None]:
+    """The check of a new run that its plan follows from the fabric and what runs."""
+    return lambda seen: refuse_forged(plan, access, seen, switches.running, again=again)
 
 
 def _ground(plan: Plan, notes: SqliteJournal, journal: Path, *, resume: bool) -> Ground:

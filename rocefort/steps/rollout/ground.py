@@ -11,7 +11,6 @@ from rocefort.models.change import Plan
 from rocefort.models.kept_fabric import KeptFabric
 from rocefort.models.network import Sources
 from rocefort.rollout.kept_fabrics import keep_fabric, place_of, read_fabric
-from rocefort.rollout.sealed_files import check_tool
 from rocefort.steps.rollout.planning import sealed_fabric
 
 
@@ -45,7 +44,6 @@ def ground_of_plan(plan: Plan) -> Ground:
     A plan back was made from what the run that it takes back has kept, and not from the files.
     """
     if plan.kept:
-        check_tool(plan)
         try:
             return Ground(read_fabric(Path(plan.kept)))
         except BadInput as lost:
@@ -60,9 +58,9 @@ def ground_of_run(plan: Plan, journal: Path, digest: str) -> Ground:
     """What a run that has begun stands on, whatever became of the fabric's files.
 
     digest: under which the run has kept it. Where that file is lost, those of the plan will do as
-    long as they are what they were; raises Refused where they are not either.
+    long as they are what they were; raises Refused where they are not either. Nothing is derived,
+    so another version of Rocefort than the plan's brings the run to its end, too.
     """
-    check_tool(plan)
     place = place_of(journal, digest)
     try:
         return Ground(read_fabric(place))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rocefort.errors import BadInput, Refused
 from rocefort.fleet.connections import Connections, load_connections
-from rocefort.models.approval import Approval
+from rocefort.models.approval import Approval, Approvals
 from rocefort.models.change import Plan
 from rocefort.models.kept_fabric import KeptFabric
 from rocefort.models.rollout import Applied, Rules
@@ -20,14 +20,21 @@ from rocefort.models.standing import Standing, Told
 from rocefort.models.wording import counted
 from rocefort.reports.rollout_lines import JsonLines, WaveLines
 from rocefort.rollout import requests, runs
-from rocefort.rollout.approvals import Asked, rules_for
+from rocefort.rollout.approvals import Asked, allowed_by, rules_for
 from rocefort.rollout.back import applied_of, plan_back
 from rocefort.rollout.journal import Listener, restore_head
 from rocefort.rollout.plan import read_plan, write_plan
 from rocefort.rollout.rehearsed import rehearsed, require_rehearsal
-from rocefort.rollout.signing import principals_of, signer_of
+from rocefort.rollout.signing import (
+    principals_of,
+    refuse_unjudged,
+    signature_of,
+    signer_of,
+    signers_file,
+)
 from rocefort.rollout.status import status
 from rocefort.rollout.who import user
+from rocefort.steps.rollout.base_policy import policy_of_base
 from rocefort.steps.rollout.changing import Manner, apply_plan, resume_plan
 from rocefort.steps.rollout.ground import back_stands_on, ground_of_run
 from rocefort.steps.rollout.planning import signed
@@ -83,11 +90,23 @@ def begin(order: Order, asked: Asked, manner: Manner, listener: Listener) -> App
     """Carry a plan out under the rules of its fabric and of the caller."""
 
     def rules(fabric: KeptFabric) -> Rules:
-        policy = fabric.policy
-        return rules_for(order.plan, policy.approvals, policy.max_unavailable, order.author, asked)
+        policy = policy_of_base(order.plan, asked.base) or fabric.policy.approvals
+        author = _author(order, policy, asked)
+        return rules_for(order.plan, policy, fabric.policy.max_unavailable, author, asked)
 
     how = order.approving(manner)
     return apply_plan(order.plan, order.access, order.journal, [listener], rules, how)
+
+
+def _author(order: Order, policy: Approvals, asked: Asked) -> str:
+    """Who made the plan: who signed it, where it is signed. Raises Refused as the policy asks."""
+    signed = signature_of(order.sealed).exists()
+    if policy.signed or (signed and policy.signers):
+        with signers_file(policy.signers) as allowed:
+            return signer_of(order.sealed, allowed)
+    if not asked.signers:
+        refuse_unjudged(order.sealed)
+    return order.author
 
 
 def go_on(order: Order, manner: Manner, listener: Listener) -> Applied:
@@ -98,16 +117,20 @@ def go_on(order: Order, manner: Manner, listener: Listener) -> Applied:
     if order.journal.is_file():
         history = status(order.journal).history(order.plan.digest)
         goes_back = history.failure or requests.abort_is_asked(order.journal, order.plan)
-        if history.rules and history.rules.signers and not goes_back:
-            _check_signer(order, Path(history.rules.signers))
+        if history.rules and not goes_back:
+            _check_signer(order, history.rules)
     how = order.approving(manner)
     return resume_plan(order.plan, order.access, order.journal, [listener], how)
 
 
-def _check_signer(order: Order, allowed: Path) -> None:
+def _check_signer(order: Order, rules: Rules) -> None:
     """Raise BadInput or Refused where the plan is not signed by an allowed signer."""
     try:
-        signer_of(order.sealed, allowed)
+        if rules.signers or (rules.keys and signature_of(order.sealed).exists()):
+            with allowed_by(rules) as allowed:
+                signer_of(order.sealed, allowed)
+        else:
+            refuse_unjudged(order.sealed)
     except (BadInput, Refused) as error:
         what, where, how = error.problem.what, error.problem.where, error.problem.how
         back = "to go back without: `rocefort abort`, then resume"
@@ -215,7 +238,7 @@ def give_approval(
         return requests.approve(notes, plan, wave, user(), plan.digest)
     rules = requests.running_history(notes, plan).rules
     if not by:
-        by = _owner_of(key, rules.signers if rules else "")
+        by = _owner_of(key, rules)
     return requests.approve(notes, plan, wave, by, plan.digest, key=key)
 
 
@@ -227,11 +250,15 @@ def of_rehearsal(sealed: Path, *, required: bool = False) -> str:
     return rehearsed(sealed, plan).sentence
 
 
-def _owner_of(key: Path, signers: str) -> str:
+def _owner_of(key: Path, rules: Rules | None) -> str:
     """The name that the allowed signers of a run give to a key."""
-    names = principals_of(key, Path(signers)) if signers else ()
+    names: tuple[str, ...] = ()
+    if rules and rules.who_signs:
+        with allowed_by(rules) as allowed:
+            names = principals_of(key, allowed)
     if not names or not names[0]:
-        known = signers or "the rollout, which was begun without --allowed-signers"
+        known = rules.who_signs if rules else ""
+        known = known or "the rollout, which was begun without --allowed-signers"
         raise Refused("is no key that may approve", where=str(key), how=f"see {known}")
     return names[0]
 

@@ -34,6 +34,7 @@ from rocefort.rollout.who import user
 from rocefort.steps.fabric.capacity import capacity_of, demand_of
 from rocefort.steps.fabric.comparing import side_of
 from rocefort.steps.fabric.judging import Subject, running_texts, subject_of_derived
+from rocefort.steps.rollout.base_policy import pinned
 from rocefort.validators import check
 from rocefort.validators.routing import Solution, analyse
 from rocefort.validators.verification import verify
@@ -93,10 +94,16 @@ def running_of(
 
 
 def make_plan(
-    fabric: Path, access: Connections, running: Mapping[str, str], wishes: Wishes | None = None
+    fabric: Path,
+    access: Connections,
+    running: Mapping[str, str],
+    wishes: Wishes | None = None,
+    *,
+    changed: Collection[str] = (),
 ) -> Plan:
     """Check, verify, then seal a plan.
 
+    changed: switches that are in its waves though they run what is intended.
     Raises Refused for a fabric with errors, drift that nobody owns, a change that could cut the
     management path, a spine that the others cannot stand in for, trials that end before their
     checks could; NeedsMaintenance for a change that no trial can make.
@@ -114,7 +121,8 @@ def make_plan(
     capacity = capacity_of(subject, demand, solution) if _asks(subject, sides) else None
     policy = derived.fabric.rollout
     judge = Judge(subject.network, sides, policy, capacity if demand.demand else None)
-    waves = _waves(derived, subject, sides, access)
+    changing = [n for n, each in sides.items() if n in changed or not each.whole.empty]
+    waves = _waves(derived, subject, changing, access)
     refuse_short_trials(waves, policy, gate_s, str(find_fabric(fabric)))
     return Plan(
         fabric=derived.fabric.fabric,
@@ -123,8 +131,9 @@ def make_plan(
         author=user(),
         intent_digest=intent_digest(derived),
         files=sealed_files([find_fabric(fabric), *([Path(demand.file)] if demand.file else [])]),
-        base=wishes.base,
+        base=pinned(wishes.base, find_fabric(fabric)),
         adopted=owned,
+        rotated=tuple(sorted(wishes.rotate)),
         trial_s=policy.trial_s,
         settle_s=policy.settle_s,
         changes=tuple(each.whole for each in sides.values()),
@@ -133,13 +142,13 @@ def make_plan(
 
 
 def _waves(
-    derived: Derived, subject: Subject, sides: Mapping[str, Sides], access: Connections
+    derived: Derived, subject: Subject, changing: Sequence[str], access: Connections
 ) -> tuple[Wave, ...]:
     rdma, policy = derived.fabric.rdma, derived.fabric.rollout
     servers = [server.name for server in access.servers]
     return make_waves(
         subject.network,
-        [name for name, each in sides.items() if not each.whole.empty],
+        changing,
         policy.canary,
         policy.max_unavailable,
         lambda devices: plan_gate(

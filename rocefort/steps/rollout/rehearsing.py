@@ -308,7 +308,7 @@ def _applied(plan: Plan, ground: Ground, twin: Twin, listeners: Sequence[Listene
     gate = TwinGate(ground.fabric.network, twin, access.speed_note)
     with tempfile.TemporaryDirectory(prefix="rocefort-rehearsal-") as directory:
         journal = Path(directory) / "journal"
-        manner = Manner(gate=gate, again=ANEW)
+        manner = Manner(gate=gate, derives=False, again=ANEW)
         return apply_plan(plan, access, journal, listeners, rules, manner)
 
 
