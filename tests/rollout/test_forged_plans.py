@@ -285,6 +285,11 @@ def test_where_the_policy_of_the_base_is_read(
     assert policy_of_base(plan()) == asked  # before the last commit that touched it
     assert policy_of_base(plan("HEAD:")) == none
     assert policy_of_base(plan("HEAD:"), "HEAD~1:") == asked  # whoever applies it outranks it
+    back = plan().model_copy(update={"kept": "journal.fabric/0"})
+    assert policy_of_base(back) == none  # what it leads back from is committed
+    git(tmp_path, "reset", "--quiet", "--hard", "HEAD~1")
+    assert (policy_of_base(back), policy_of_base(plan())) == (asked, None)  # there is no other form
+    git(tmp_path, "reset", "--quiet", "--hard", "ORIG_HEAD")
     edit_heps()  # a change that is not committed
     assert policy_of_base(plan()) == none
     git(tmp_path, "checkout", "--quiet", "-b", "topic")

@@ -6,9 +6,11 @@ change: the base that the plan names, or what git has of the fabric's file befor
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from rocefort.design.load import load_fabric
+from rocefort.errors import RocefortError
 from rocefort.models.approval import Approvals
 from rocefort.models.change import Plan
 from rocefort.steps.fabric.revisions import (
@@ -23,18 +25,25 @@ from rocefort.steps.fabric.revisions import (
 def policy_of_base(plan: Plan, base: str = "") -> Approvals | None:
     """Policy of the intent before a plan's; None: none is known, and the plan's own counts.
 
-    base: `REV:` of the intent that was rolled out last, before what the plan names. A plan back
-    stands on the fabric that its run has kept, and on the policy in it. Raises BadInput.
+    base: `REV:` of the intent that was rolled out last, before what the plan names. For a plan back
+    it is what is committed, which is what it leads back from; where that cannot be read, the way
+    back does not wait for it, and the policy counts that its run has kept. Raises BadInput.
     """
+    source, named = Path(plan.source), base or ("" if plan.kept else plan.base)
     if plan.kept and not base:
+        with suppress(RocefortError):
+            return _policy_of(newest(source))
         return None
-    source, named = Path(plan.source), base or plan.base
     if not named:
         revision = last_but_one(source)
     elif looks_like_revision(named):
         revision = revision_of(named, str(source))
     else:
         return load_fabric(Path(named)).fabric.rollout.approvals
+    return _policy_of(revision)
+
+
+def _policy_of(revision: Revision | None) -> Approvals | None:
     if revision is None:
         return None
     with checked_out(revision) as checkout:
@@ -48,15 +57,26 @@ def last_but_one(source: Path) -> Revision | None:
 
     A change that is not committed yet is one. None: it is in no repository, or has no earlier form.
     """
+    known = _commits(source)
+    if known and not git(known[0].repository, "status", "--porcelain", "--", known[0].path):
+        known = known[1:]  # the newest one has the change
+    return known[0] if known else None
+
+
+def newest(source: Path) -> Revision | None:
+    """The fabric's file as it is committed; None: it is not."""
+    return next(iter(_commits(source)), None)
+
+
+def _commits(source: Path) -> list[Revision]:
+    """The last two forms of a file that were committed, the newest first."""
     folder = source.parent
     if not any((place / ".git").exists() for place in (folder, *folder.parents)):
-        return None
+        return []
     top = Path(git(folder, "rev-parse", "--show-toplevel"))
     path = str(source.resolve().relative_to(top.resolve()))
     commits = git(top, "log", "-2", "--first-parent", "--format=%H", "--", path).split()
-    if commits and not git(top, "status", "--porcelain", "--", path):
-        commits = commits[1:]  # the newest one has the change
-    return Revision(top, commits[0][:12], commits[0], path) if commits else None
+    return [Revision(top, commit[:12], commit, path) for commit in commits]
 
 
 def pinned(base: str, source: Path) -> str:
