@@ -111,12 +111,12 @@ def test_no_forged_plan_reaches_a_switch_though_its_seal_holds(
 
 
 def test_commands_of_another_fabric_under_the_reviewed_ones_name_are_refused(
-    lab: Rehearsal, described: Path, edit_heps: EditHeps, plan_of: PlanOf, tmp_path: Path
+    lab: Rehearsal, described: Path, edit_hall: EditHeps, plan_of: PlanOf, tmp_path: Path
 ) -> None:
     """The digest of the reviewed fabric and its files are right, the commands another's."""
     honest = plan_of(described)
     text = described.read_text(encoding="utf-8")
-    other = plan_of(edit_heps(RAISED))
+    other = plan_of(edit_hall(RAISED))
     described.write_text(text, encoding="utf-8")
     kept = honest.model_dump(include={"source", "intent_digest", "files"})
     forged = other.model_copy(update={name: getattr(honest, name) for name in kept}).seal()
@@ -207,7 +207,7 @@ def test_a_signature_beside_a_plan_is_never_ignored(
 
 @with_keys
 def test_the_fabric_says_who_signs_and_how_many_approve(
-    lab: Rehearsal, edit_heps: EditHeps, command: Command, tmp_path: Path
+    lab: Rehearsal, edit_hall: EditHeps, command: Command, tmp_path: Path
 ) -> None:
     keys = {}
     for name in ("ada", "bob", "eve", "carol"):
@@ -219,7 +219,7 @@ def test_the_fabric_says_who_signs_and_how_many_approve(
         f"  approvals:\n    required: true\n    count: 2\n    signed: true\n    signers:\n{lines}"
     )
     named = ("  - name: readout04\n", "  - name: readout04\n    description: detector 4\n")
-    fabric = edit_heps((REQUIRED[0], REQUIRED[0] + policy), named)
+    fabric = edit_hall((REQUIRED[0], REQUIRED[0] + policy), named)
     file, at = tmp_path / "plan.json", ("--connections", lab.file)
 
     def planned(*sign: object) -> None:
@@ -255,11 +255,11 @@ def git(where: Path, *words: str) -> None:
 
 
 @pytest.fixture
-def site(edit_heps: EditHeps, tmp_path: Path) -> Path:
+def site(edit_hall: EditHeps, tmp_path: Path) -> Path:
     """A repository whose first commit asks for approvals, and whose second asks for none."""
     git(tmp_path, "init", "--quiet", "--initial-branch=main")
     for words in ((REQUIRED,), (RAISED,)):
-        git(tmp_path, "add", str(edit_heps(*words)))
+        git(tmp_path, "add", str(edit_hall(*words)))
         git(tmp_path, "commit", "--quiet", "-m", "the fabric")
     return tmp_path / "fabric.yaml"
 
@@ -275,7 +275,7 @@ def test_a_change_that_relaxes_the_policy_is_judged_by_the_one_before(
 
 
 def test_where_the_policy_of_the_base_is_read(
-    site: Path, edit_heps: EditHeps, lab: Rehearsal, tmp_path: Path
+    site: Path, edit_hall: EditHeps, lab: Rehearsal, tmp_path: Path
 ) -> None:
     def plan(base: str = "") -> Plan:
         return made.model_copy(update={"source": str(site), "base": base})
@@ -290,11 +290,11 @@ def test_where_the_policy_of_the_base_is_read(
     git(tmp_path, "reset", "--quiet", "--hard", "HEAD~1")
     assert (policy_of_base(back), policy_of_base(plan())) == (asked, None)  # there is no other form
     git(tmp_path, "reset", "--quiet", "--hard", "ORIG_HEAD")
-    edit_heps()  # a change that is not committed
+    edit_hall()  # a change that is not committed
     assert policy_of_base(plan()) == none
     git(tmp_path, "checkout", "--quiet", "-b", "topic")
     for words in ((RAISED, REQUIRED), (RAISED, ("trial_s: 600", "trial_s: 660"))):
-        git(tmp_path, "add", str(edit_heps(*words)))
+        git(tmp_path, "add", str(edit_hall(*words)))
         git(tmp_path, "commit", "--quiet", "-m", "on the branch")
     git(tmp_path, "checkout", "--quiet", "main")
     git(tmp_path, "merge", "--quiet", "--no-ff", "-m", "merged", "topic")

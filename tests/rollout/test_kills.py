@@ -20,13 +20,14 @@ import killing
 import pytest
 from judging_kills import Judge, counted
 from killing import Instant
-from personalities import PERSONALITIES, Personality
+from personalities import PERSONALITIES, lab_options
 
 from napalm_cloudengine import CloudEngineDriver
 from rocefort.dialects.vrp.parse import parse
 from rocefort.fleet.connections import Access, Connections
 from rocefort.fleet.credentials import resolve
 from rocefort.lab.deeds import Deed, Deeds
+from rocefort.lab.personality import Personality
 from rocefort.models.change import Change, Plan
 from rocefort.models.network import Network
 from rocefort.steps.fabric.judging import Subject, subject_of
@@ -154,7 +155,7 @@ def test_killed_at_any_instant_it_is_resumed_until_all_is_as_planned(
     judge, effort = begun.judge, str(pytestconfig.getoption("--effort"))
 
     def carry_out(attempt: Attempt) -> tuple[list[str], int]:
-        aborts, options = 0, attempt.personality.lab_options
+        aborts, options = 0, lab_options(attempt.personality)
         found: list[str] = []
         for number in range(MOST_ROLLOUTS):
             if len(found) >= attempt.kills:

@@ -14,10 +14,10 @@ import pytest
 from crash_plans import STATES, Case
 from crash_site import lines_of
 from crashing import Trials, memory_directory, new_trials
-from personalities import Personality
 
 from rocefort.design.derive import Derived
 from rocefort.errors import DeviceFailed
+from rocefort.lab.personality import Personality
 from rocefort.models.hardware import Family
 from rocefort.rollout.deadline import within
 from rocefort.rollout.requests import request_abort, request_pause

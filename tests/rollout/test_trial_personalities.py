@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from crash_plans import Case
+from crashing import Trials, memory_directory, new_trials
 from hypothesis import settings
 
 from rocefort.design.derive import Derived
@@ -32,23 +33,17 @@ def family(heps: Derived) -> Family:
     return next(family for family in families if family and family.name == "v300-g1")
 
 
-def trials_of(
-    crashing: ModuleType, personality: Personality, family: Family, directory: Path, **case: Any
-) -> Any:
+def trials_of(personality: Personality, family: Family, directory: Path, **case: Any) -> Trials:
     """A small site whose switches have this personality."""
-    shape = crashing.Case((1, 2), personality.trial_mode, personality.persist, **case)
-    trials = crashing.new_trials(shape, family, directory)
-    for switch in trials.site.switches.values():
-        switch.personality = personality
-    return trials
+    return new_trials(Case((1, 2), personality, **case), family, directory)
 
 
 @of_each
 @pytest.mark.parametrize("fails", ["", "wave 2"])
 def test_a_plan_is_applied_to_its_end_whatever_is_shown_of_trials(
-    crashing: ModuleType, personality: Personality, family: Family, tmp_path: Path, fails: str
+    personality: Personality, family: Family, tmp_path: Path, fails: str
 ) -> None:
-    trials = trials_of(crashing, personality, family, tmp_path / "whole", fails=fails)
+    trials = trials_of(personality, family, tmp_path / "whole", fails=fails)
     applied, _ = trials.life()
     assert (bool(applied.failure), applied.unknown) == (bool(fails), ())
     trials.judge_end()
@@ -56,9 +51,9 @@ def test_a_plan_is_applied_to_its_end_whatever_is_shown_of_trials(
 
 @of_each
 def test_a_spine_is_drained_and_changed_whatever_is_shown_of_trials(
-    crashing: ModuleType, personality: Personality, family: Family, tmp_path: Path
+    personality: Personality, family: Family, tmp_path: Path
 ) -> None:
-    trials = trials_of(crashing, personality, family, tmp_path / "whole", drains="wave 1")
+    trials = trials_of(personality, family, tmp_path / "whole", drains="wave 1")
     applied, _ = trials.life()
     assert (applied.failure, applied.unknown) == ("", ())
     trials.judge_end()
@@ -67,15 +62,15 @@ def test_a_spine_is_drained_and_changed_whatever_is_shown_of_trials(
 @of_each
 @pytest.mark.parametrize("away_s", [5, UNTIL_OVER_S])
 def test_who_goes_on_ends_what_a_dead_controller_left_on_trial(
-    crashing: ModuleType, personality: Personality, family: Family, tmp_path: Path, away_s: int
+    personality: Personality, family: Family, tmp_path: Path, away_s: int
 ) -> None:
     """Killed wherever a trial is pending; nothing is confirmed that was not measured."""
-    with crashing.memory_directory(tmp_path) as directory:
-        points = trials_of(crashing, personality, family, directory / "whole").life()[1].points
+    with memory_directory(tmp_path) as directory:
+        points = trials_of(personality, family, directory / "whole").life()[1].points
         chance = random.Random(f"{personality} {away_s}")
         for dies_at in chance.sample(range(5, points), DEATHS):
-            trials = trials_of(crashing, personality, family, directory / str(dies_at))
-            assert trials.life(dies_at)[0] is None
+            trials = trials_of(personality, family, directory / str(dies_at))
+            assert trials.killed(dies_at) is None
             trials.judge_dead()
             trials.site.now += away_s
             applied, _ = trials.life()
@@ -85,10 +80,10 @@ def test_who_goes_on_ends_what_a_dead_controller_left_on_trial(
 
 @of_each
 def test_a_trial_of_somebody_else_is_refused_at_once_and_left_alone(
-    crashing: ModuleType, personality: Personality, family: Family, tmp_path: Path
+    personality: Personality, family: Family, tmp_path: Path
 ) -> None:
-    trials = trials_of(crashing, personality, family, tmp_path / "it")
-    trials.life(40)
+    trials = trials_of(personality, family, tmp_path / "it")
+    trials.killed(40)
     trials.site.now += UNTIL_OVER_S
     trials.judge_dead()
     trials.intrude("leaf03")
@@ -101,10 +96,10 @@ def test_a_trial_of_somebody_else_is_refused_at_once_and_left_alone(
 
 
 def test_what_is_not_shown_to_be_ours_is_waited_for_and_not_aborted(
-    crashing: ModuleType, family: Family, tmp_path: Path
+    family: Family, tmp_path: Path
 ) -> None:
     """The same change on trial by somebody else, where the switch shows nothing of its owner."""
-    trials = trials_of(crashing, SILENT, family, tmp_path / "it")
+    trials = trials_of(SILENT, family, tmp_path / "it")
     trials.life(cut_at_trial=1)
     trials.site.now += UNTIL_OVER_S
     trials.site.cut = False

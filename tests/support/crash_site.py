@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -321,7 +321,7 @@ def site_of(case: Case, plan: Plan, family: SyntaxFamily, directory: Path) -> Si
             family=family,
             clock=lambda: site.now,
             now=lambda: MOMENT,
-            **asdict(case.personality),
+            personality=case.personality,
         )
     return site
 

@@ -1,34 +1,18 @@
-"""What a release may do with a trial where no source settles it, as one value."""
+"""The behaviours of a trial under which crashes and kills are tried."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
-
-from rocefort.lab.switch import TrialMode
-
-
-@dataclass(frozen=True)
-class Personality:
-    """Options of an emulated switch; the fields have the names of EmulatedSwitch's."""
-
-    trial_mode: TrialMode
-    persist: Literal["present", "absent"]
-
-    def __str__(self) -> str:
-        return f"{self.trial_mode}, persist {self.persist}"
-
-    @property
-    def lab_options(self) -> tuple[str, ...]:
-        """The same as options of `rocefort lab cli`."""
-        return (
-            "--trial",
-            self.trial_mode,
-            "--persist" if self.persist == "present" else "--no-persist",
-        )
-
+from rocefort.lab.personality import Personality, TrialMode, axes
 
 TRIAL_MODES: tuple[TrialMode, ...] = ("session-only", "dies-with-session", "survives")
 PERSONALITIES = tuple(
     Personality(mode, persist) for mode in TRIAL_MODES for persist in ("absent", "present")
 )
+
+
+def lab_options(personality: Personality) -> tuple[str, ...]:
+    """A personality as options of `rocefort lab cli`."""
+    flags = {name: "--" + name.replace("_", "-") for name in axes()} | {"trial_mode": "--trial"}
+    del flags["persist"]
+    chosen = (word for name, flag in flags.items() for word in (flag, getattr(personality, name)))
+    return *chosen, "--persist" if personality.persist == "present" else "--no-persist"
