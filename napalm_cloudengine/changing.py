@@ -129,14 +129,29 @@ class Changing(Dialogue):
             raise CandidateNotOursError(self.name)
         self._loaded = True
         try:
-            Loader(lambda line: self._run(line, _CANDIDATE_UNKNOWN), prompt.view).load(lines)
+            Loader(self._enter, self._settle, prompt).load(lines)
         except RefusedError as refused:
             raise self._after_refusal(refused) from None
 
+    def _enter(self, line: str) -> Reply:
+        """Send one line of configuration; what follows its prompt comes with the next reply."""
+        enter = self._connected().enter
+        return self._heard(
+            line, _CANDIDATE_UNKNOWN, lambda: enter(line, self._answers, self.timeout)
+        )
+
+    def _settle(self) -> Reply:
+        return self._heard("", _CANDIDATE_UNKNOWN, self._connected().settle)
+
     def compare_config(self) -> str:
         """The device's own difference between candidate and running; "" when there is none."""
+        return self._changes(NOTHING_CHANGED)
+
+    def _changes(self, unknown: str) -> str:
         self._system_view()
-        return parse.candidate_diff(self._display("display configuration candidate changes"))
+        return parse.candidate_diff(
+            self._display("display configuration candidate changes", unknown)
+        )
 
     def commit_config(self, message: str = "", revert_in: int | None = None) -> None:
         """Commit what was loaded; with `revert_in` seconds (60..65535) only on trial.
@@ -163,21 +178,40 @@ class Changing(Dialogue):
         if persist and _unknown_words(reply):  # older VRP8 does not have it
             persist = ""
             reply = self._run(command + description, unknown, self._commit_timeout_s)
-        self._check_committed(
-            command + persist + description, reply, on_trial=revert_in is not None
-        )
+        sent = command + persist + description
+        if reply.doubt:
+            self._require_evidence(sent, reply, before, on_trial=revert_in is not None)
+            return
+        self._check_committed(sent, reply, on_trial=revert_in is not None)
         if before is not None and self._last_commit() == before:
             raise CommitError(
                 f"{self.name}: '{command}' was accepted, but the switch has no new rollback point: "
                 "nothing was committed; read the running configuration"
             )
 
+    def _require_evidence(
+        self, command: str, reply: Reply, before: str | None, *, on_trial: bool
+    ) -> None:
+        """Accept a commit whose reply is mixed with other output by what the switch shows now."""
+        if on_trial:
+            done = self._trial_status(_TRIAL_UNKNOWN).state == "ACTIVE"
+        else:
+            newest = self._last_commit()
+            done = (
+                bool(newest) and newest != before is not None and not self._changes(COMMIT_UNKNOWN)
+            )
+        if not done:
+            why = "other output was mixed with the reply"
+            unknown = _TRIAL_UNKNOWN if on_trial else COMMIT_UNKNOWN
+            raise self._lost(command, why, unknown, reply.last)
+        self._loaded = False
+
     def _last_commit(self) -> str | None:
         """The id of the newest rollback point; "" where there is none, None where it is not told.
 
         Ten digits (command reference, "display configuration commit list").
         """
-        reply = self._run("display configuration commit list 1", COMMIT_UNKNOWN)
+        reply = self._ask("display configuration commit list 1", COMMIT_UNKNOWN)
         if reply.errors or reply.refused:
             return None
         found = re.search(r"\b\d{10}\b", reply.text)
@@ -199,9 +233,12 @@ class Changing(Dialogue):
         return self._trial_status(NOTHING_CHANGED)
 
     def _trial_status(self, unknown: str) -> parse.TrialStatus:
+        command = "display configuration trial status"
         try:
-            return parse.trial_status(self._display("display configuration trial status", unknown))
+            return parse.trial_status(self._display(command, unknown))
         except (ValueError, CommandErrorException) as error:
+            if unknown != NOTHING_CHANGED:
+                raise self._lost(command, f"not understood: {error}", unknown, "") from None
             raise CommitConfirmException(
                 f"{self.name}: the switch does not tell whether a trial runs: {error}"
             ) from None
@@ -210,10 +247,13 @@ class Changing(Dialogue):
         """Write the running configuration to the startup file; CommandErrorException if not."""
         self._user_view()
         reply = self._run("save", _SAVE_UNKNOWN, self._commit_timeout_s)
-        if reply.refused:
+        if reply.refused and not reply.doubt:
             raise QuestionRefusedError(self.name, "save", reply.refused, "nothing was saved")
-        if reply.errors or "successfully" not in reply.text:
-            raise CommandErrorException(f"{self.name}: 'save' failed: {reply.said}")
+        if "successfully" in reply.solicited and not reply.errors:
+            return
+        if reply.doubt or not reply.errors:
+            raise self._lost("save", "no success was told", _SAVE_UNKNOWN, reply.last)
+        raise CommandErrorException(f"{self.name}: 'save' failed: {reply.said}")
 
     def _clear_candidate(self) -> str:
         """Clear what was loaded, go back to the user view, and say what became of it."""

@@ -30,7 +30,8 @@ def connecting(hostname: str, options: dict[str, Any], username: str) -> Iterato
     except NetmikoTimeoutException as error:
         raise _connection_error(at, error.__context__) from None
     except SessionBrokenError as broken:
-        raise ConnectionException(f"{at}: no prompt after the login: {broken.why}") from None
+        shown = f"; last line of the switch: '{broken.last}'" if broken.last else ""
+        raise ConnectionException(f"{at}: no prompt after the login: {broken.why}{shown}") from None
     except (InvalidHostKey, UnicodeDecodeError):
         raise HostKeyError(
             f"{at}: its line in the known hosts cannot be read: mend or remove it; not connected"
@@ -75,4 +76,9 @@ def _connection_error(at: str, cause: BaseException | None) -> ConnectionExcepti
         return ConnectTimeoutError(f"{at}: no connection in time")
     # paramiko's own error for a refused connection begins with a number that it does not have
     said = str(cause).removeprefix("[Errno None] ")
+    if said == "No existing session":  # paramiko's words for a connection that is gone
+        return ConnectionException(
+            f"{at}: the switch ended the connection before the login: too many connections, an "
+            "access list, or no algorithm in common"
+        )
     return ConnectionException(f"{at}: no connection: {said}")

@@ -1,9 +1,12 @@
 """Talk to one switch through its SSH session: open, close, send a line, stand in a view.
 
-A session that breaks is closed at once and told as OutcomeUnknownError, with what is not known now.
+A command that only reads is asked again while log lines or the like are mixed with its reply. A
+session that breaks, or stays mixed, is closed at once and told as OutcomeUnknownError, with what
+is not known now.
 """
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
@@ -19,12 +22,17 @@ from napalm_cloudengine.errors import (
     QuestionRefusedError,
 )
 from napalm_cloudengine.masking import mask_secrets
+from napalm_cloudengine.text import quotable
 from napalm_cloudengine.transport import CloudEngineSSH, Reply, SessionBrokenError
 
 # A commit of a large change takes minutes; annet's deploy table waits as long.
 COMMIT_TIMEOUT_S = 180.0
 
 NOTHING_CHANGED = "it only reads, nothing was changed"
+
+MOST_READS = 5  # of what is mixed with other output
+# Log lines bear the second; what is the same after more than one is the switch's answer.
+SAME_AFTER_S = 1.1
 
 
 def same_configuration(one: str, other: str) -> bool:
@@ -33,7 +41,7 @@ def same_configuration(one: str, other: str) -> bool:
 
 
 def _comparable(text: str) -> list[str]:
-    return [row.rstrip() for row in mask_secrets(text).splitlines() if not row.startswith("!")]
+    return [row.rstrip() for row in mask_secrets(text).split("\n") if not row.startswith("!")]
 
 
 class Dialogue:
@@ -119,23 +127,48 @@ class Dialogue:
 
     def _run(self, command: str, unknown: str, timeout_s: float | None = None) -> Reply:
         """Send one line; a broken session is closed and told as OutcomeUnknownError."""
-        ssh = self._connected()
+        send = self._connected().exchange
+        return self._heard(
+            command, unknown, lambda: send(command, self._answers, timeout_s or self.timeout)
+        )
+
+    def _heard(self, command: str, unknown: str, read: Callable[[], Reply]) -> Reply:
         try:
-            return ssh.exchange(command, self._answers, timeout_s or self.timeout)
+            return read()
         except SessionBrokenError as broken:
-            self._ssh, self._loaded = None, False
+            raise self._lost(command, broken.why, unknown, broken.last) from None
+
+    def _lost(self, command: str, why: str, unknown: str, last: str) -> OutcomeUnknownError:
+        """The end of a session that is not understood any more."""
+        ssh, self._ssh, self._loaded = self._ssh, None, False
+        if ssh is not None:
             ssh.disconnect()
-            sent = mask_secrets(command)
-            raise OutcomeUnknownError(self.name, sent, broken.why, unknown) from None
+        return OutcomeUnknownError(self.name, mask_secrets(command), why, unknown, quotable(last))
+
+    def _ask(self, command: str, unknown: str = NOTHING_CHANGED, timeout_s: float = 0) -> Reply:
+        """The reply to a command that only reads, without anything that nobody asked for."""
+        earlier = None
+        for times in range(1, MOST_READS + 1):
+            reply = self._run(command, unknown, timeout_s)
+            if not reply.doubt or (times > 2 and reply == earlier):
+                return reply
+            earlier = reply
+            if times > 1:
+                time.sleep(SAME_AFTER_S)
+        raise self._lost(command, "other output was mixed with each reply", unknown, reply.last)
 
     def _display(self, command: str, unknown: str = NOTHING_CHANGED) -> str:
-        reply = self._run(command, unknown)
+        return self._accepted(command, self._ask(command, unknown), unknown)
+
+    def _accepted(self, command: str, reply: Reply, unknown: str = NOTHING_CHANGED) -> str:
+        """The text of a reply that refuses nothing; else what was done before stays unknown."""
+        sent = mask_secrets(command)
+        if (reply.refused or reply.errors) and unknown != NOTHING_CHANGED:
+            raise self._lost(command, "nothing was told", unknown, reply.refused or reply.said)
         if reply.refused:
-            raise QuestionRefusedError(
-                self.name, mask_secrets(command), reply.refused, "nothing more was sent"
-            )
+            raise QuestionRefusedError(self.name, sent, reply.refused, "nothing more was sent")
         if reply.errors:
-            raise CommandErrorException(f"{self.name}: '{mask_secrets(command)}': {reply.said}")
+            raise CommandErrorException(f"{self.name}: '{sent}': {reply.said}")
         return reply.text
 
     def _running(self, unknown: str) -> str:

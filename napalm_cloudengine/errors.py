@@ -4,7 +4,7 @@ NapalmException
 ├── ConnectionException
 │   ├── HostKeyError             the switch's host key is unknown, or not the one on record
 │   └── ConnectionClosedException
-│       └── OutcomeUnknownError         the session broke after something was sent
+│       └── OutcomeUnknownError         the session broke, or was not understood, after a line
 ├── MergeConfigException           of a replace also ReplaceConfigException
 │   ├── LineRefusedError                the switch answered a line with `Error:`
 │   ├── QuestionRefusedError            the switch asked what no answer was given for
@@ -39,11 +39,16 @@ class HostKeyError(ConnectionException):  # type: ignore[misc]  # napalm is unty
 
 
 class OutcomeUnknownError(ConnectionClosedException):  # type: ignore[misc]  # napalm is untyped here
-    """The session broke after `sent` went out: whether the switch acted on it is not known."""
+    """What became of `sent` is not known: `why`, and `unknown` says what may have happened.
 
-    def __init__(self, host: str, sent: str, why: str, unknown: str) -> None:
-        self.host, self.sent, self.why, self.unknown = host, sent, why, unknown
-        super().__init__(f"{host}: {why} after '{sent}' was sent: {unknown}")
+    The session was lost, or what it printed could not be told apart; it is closed. `last` is the
+    last line that the switch printed.
+    """
+
+    def __init__(self, host: str, sent: str, why: str, unknown: str, last: str = "") -> None:
+        self.host, self.sent, self.why, self.unknown, self.last = host, sent, why, unknown, last
+        shown = f"; last line of the switch: '{last}'" if last else ""
+        super().__init__(f"{host}: {why} after '{sent}' was sent: {unknown}{shown}")
 
 
 class LineRefusedError(

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from napalm.base.exceptions import MergeConfigException
 
+from napalm_cloudengine import framing
+from napalm_cloudengine.parse import Prompt
 from napalm_cloudengine.text import Line
 from napalm_cloudengine.transport import Reply
 
@@ -40,11 +42,19 @@ def config_text(filename: str | None, config: str | None) -> str:
 
 
 class Loader:
-    """Sends lines through `run`, starting and ending in the system view."""
+    """Sends lines through `run`, starting and ending in the system view.
 
-    def __init__(self, run: Callable[[str], Reply], system_view: str) -> None:
-        self._run = run
-        self._system_view = self._view = system_view
+    `settle` tells what the switch still had to say to the last line. Where other output is mixed
+    with a reply, a line counts as accepted only if nothing but that was printed.
+    """
+
+    def __init__(
+        self, run: Callable[[str], Reply], settle: Callable[[], Reply], prompt: Prompt
+    ) -> None:
+        self._run, self._settle = run, settle
+        self._prompt = prompt  # of the system view, then that of the last reply
+        self._sent: Line | None = None  # the last line, whose prompt nothing has proven yet
+        self._system_view = self._view = prompt.view
         self._opened: list[tuple[int, str]] = []  # indent of the line that opened, view before
 
     def load(self, lines: tuple[Line, ...]) -> None:
@@ -60,6 +70,10 @@ class Loader:
             self._enter(line, nested)
         if lines:
             self._leave(lines[-1], self._system_view)
+            rest = self._settle()
+            self._refuse(lines[-1], rest.text)
+            if rest.prompt != self._prompt:
+                raise RefusedError(lines[-1], "the prompt changed after it")
 
     def _enter(self, line: Line, nested: bool) -> None:
         if line.text == "quit" and self._view == self._system_view:
@@ -86,8 +100,19 @@ class Loader:
             self._send(line, "quit")
         raise RefusedError(line, f"the view '{view}' before it was not reached again by 'quit'")
 
+    def _refuse(self, line: Line, text: str) -> None:
+        """Refuse a line for what was printed to it, but for log lines and the same prompt again."""
+        if said := framing.solicited(text, framing.prompt_text(self._prompt)):
+            raise RefusedError(line, " ".join(said.split()))
+
     def _send(self, line: Line, command: str) -> None:
+        before = self._sent or line
+        self._sent = line
         reply = self._run(command)
+        self._refuse(before, reply.late)
+        self._prompt = reply.prompt
+        if reply.doubt:
+            self._refuse(line, reply.text or reply.doubt)
         if reply.refused:
             raise RefusedError(line, "", reply.refused)
         if reply.errors:

@@ -19,15 +19,17 @@ _TRIAL_STATES: Final[dict[str, TrialState]] = {
 Mark = Literal["", "~", "*"]
 _MARKS: Final[dict[str, Mark]] = {"": "", "~": "~", "*": "*"}
 
+# A host name may hold any character, blanks too (command reference, "sysname").
 _PROMPT = re.compile(
-    r"(?:<(?P<user>[^\s<>\[\]]+)>|\[(?P<mark>[~*]?)(?P<view>[^\s<>\[\]]+)\])[ ]*\Z"
+    r"(?:<(?P<user>\S|\S[^\n]*\S)>|\[(?P<mark>[~*]?)(?P<view>\S|\S[^\n]*\S)\])[ ]*\Z"
 )
-# `[Y/N]:`, `[y/n]`, `(Y/N)`, `[Y/N/C]:`, `[Y(yes)/N(no)/C(cancel)]:`
+# `[Y/N]:`, `[y/n]`, `(Y/N)`, `(y/n)[n]:`, `[Y/N/C]:`, `[Y(yes)/N(no)/C(cancel)]:`
 _QUESTION = re.compile(
     r"[\[(]\s*y(?:es|\(yes\))?\s*/\s*n(?:o|\(no\))?(?P<cancel>\s*/\s*c(?:ancel|\(cancel\))?)?"
-    r"\s*[\])]\s*[:?]?[ ]*\Z",
+    r"\s*[\])]\s*(?:\[\w\]\s*)?[:?]?[ ]*\Z",
     re.IGNORECASE,
 )
+_PASSWORD = re.compile(r"password[ ]?:[ ]*\Z", re.IGNORECASE)
 _CHOICE_CHARS = 80  # more than any way to write the choice takes
 _MORE = "---- More ----"
 # The pager's own line, then the cursor back over it, blanks, and back again.
@@ -125,7 +127,7 @@ def find_question(text: str) -> str | None:
     """
     if _QUESTION.search(text, max(len(text) - _CHOICE_CHARS, 0)) is None:
         return None
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
     starts = [i for i, line in enumerate(lines) if line.startswith(("Warning:", "Error:", "Info:"))]
     return " ".join(lines[starts[-1] if starts else max(len(lines) - 2, 0) :])
 
@@ -134,6 +136,11 @@ def offers_cancel(question: str) -> bool:
     """Whether a question may also be answered with `C`, which leaves everything as it is."""
     found = _QUESTION.search(question)
     return found is not None and found["cancel"] is not None
+
+
+def asks_for_password(text: str) -> bool:
+    """Whether `text` ends with `Enter Password:` or the like."""
+    return _PASSWORD.search(text, max(len(text) - _CHOICE_CHARS, 0)) is not None
 
 
 def waits_at_pager(text: str) -> bool:
@@ -148,7 +155,7 @@ def error_lines(text: str) -> tuple[str, ...]:
     """
     if not any(refusal in text for refusal in _REFUSALS):
         return ()  # most replies, and the long ones
-    return tuple(line.strip() for line in text.splitlines() if line.lstrip().startswith(_REFUSALS))
+    return tuple(line.strip() for line in text.split("\n") if line.lstrip().startswith(_REFUSALS))
 
 
 def candidate_diff(text: str) -> str:

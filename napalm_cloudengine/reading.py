@@ -5,7 +5,7 @@ from typing import Any
 from napalm.base import constants
 
 from napalm_cloudengine import parse, parse_interfaces, parse_lldp, pinging
-from napalm_cloudengine.dialogue import NOTHING_CHANGED, Dialogue
+from napalm_cloudengine.dialogue import Dialogue
 from napalm_cloudengine.masking import mask_secrets
 from napalm_cloudengine.shapes import (
     napalm_addresses,
@@ -20,6 +20,7 @@ from napalm_cloudengine.text import why_not_typed
 
 # The reply to a `ping` is not silent for longer than one lost packet takes.
 _PING_MARGIN_S = 5.0
+_ACT_UNKNOWN = "what it did, if it does more than read, is unknown"
 
 
 class Reading(Dialogue):
@@ -61,7 +62,7 @@ class Reading(Dialogue):
             self._user_view()  # whose prompt is the name and nothing else
         version = parse.version(self._display("display version"))
         interfaces = parse.interface_names(self._display("display interface brief"))
-        esn = self._run("display device esn", NOTHING_CHANGED)  # may not exist: not in every CLI
+        esn = self._ask("display device esn")  # may not exist: not in every CLI
         serial = parse.serial_number(esn.text)
         return napalm_facts(self._connected().base_prompt, version, serial, interfaces)
 
@@ -118,7 +119,7 @@ class Reading(Dialogue):
             command = pinging.command(echo)
         except ValueError as error:
             return {"error": str(error)}
-        reply = self._run(command, NOTHING_CHANGED, max(self.timeout, timeout + _PING_MARGIN_S))
+        reply = self._ask(command, timeout_s=max(self.timeout, timeout + _PING_MARGIN_S))
         if reply.errors or reply.refused:
             return {"error": reply.refused or reply.said}
         return pinging.result(reply.text, echo)
@@ -139,4 +140,14 @@ class Reading(Dialogue):
         for command in commands:
             if why := why_not_typed(command):
                 raise ValueError(f"cli: {mask_secrets(command)!r} {why}; nothing was sent")
-        return {command: self._display(command) for command in commands}
+        return {command: self._said_to(command) for command in commands}
+
+    def _said_to(self, command: str) -> str:
+        """The reply to any command; only one that reads is sent again where it is in doubt."""
+        if "display".startswith(command.split(" ", 1)[0]) and command:
+            return self._display(command)
+        reply = self._run(command, _ACT_UNKNOWN)
+        if reply.doubt:
+            why = "other output was mixed with the reply"
+            raise self._lost(command, why, _ACT_UNKNOWN, reply.last)
+        return self._accepted(command, reply)

@@ -1,9 +1,10 @@
 """One SSH session with a CloudEngine's CLI: a line goes out, the whole reply comes back.
 
-Netmiko's `huawei_vrpv8` makes the connection, and what it does with a reply is replaced:
+`framing.py` says where a reply begins and ends. Netmiko's `huawei_vrpv8` makes the connection, and
+what it does with a reply is replaced:
 
 - it takes any `]` or `>` for a prompt, so a banner or a description can end a reply early; here
-  a prompt stands alone on the last line;
+  a prompt stands alone on the last line, and is proven;
 - a question swallows the next line as its answer; here it is found and answered from a table;
 - a dropped session is noticed when the read times out; here at once;
 - it sleeps about 12 s in a session (2 s in each `check_config_mode`); here nothing sleeps;
@@ -16,24 +17,31 @@ import codecs
 import logging
 import socket
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 import paramiko
 from netmiko.huawei.huawei import HuaweiVrpv8SSH
 
-from napalm_cloudengine import parse
+from napalm_cloudengine import framing, parse
 from napalm_cloudengine.answers import LOGIN_ANSWERS, Answer, answer_to
 from napalm_cloudengine.known_hosts import keys_of, place_of
 from napalm_cloudengine.masking import mask_secrets
+from napalm_cloudengine.text import quotable
 
 # A dropped connection reaches the caller as one exception, not also as paramiko's traceback on
 # stderr, which logging prints where no handler is set up.
 logging.getLogger("paramiko").addHandler(logging.NullHandler())
 
 MAX_QUESTIONS = 10
-RENAMED_PROMPT_SETTLE_S = 0.3
+NO_ECHO = "no echo"
+FENCE_S = 1.0  # until another fence goes out, twice as long each time
+# Log lines are shown on a terminal of their own accord where `terminal monitor` was entered for it;
+# this undoes `terminal logging`, `alarm` and `debugging`, too. A user of a lower level than 3 may
+# not enter it (command reference, V300R023C00).
+_NO_LOGS = "undo terminal monitor"
+_NO_PAGES = "screen-length 0 temporary"
 _TAIL_CHARS = 4000
 _READ_BYTES = 65536
 # Ciphers that authenticate go first, as OpenSSH has it. paramiko begins with counter mode, whose
@@ -43,10 +51,13 @@ _AUTHENTICATED_CIPHERS = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com")
 
 
 class SessionBrokenError(Exception):
-    """The session was lost, or the switch fell silent; `why` says which."""
+    """The session was lost, the switch fell silent or is not understood; `why` says which.
 
-    def __init__(self, why: str) -> None:
-        self.why = why
+    `last` is the last line that it printed, without secrets.
+    """
+
+    def __init__(self, why: str, last: str = "") -> None:
+        self.why, self.last = why, last
         super().__init__(why)
 
 
@@ -80,21 +91,44 @@ def _transport(
 
 
 @dataclass(frozen=True)
+class _Part:
+    """A reply up to its prompt or to a question; `before` came before the echo."""
+
+    before: str
+    text: str
+    anchored: bool = True  # whether the echo was found
+    prompt: parse.Prompt | None = None
+
+
+@dataclass(frozen=True)
 class Reply:
     """What the switch answered to one line.
 
     `text` is everything between the echo and the prompt, `refused` the question that no row of
-    the table answered (it got a no), `prompt` where the CLI stands now.
+    the table answered (it got a no), `prompt` where the CLI stands now. `doubt` is a line of the
+    text that nobody asked for, or why the reply was not found; `late` is what came before the echo.
     """
 
     text: str
     prompt: parse.Prompt
     refused: str | None = None
+    doubt: str = ""
+    late: str = ""
 
     @property
     def errors(self) -> tuple[str, ...]:
         """The lines that refuse: those that start with `Error:`."""
         return parse.error_lines(self.text)
+
+    @property
+    def solicited(self) -> str:
+        """The text without what can be told from an answer: log lines, repeats of the prompt."""
+        return framing.solicited(self.text, framing.prompt_text(self.prompt))
+
+    @property
+    def last(self) -> str:
+        """Its last line, without secrets."""
+        return mask_secrets(self.text.rsplit("\n", 1)[-1].strip())
 
     @property
     def said(self) -> str:
@@ -103,9 +137,13 @@ class Reply:
 
 
 class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untyped here
-    """Netmiko's VRP8 connection, with `exchange` as the one way to talk."""
+    """Netmiko's VRP8 connection, with `exchange` and `enter` as the ways to talk."""
 
     prompt = parse.Prompt("", system=False, mark="")  # where the CLI stood after the last reply
+    _shown: str  # the end of all that the switch has printed, as it came
+    _sent: str  # the line that was sent last
+    _echoes: bool  # whether the switch echoes what it is sent
+    _blanks_echoed: bool | None  # whether a line of blanks, too; None until it is known
     alt_host_keys: bool  # Netmiko's own: whether known hosts come from a file
     base_prompt: str  # the name in the user view's prompt; Netmiko's own attribute
 
@@ -115,8 +153,17 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         `timeout_s` bounds each silence of the switch, not the whole reply. Raises
         SessionBrokenError.
         """
-        self._send(command + "\n")
-        return self._converse(command, command, answers, timeout_s)
+        return self._converse(command, answers, timeout_s, fenced=True)
+
+    def enter(self, line: str, answers: tuple[Answer, ...], timeout_s: float) -> Reply:
+        """As `exchange`, without a fence: `late` of the next reply is what was still to come."""
+        return self._converse(line, answers, timeout_s, fenced=False)
+
+    def settle(self) -> Reply:
+        """What the switch still had to say to lines that were entered, and where it stands."""
+        prompt = framing.prompt_text(self.prompt)
+        reply = self._converse(None, (), self.timeout, fenced=True)
+        return replace(reply, text=reply.text.removeprefix(prompt).strip("\n"))
 
     def is_open(self) -> bool:
         """Whether the SSH session stands; asks the transport, sends nothing."""
@@ -150,10 +197,21 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         super()._try_session_preparation(force_data=False)  # no bare Enter: a prompt is coming
 
     def session_preparation(self) -> None:
-        """Wait for the first prompt, turning down what is asked before it; then no more pages."""
+        """Wait for the first prompt, turning down what is asked before it; then no more pages.
+
+        A switch whose echo is not seen is asked once more before it counts as one without.
+        """
         self._decoder = codecs.getincrementaldecoder(self.encoding)("replace")
-        self._converse("", "", LOGIN_ANSWERS, self.timeout)
-        self.exchange("screen-length 0 temporary", (), self.timeout)
+        self._shown, self._sent = "", ""
+        self._echoes, self._blanks_echoed = True, None
+        self._converse(None, LOGIN_ANSWERS, self.timeout, fenced=False)
+        replies = [
+            self.enter(_NO_PAGES, (), self.timeout),
+            self.exchange(_NO_LOGS, (), self.timeout),
+        ]
+        if all(reply.doubt == NO_ECHO for reply in replies):
+            again = self.exchange(_NO_PAGES, (), self.timeout)
+            self._echoes = again.doubt != NO_ECHO
 
     def cleanup(self, command: str = "quit") -> None:
         """Send nothing: closing the session is the logout, and `quit` might ask a question."""
@@ -191,53 +249,113 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
     # --- reading and writing --------------------------------------------------------------
 
     def _converse(
-        self, command: str, echo: str, answers: tuple[Answer, ...], timeout_s: float
+        self, command: str | None, answers: tuple[Answer, ...], timeout_s: float, *, fenced: bool
     ) -> Reply:
-        said: list[str] = []
-        refused: str | None = None
-        for _ in range(MAX_QUESTIONS):
-            text = self._read_reply(echo, timeout_s)
-            question = parse.find_question(text)
-            if question is None:
-                prompt = parse.find_prompt(text)
-                if prompt is not None:
-                    return self._reply([*said, parse.without_prompt(text)], prompt, refused)
-                raise SessionBrokenError("the end of the reply was not understood")
-            said.append(text + "\n")
-            echo = answer_to(question, command, answers) or ""
-            if refused or not echo:
-                refused = refused or mask_secrets(question)
-                echo = "C" if parse.offers_cancel(question) else "N"
-            self._send(echo + "\n")
-        raise SessionBrokenError(f"the switch asked more than {MAX_QUESTIONS} questions")
+        """Send a line, answer what is asked, read to the prompt.
 
-    def _reply(self, said: list[str], prompt: parse.Prompt, refused: str | None) -> Reply:
+        None sends nothing: a fence alone, or nothing at all before the first prompt.
+        """
+        part = _Part("", "")
+        if command is not None:
+            self._send(command + "\n")
+            part = self._read(command, timeout_s, fenced=fenced)
+        elif fenced:
+            part = self._read("", timeout_s, fenced=True, blanks=self._fence(1))
+        else:
+            part = self._read("", timeout_s, fenced=False)
+        parts = [part]
+        refused: str | None = None
+        while part.prompt is None:
+            if len(parts) > MAX_QUESTIONS:
+                raise self._broken(f"the switch asked more than {MAX_QUESTIONS} questions")
+            question = parse.find_question(part.text) or ""
+            say = answer_to(question, command or "", answers)
+            if refused or not say:
+                refused = refused or mask_secrets(question)
+                say = "C" if parse.offers_cancel(question) else "N"
+            self._send(say + "\n")
+            parts.append(part := self._read(say, timeout_s, fenced=fenced))
+        return self._reply(parts, part.prompt, refused)
+
+    def _reply(self, parts: list[_Part], prompt: parse.Prompt, refused: str | None) -> Reply:
         self.prompt = prompt
         self.base_prompt = prompt.view if not prompt.system else self.base_prompt
-        reply = Reply("".join(said).strip("\n"), prompt, refused)
+        text = "\n".join(part.text for part in parts).strip("\n")
+        anchored = all(part.anchored for part in parts)
+        doubt = framing.unsolicited(text, self.base_prompt) if anchored else NO_ECHO
+        reply = Reply(text, prompt, refused, mask_secrets(doubt), parts[0].before)
         if self.session_log:
             self.session_log.write(mask_secrets(reply.text) + "\n")
         return reply
 
-    def _read_reply(self, echo: str, timeout_s: float) -> str:
-        """Read until a prompt or a question stands at the end; what follows the echo."""
-        raw = ""
+    def _read(self, echo: str, timeout_s: float, *, fenced: bool, blanks: int = 0) -> _Part:
+        """Read until a question, or the prompt at the end of the reply.
+
+        blanks: of a fence that was sent before; it goes out again while the line is quiet.
+        """
+        raw = framing.prompt_text(self.prompt) if blanks else ""
+        tail, silent_s = raw, 0.0
         while True:
-            raw += self._receive(timeout_s)
+            patient = not blanks and not self._hides_end(tail)
+            wait_s = timeout_s if patient else min(FENCE_S * 2.0**blanks, timeout_s)
+            heard = self._receive(wait_s)
+            raw, silent_s = raw + heard, 0.0 if heard else silent_s + wait_s
+            if silent_s >= timeout_s:
+                raise self._broken(f"no answer for {timeout_s:g} s")
             tail = parse.plain_text(raw[-_TAIL_CHARS:])
-            if parse.waits_at_pager(raw[-_TAIL_CHARS:]):
+            if heard and parse.waits_at_pager(raw[-_TAIL_CHARS:]):
                 self._send(" ")
-            elif parse.find_question(tail) or parse.find_prompt(tail):
-                text = _after_echo(parse.plain_text(raw), echo)
-                if parse.find_question(text):
-                    return text
-                prompt = parse.find_prompt(text)
-                if prompt is None:
-                    continue  # it was part of the echo
-                more = None if self._is_known(prompt) else self._rest()
-                if more is None:
-                    return text
-                raw += more
+                continue
+            if not heard and parse.asks_for_password(tail):
+                raise self._broken("the switch asks for a password")
+            asked = heard and parse.find_question(tail)
+            prompt = None if asked else parse.find_prompt(tail)
+            part = None
+            if asked:
+                part = self._part(parse.plain_text(raw), echo)
+            elif prompt and blanks:
+                part = self._fenced(parse.plain_text(raw), echo, blanks, quiet=not heard)
+            elif prompt:
+                part = self._unfenced(parse.plain_text(raw), echo, prompt, fenced=fenced)
+            if part:
+                return replace(part, prompt=prompt)
+            if not heard or (prompt and not blanks):
+                blanks = self._fence(blanks + 1)
+
+    def _unfenced(
+        self, text: str, echo: str, prompt: parse.Prompt, *, fenced: bool
+    ) -> _Part | None:
+        """The reply in a text that ends with a prompt, where it needs no fence."""
+        part = self._part(text, echo)
+        if part is None or not self._is_known(prompt):
+            return None
+        part = replace(part, text=parse.without_prompt(part.text))
+        return part if not fenced or framing.shows_its_end(part.text) else None
+
+    def _fenced(self, text: str, echo: str, blanks: int, *, quiet: bool) -> _Part | None:
+        """The reply in a text that ends with a prompt, where the fence before that is found."""
+        whole = None
+        if self._blanks_echoed is not False:
+            whole = framing.before_fence(text, blanks)
+            self._blanks_echoed = self._blanks_echoed or (True if whole is not None else None)
+        if whole is None and (self._blanks_echoed is False or (quiet and not self._blanks_echoed)):
+            whole = framing.before_fence(text, 0)
+            self._blanks_echoed = False if whole is not None else self._blanks_echoed
+        if whole is None:
+            return None
+        return self._part(whole, echo) or _Part("", whole, anchored=False)
+
+    def _part(self, text: str, echo: str) -> _Part | None:
+        """What follows the echo in a text; None while it does not hold the echo as a whole."""
+        if not echo or not self._echoes:
+            return _Part("", text)
+        found = framing.after_echo(text, echo, framing.prompt_text(self.prompt))
+        return _Part(*found) if found else None
+
+    def _fence(self, blanks: int) -> int:
+        """Send a line of that many blanks; their number."""
+        self._send(("" if self._blanks_echoed is False else " " * blanks) + "\n")
+        return blanks
 
     def _is_known(self, prompt: parse.Prompt) -> bool:
         """Whether the prompt shows the name seen at login; a new `sysname` shows another."""
@@ -248,54 +366,40 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             or prompt.view.startswith(f"{name}-")
         )
 
-    def _rest(self) -> str | None:
-        """What still follows what looked like a prompt of another name; None when nothing does."""
-        try:
-            return self._receive(RENAMED_PROMPT_SETTLE_S)
-        except SessionBrokenError:
-            if self.is_open():
-                return None
-            raise
+    def _hides_end(self, text: str) -> bool:
+        """Whether the reply may have ended, in what something else was printed into or after."""
+        return parse.asks_for_password(text) or bool(framing.unsolicited(text, self.base_prompt))
 
     def _receive(self, timeout_s: float) -> str:
+        """What the switch prints next; "" when that is nothing for a time."""
         channel = self.remote_conn
         if channel is None:
-            raise SessionBrokenError("the session is closed")
+            raise self._broken("the session is closed")
         channel.settimeout(timeout_s)
         try:
             data = channel.recv(_READ_BYTES)
         except TimeoutError:
-            raise SessionBrokenError(f"no answer for {timeout_s:g} s") from None
+            return ""
         except OSError:
             data = b""
         if not data:
-            raise SessionBrokenError("session lost")
-        return str(self._decoder.decode(data))
+            raise self._broken("session lost")
+        heard = str(self._decoder.decode(data))
+        self._shown = (self._shown + heard)[-_TAIL_CHARS:]
+        return heard
 
     def _send(self, text: str) -> None:
         if self.remote_conn is None:
-            raise SessionBrokenError("the session is closed")
+            raise self._broken("the session is closed")
+        self._sent = text.strip() or self._sent
         try:
             self.remote_conn.sendall(text.encode(self.encoding))
         except (OSError, EOFError):  # the latter is paramiko's where the socket takes no more
-            raise SessionBrokenError("session lost") from None
+            raise self._broken("session lost") from None
 
-
-def _after_echo(text: str, echo: str) -> str:
-    """What follows the echo of a line, also when the terminal broke it into several.
-
-    While the echo is not complete there is nothing after it; a switch that does not echo has
-    said everything from the start.
-    """
-    wanted = "".join(echo.split())
-    if not wanted:
-        return text
-    seen, rest = "", text
-    while wanted.startswith(seen):
-        line, newline, rest = rest.partition("\n")
-        seen += "".join(line.split())
-        if not newline:
-            return "" if wanted.startswith(seen) else text
-        if seen == wanted:
-            return rest
-    return text
+    def _broken(self, why: str) -> SessionBrokenError:
+        """The end of the session, with the last line that the switch printed."""
+        last = framing.last_line(parse.plain_text(self._shown), self._sent)
+        if self.base_prompt:  # before the first prompt, no secret was sent and none is shown
+            last = mask_secrets(last)
+        return SessionBrokenError(why, quotable(last))

@@ -65,7 +65,8 @@ class Trials(Changing):
         trial = self._require_trial("abort")
         ways = self._ways("abort trial", trial, persist_id or self._persist_id)
         command, reply = self._first_accepted(ways)
-        if reply.errors and not trial.persist_id and (other := self._trial_session()):
+        refused = reply.errors and not reply.doubt
+        if refused and not trial.persist_id and (other := self._trial_session()):
             command, reply = self._first_accepted((f"abort trial session {other}",))
         self._require_accepted(command, reply)
         after = self._trial_status(_CONFIRM_UNKNOWN)
@@ -90,10 +91,13 @@ class Trials(Changing):
         self._user_view()
         command = "rollback configuration last 1"
         reply = self._run(command, COMMIT_UNKNOWN, self._commit_timeout_s)
-        if reply.refused:
+        if reply.refused and not reply.doubt:
             raise QuestionRefusedError(self.name, command, reply.refused, "nothing was rolled back")
-        if reply.errors or "rollback succeeded" not in reply.text:
-            raise CommitError(f"{self.name}: '{command}' failed: {reply.said}")
+        if "rollback succeeded" in reply.solicited and not reply.errors:
+            return
+        if reply.doubt or not reply.errors:
+            raise self._lost(command, "no success was told", COMMIT_UNKNOWN, reply.last)
+        raise CommitError(f"{self.name}: '{command}' failed: {reply.said}")
 
     def _more_than_the_trial(self) -> CommitError:
         if not self._loaded:
@@ -136,7 +140,7 @@ class Trials(Changing):
         """Send commands until one is not refused; the last one sent and its reply."""
         for command in commands[:-1]:
             reply = self._run(command, _CONFIRM_UNKNOWN, self._commit_timeout_s)
-            if not reply.errors:
+            if not reply.errors or reply.doubt:
                 return command, reply
         return commands[-1], self._run(commands[-1], _CONFIRM_UNKNOWN, self._commit_timeout_s)
 
@@ -150,8 +154,11 @@ class Trials(Changing):
         return found[0] if len(found) == 1 and not reply.refused else ""
 
     def _require_accepted(self, command: str, reply: Reply) -> None:
-        """Raise CommitConfirmException for a refusal; what became of the trial the switch says."""
-        if not (reply.refused or reply.errors):
+        """Raise CommitConfirmException for a refusal; what became of the trial the switch says.
+
+        A reply that other output is mixed with refuses nothing: what runs afterwards tells.
+        """
+        if reply.doubt or not (reply.refused or reply.errors):
             return
         now = self._trial_status(_CONFIRM_UNKNOWN)
         if now.state == "INACTIVE":

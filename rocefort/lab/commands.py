@@ -44,6 +44,7 @@ USER: Mapping[str, Act] = {
     "save [ <file> ]": committing.save,
     "screen-length <0-512> temporary": views.screen_length,
     "undo screen-length temporary": views.default_screen_length,
+    "undo terminal monitor": views.stay,  # no log line is ever printed here
     "screen-width <60-512>": views.screen_width,  # FIELD: clients send it; its range is ours
     "rollback configuration to commit-id <word>": committing.rollback,
     "rollback configuration to label <label>": committing.rollback,

@@ -40,7 +40,7 @@ def immediate_view(session: Session, _typed: Typed) -> Reply:
 
 
 def stay(_session: Session, _typed: Typed) -> Reply:
-    """`return` where there is nothing to return from."""
+    """`return` where there is nothing to return from, and what changes nothing here."""
     return Reply()
 
 

@@ -25,6 +25,7 @@ USER, PASSWORD = "netops", "canary-Pa55word"
 Step = tuple[str, str | None]  # the line expected, and the answer after its echo; None: hang up
 SILENCE = "\0"  # an answer that never comes
 PAUSE = "\1"  # within an answer: what stands behind it comes a moment later
+LOGS_OFF = "undo terminal monitor"  # what the driver sends at each login
 
 
 class _Door(asyncssh.SSHServer):
@@ -46,7 +47,11 @@ class _Door(asyncssh.SSHServer):
 
 @dataclass
 class PlayedSwitch:
-    """One port that plays `steps` to whoever logs in; `heard` is every line that came."""
+    """One port that plays `steps` to whoever logs in; `heard` is every line that came.
+
+    But for those that every switch answers with its prompt alone, and no step has: blanks, and what
+    turns log lines off.
+    """
 
     greeting: str
     steps: Sequence[Step]
@@ -105,8 +110,12 @@ class PlayedSwitch:
 
     async def _play(self, process: asyncssh.SSHServerProcess[str]) -> None:
         process.stdout.write(self.greeting)
+        prompt = self.greeting.rsplit("\n", 1)[-1]
         for expected, answer in self.steps:
             line = await self._line(process, one_key=expected == " ")
+            while line != expected and line is not None and line.strip(" ") in ("", LOGS_OFF):
+                process.stdout.write(f"{line}\r\n{prompt}")
+                line = await self._line(process, one_key=expected == " ")
             if line is None:
                 break
             self.heard.append(line)
@@ -115,11 +124,16 @@ class PlayedSwitch:
             if answer == SILENCE:
                 await process.stdin.read()
                 break
+            prompt = answer.rsplit("\n", 1)[-1]
             for part in (self._echo(line) + answer).split(PAUSE):
                 process.stdout.write(part)
                 await asyncio.sleep(0.02 if PAUSE in answer else 0)
         else:
-            await self._line(process, one_key=False)  # what was not played ends the session
+            line = await self._line(process, one_key=False)
+            while line is not None and line.strip(" ") in ("", LOGS_OFF):
+                process.stdout.write(f"{line}\r\n{prompt}")
+                line = await self._line(process, one_key=False)
+            # what was not played ends the session
         process.exit(0)
 
     def _echo(self, line: str) -> str:

@@ -18,7 +18,7 @@ from napalm.base.exceptions import (
 )
 
 import napalm_cloudengine
-from napalm_cloudengine import CloudEngineDriver, transport
+from napalm_cloudengine import CloudEngineDriver
 from napalm_cloudengine.errors import HostKeyError, LineRefusedError
 
 Play = Callable[..., Any]
@@ -163,10 +163,7 @@ def test_a_description_that_looks_like_a_question_or_a_prompt_is_neither(play: P
         assert switch.heard[-2:] == lines
 
 
-def test_a_line_in_brackets_at_the_end_of_what_came_so_far_is_no_prompt(
-    play: Play, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(transport, "RENAMED_PROMPT_SETTLE_S", 10)  # more than a busy machine needs
+def test_a_line_in_brackets_at_the_end_of_what_came_so_far_is_no_prompt(play: Play) -> None:
     pause = "\1"
     said = f"Peers:\r\n<leaf02>{pause}\r\n[leaf03]{pause} (down)\r\n<HUAWEI>"
     switch = play([("display peers", said)])

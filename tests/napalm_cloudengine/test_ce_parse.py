@@ -16,6 +16,8 @@ from napalm_cloudengine.shapes import napalm_facts, napalm_neighbors
         ("\n[*leaf01-100GE1/0/1:1]", Prompt("leaf01-100GE1/0/1:1", True, "*")),
         ("\n[*H-bgp-af-ipv4]", Prompt("H-bgp-af-ipv4", True, "*")),
         ("\n[leaf01]", Prompt("leaf01", True, "")),
+        ("\n<a [b] <c>>", Prompt("a [b] <c>", False, "")),  # sysname: "with spaces supported"
+        ("\n[*[a]-100GE1/0/1]", Prompt("[a]-100GE1/0/1", True, "*")),
     ],
 )
 def test_a_prompt_stands_alone_on_the_last_line(text: str, expected: Prompt) -> None:
@@ -30,7 +32,6 @@ def test_a_prompt_stands_alone_on_the_last_line(text: str, expected: Prompt) -> 
         "<leaf01>\nmore",
         "[*leaf01",
         "Continue? [Y/N]",
-        "[a b]",
     ],
 )
 def test_brackets_elsewhere_are_no_prompt(text: str) -> None:

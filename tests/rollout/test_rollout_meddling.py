@@ -101,7 +101,7 @@ def test_a_socket_that_takes_no_more_is_a_session_that_is_lost(lab: Rehearsal) -
         driver.get_config("running")
     assert str(caught.value) == (
         f"{CANARY}: session lost after 'display current-configuration' was sent: it only reads, "
-        "nothing was changed"
+        f"nothing was changed; last line of the switch: '<{CANARY}>'"
     )
     driver.close()
 

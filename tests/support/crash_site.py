@@ -221,6 +221,12 @@ class Wire:
         assert self.prompt
         return Reply((said + reply.text).strip("\n"), self.prompt, refused)
 
+    enter = exchange
+
+    def settle(self) -> Reply:
+        assert self.prompt
+        return Reply("", self.prompt)
+
 
 class WiredSwitches:
     """Implements rocefort.rollout.engine.Switches by the real steps and driver, one by one.

@@ -1,0 +1,190 @@
+"""A driver that stays in step: log lines, prompts and pauses at any byte of a session."""
+
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from napalm.base.exceptions import CommitError, ConnectionException
+from paramiko import SSHException
+
+from napalm_cloudengine import connect, framing
+from napalm_cloudengine.errors import OutcomeUnknownError
+
+from .noise import FLOWS, Case, quiet, some_case, verdict
+
+Play = Callable[..., Any]
+Start = Callable[..., Any]
+
+LOG = b"Jan  1 2026 10:00:00+00:00 leaf01 %%01IFNET/4/LINK_STATE(l)[7]:100GE1/0/1 is up."
+COMPARED, RUNNING = b"display configuration candidate changes", b"display current-configuration"
+QUICK_CASES = 400
+SECONDS = {"thorough": 60, "soak": 1800}
+
+
+def noisy(case: Case) -> tuple[str, int]:
+    """What is wrong with the answers of a case, and how many calls it got through."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        taken, _ = case.steps(monkeypatch)
+    return verdict(case, taken), sum(step.error is None for step in taken)
+
+
+# --- any byte -----------------------------------------------------------------------------------
+
+
+def test_no_wrong_answer_and_nothing_made_permanent_in_silence(
+    request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A few hundred cases; a minute of them with `make test-all`, half an hour with `make soak`."""
+    effort = request.config.getoption("--effort")
+    seed = 1 if effort == "quick" else time.time_ns() % 1_000_000
+    chance, found, cases, stopped = random.Random(seed), Counter[str](), 0, 0
+    end = time.monotonic() + SECONDS.get(effort, 0)
+    shown = []
+    while time.monotonic() < end or cases < QUICK_CASES:
+        case = some_case(chance)
+        said, calls = noisy(case)
+        cases, stopped = cases + 1, stopped + (calls < len(FLOWS[case.flow]))
+        if said:
+            found[said.split(":")[0]] += 1
+            shown.append(f"{said}\n  {case}")
+    summary = (
+        f"noise: seed {seed}, {cases} cases, {stopped} stopped by an error, {found['wrong']} wrong "
+        f"answers, {found['silent']} made permanent without saying so, {found['crash']} crashes"
+    )
+    if effort != "quick":
+        with capsys.disabled():
+            sys.stdout.write(f"\n{summary}\n")
+    assert not shown, "\n".join([summary, *shown[:5]])
+
+
+def test_the_judge_sees_a_wrong_answer_and_a_silent_change() -> None:
+    flow = FLOWS.index(("open", "load", "compare", "commit", "running", "save"))
+    right, _ = quiet(flow)
+    case = Case(flow, {})
+    assert verdict(case, right) == ""
+    empty = [replace(step, value="" if step.call == "compare" else step.value) for step in right]
+    assert verdict(case, empty).startswith("wrong: compare returned ''")
+    raised = [*right[:3], replace(right[3], error=CommitError("nothing was committed"))]
+    assert verdict(case, raised).startswith("silent: commit made it permanent")
+    unknown = OutcomeUnknownError("leaf01", "commit", "session lost", "outcome unknown; ..")
+    assert verdict(case, [*right[:3], replace(right[3], error=unknown)]) == ""
+    assert verdict(case, [replace(right[0], error=ValueError("x"))]).startswith("crash: open")
+
+
+# --- what once went wrong -----------------------------------------------------------------------
+
+ROWS: dict[str, Sequence[bytes | float]] = {
+    "a log line before an echo": [b"\r\n" + LOG + b"\r\n"],
+    "a log line and the prompt again": [b"\r\n" + LOG + b"\r\n[*leaf01]"],
+    "a prompt, then nothing for a while": [b"\r\n[*leaf01]", 3.0],
+    "a log line in two parts": [b"\r\n" + LOG[:30], 3.0, LOG[30:] + b"\r\n"],
+    "cursor moves": [b"\x1b[16D\x1b[K"],
+}
+
+
+@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("place", [COMPARED, RUNNING, b"+  mtu 9216", b"216\r\n", b"interface"])
+@pytest.mark.parametrize("flow", [0, 1])
+def test_noise_at_a_place_changes_no_answer(row: str, place: bytes, flow: int) -> None:
+    """The flow goes on to its end; once the answer was an empty difference, or the log line."""
+    printed = quiet(flow)[1]
+    first = printed.index(COMPARED)
+    said, calls = noisy(Case(flow, {printed.index(place, first): ROWS[row]}))
+    assert (said, calls) == ("", len(FLOWS[flow]))
+
+
+def test_log_lines_without_end_are_one_error_that_quotes_one() -> None:
+    noise = {at: [b"\r\n" + LOG + b"\r\n"] for at in range(0, 100_000, 40)}
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        taken, _ = Case(0, noise).steps(monkeypatch)
+    assert "last line of the switch: '" in str(taken[-1].error)
+    assert verdict(Case(0, noise), taken) == ""
+
+
+@pytest.mark.parametrize("flow", range(len(FLOWS)))
+def test_a_switch_without_echo_is_understood(flow: int) -> None:
+    with_echo, _ = quiet(flow)
+    without, _ = quiet(flow, echoes=False)
+    assert [(s.call, s.value, repr(s.error)) for s in without] == [
+        (s.call, s.value, repr(s.error)) for s in with_echo
+    ]
+
+
+@pytest.mark.parametrize("name", ["leaf<01>", "[leaf]01", "<leaf01>", "leaf-01-bgp", "a.b/c:d"])
+def test_a_host_name_may_look_like_a_prompt(name: str) -> None:
+    for flow in range(len(FLOWS)):
+        steps, _ = quiet(flow, name=name)
+        wanted, _ = quiet(flow)
+        assert [repr(s.error) for s in steps] == [repr(s.error) for s in wanted]
+        for step, right in zip(steps, wanted, strict=True):
+            assert str(step.value).replace(f"sysname {name}", "sysname leaf01") == str(right.value)
+
+
+# --- the login ----------------------------------------------------------------------------------
+
+
+def test_log_lines_are_turned_off_where_the_switch_lets_us(play: Play) -> None:
+    refused = "Error: You do not have permission to run the command or the command is incomplete."
+    for answer in ("<HUAWEI>", f"{refused}\r\n<HUAWEI>"):
+        switch = play([("undo terminal monitor", answer), ("display clock", "12:00\r\n<HUAWEI>")])
+        with switch.driver() as driver:
+            assert driver.cli(["display clock"]) == {"display clock": "12:00"}
+        assert switch.heard[:2] == ["screen-length 0 temporary", "undo terminal monitor"]
+
+
+def test_a_login_that_fails_quotes_the_switch(bench: Start, play: Play) -> None:
+    full = bench(most_sessions=1)
+    with (
+        full.driver(),
+        pytest.raises(ConnectionException, match=r"'All user interfaces are used, please .*!'$"),
+    ):
+        full.driver().open()
+    change = "\r\nWarning: The initial password poses security risks.\r\nChange now? [Y/N]:"
+    told = "Error: The password must be changed before the login."
+    switch = play(greeting=change)
+    switch.steps = [("N", f"{told}\r\n")]
+    with pytest.raises(ConnectionException, match=rf"no answer for 2 s; .*: '{told}'$"):
+        switch.driver().open()
+
+
+def test_a_switch_that_asks_for_a_password_gets_none(play: Play) -> None:
+    switch = play(greeting="\r\nPlease enter old password:")
+    with pytest.raises(ConnectionException, match=r"asks for a password; .*'Please enter old p"):
+        switch.driver().open()
+    enter = ("system-view", "\r\n[~HUAWEI]")
+    switch = play([enter, ("set authentication password", "Enter Password:")])
+    with switch.driver() as driver, pytest.raises(OutcomeUnknownError) as caught:
+        driver.load_merge_candidate(config="set authentication password")
+    assert "the switch asks for a password" in str(caught.value)
+    assert switch.heard[-1] == "set authentication password"
+
+
+def test_a_connection_that_ends_before_the_login_says_what_happened() -> None:
+    """Where paramiko says "No existing session"."""
+    with (
+        pytest.raises(ConnectionException, match=r"^h:22: the switch ended the connection before"),
+        connect.connecting("h", {}, "netops"),
+    ):
+        raise SSHException("No existing session")
+
+
+# --- what is quoted -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("Info: one\n[~leaf01]", "[~leaf01]"),
+        ("Info: one\n[~leaf01]peer S password cipher canary", "[~leaf01]"),
+        ("Info: one\n[~leaf01]\npeer S password cip\nher canary", "[~leaf01]"),
+        ("Info: one\nher canary", "Info: one"),
+        ("", ""),
+    ],
+)
+def test_no_part_of_what_was_sent_is_quoted(text: str, last: str) -> None:
+    assert framing.last_line(text, "peer S password cipher canary") == last
