@@ -150,7 +150,7 @@ class Changing(Dialogue):
     def _changes(self, unknown: str) -> str:
         self._system_view()
         return parse.candidate_diff(
-            self._display("display configuration candidate changes", unknown)
+            self._displayed_twice("display configuration candidate changes", unknown)
         )
 
     def commit_config(self, message: str = "", revert_in: int | None = None) -> None:

@@ -160,6 +160,16 @@ class Dialogue:
     def _display(self, command: str, unknown: str = NOTHING_CHANGED) -> str:
         return self._accepted(command, self._ask(command, unknown), unknown)
 
+    def _displayed_twice(self, command: str, unknown: str) -> str:
+        """The text of a reply that comes twice in a row: noise may look like anything."""
+        text = self._display(command, unknown)
+        for _ in range(MOST_READS):
+            earlier, text = text, self._display(command, unknown)
+            if same_configuration(earlier, text):
+                return text
+        last = mask_secrets(text.rsplit("\n", 1)[-1])
+        raise self._lost(command, "each reply was another one", unknown, last)
+
     def _accepted(self, command: str, reply: Reply, unknown: str = NOTHING_CHANGED) -> str:
         """The text of a reply that refuses nothing; else what was done before stays unknown."""
         sent = mask_secrets(command)

@@ -49,8 +49,8 @@ class _Door(asyncssh.SSHServer):
 class PlayedSwitch:
     """One port that plays `steps` to whoever logs in; `heard` is every line that came.
 
-    But for those that every switch answers with its prompt alone, and no step has: blanks, and what
-    turns log lines off.
+    But for those that no step has: what every switch answers with its prompt alone (blanks, and
+    what turns log lines off), and a display that is asked for again.
     """
 
     greeting: str
@@ -110,12 +110,9 @@ class PlayedSwitch:
 
     async def _play(self, process: asyncssh.SSHServerProcess[str]) -> None:
         process.stdout.write(self.greeting)
-        prompt = self.greeting.rsplit("\n", 1)[-1]
+        last = "", self.greeting.rsplit("\n", 1)[-1]
         for expected, answer in self.steps:
-            line = await self._line(process, one_key=expected == " ")
-            while line != expected and line is not None and line.strip(" ") in ("", LOGS_OFF):
-                process.stdout.write(f"{line}\r\n{prompt}")
-                line = await self._line(process, one_key=expected == " ")
+            line = await self._next(process, expected, last)
             if line is None:
                 break
             self.heard.append(line)
@@ -124,17 +121,29 @@ class PlayedSwitch:
             if answer == SILENCE:
                 await process.stdin.read()
                 break
-            prompt = answer.rsplit("\n", 1)[-1]
             for part in (self._echo(line) + answer).split(PAUSE):
                 process.stdout.write(part)
                 await asyncio.sleep(0.02 if PAUSE in answer else 0)
+            last = line, answer
         else:
-            line = await self._line(process, one_key=False)
-            while line is not None and line.strip(" ") in ("", LOGS_OFF):
-                process.stdout.write(f"{line}\r\n{prompt}")
-                line = await self._line(process, one_key=False)
-            # what was not played ends the session
+            await self._next(process, None, last)  # what was not played ends the session
         process.exit(0)
+
+    async def _next(
+        self, process: asyncssh.SSHServerProcess[str], expected: str | None, last: Step
+    ) -> str | None:
+        """The next line that a step is for; what every switch answers is answered here."""
+        asked, answer = last[0], last[1] or ""
+        while True:
+            line = await self._line(process, one_key=expected == " ")
+            if line in (expected, None):
+                return line
+            if line.startswith("display ") and line == asked:
+                process.stdout.write(self._echo(line) + answer)
+            elif line.strip(" ") in ("", LOGS_OFF):
+                process.stdout.write(f"{line}\r\n" + answer.rsplit("\n", 1)[-1])
+            else:
+                return line
 
     def _echo(self, line: str) -> str:
         if line == " ":
