@@ -12,7 +12,10 @@ from rocefort.models.base import Frozen
 
 # NAME [options] KEYTYPE KEY: ssh-keygen(1), ALLOWED SIGNERS.
 Signer = Annotated[
-    str, StringConstraints(pattern=r"^[!-~]+( [ -~]+)? (ssh|ecdsa|sk)-[!-~]+ [A-Za-z0-9+/=]+( [ -~]*)?$")
+    str,
+    StringConstraints(
+        pattern=r"^[!-~]+( [ -~]+)? (ssh|ecdsa|sk)-[!-~]+ [A-Za-z0-9+/=]+( [ -~]*)?$"
+    ),
 ]
 
 

@@ -157,8 +157,9 @@ class Plan(Frozen):
     files: everything that it was made from beside Rocefort itself, which is `tool`. base: the
     intent that was rolled out last, if somebody named it. adopted: lines of running
     configurations, as `device: path`, that nobody had intended and the plan may overwrite.
-    author: the user who made it. rotated: references of secrets that are set again. kept: of a plan back, the file in which the run that is taken back
-    has kept its fabric, named by its digest; what source and files say by now does not count then.
+    author: the user who made it. rotated: references of secrets that are set again. kept: of a
+    plan back, the file in which the run that is taken back has kept its fabric, named by its
+    digest; what source and files say by now does not count then.
     """
 
     format: Literal[4] = PLAN_FORMAT

@@ -76,10 +76,10 @@ class Seen:
     held: this controller can confirm the pending trial: it has the session in which it began, or
     the persist id. loaded: this controller's session has the patch in its candidate. left_s: what
     is left of the trial, by the switch itself; where it does not show that, the least by the clock
-    of the controller that began it, None for another one. trouble: why nothing can be done with it now.
-    at: of a switch that is drained for its change, which state of its way it runs: 0 old, 1 old and
-    drained, 2 new and drained, 3 new; of one that is not, `runs` tells all. other_run: whose trial
-    is pending, where that is another run of the same plan.
+    of the controller that began it, None for another one. trouble: why nothing can be done with it
+    now. at: of a switch that is drained for its change, which state of its way it runs: 0 old,
+    1 old and drained, 2 new and drained, 3 new; of one that is not, `runs` tells all. other_run:
+    whose trial is pending, where that is another run of the same plan.
     """
 
     runs: Runs = Runs.OTHER
@@ -104,8 +104,9 @@ class Rules:
 
     author: who made the plan, for not_author. signers: file of keys whose owners may approve.
     keys: the same as lines, of the fabric's policy; where both are empty, approvals need no
-    signature. count: how many people approve each wave. live: the live checks judge the fabric before, during and
-    after each wave. allow_sick: errors that are there before a wave do not stop it.
+    signature. count: how many people approve each wave. live: the live checks judge the fabric
+    before, during and after each wave. allow_sick: errors that are there before a wave do not stop
+    it.
     """
 
     max_unavailable: int
