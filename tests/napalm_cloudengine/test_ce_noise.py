@@ -173,6 +173,47 @@ def test_a_connection_that_ends_before_the_login_says_what_happened() -> None:
         raise SSHException("No existing session")
 
 
+# --- what is told apart ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Mar 26 2020 01:10:05.720+08:00 leaf01 %%01CFM/4/SAVE(l)[3]:saved",
+        "2020-03-26T01:26:32 leaf01 %%01CFM/4/SAVE(l)[3]:saved",
+        "0.261958727 leaf01 %%01CFM/4/SAVE(l)[3]:saved",
+        "#Mar 26 2020 01:10:05 leaf01 IFNET/1/LINKDOWN:1.3.6.1.6.3.1.1.5.3 down",
+        "<leaf01>",
+        "[*leaf01-100GE1/0/1]",
+        "  ---- More ----",
+        "mtu 92\x1b[16",
+    ],
+)
+def test_what_nobody_asked_for_is_recognised_in_any_line(line: str) -> None:
+    for text in (line, f"#\n mtu 92{line}\n16", f"#\n{line}"):
+        assert framing.unsolicited(text, "leaf01").endswith(line.strip())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "!Last configuration was updated at 2026-01-01 00:00:00+00:00 by netops",
+        "  0  -rw-  1,234  Jan 01 2026 10:00:00   vrpcfg.zip",
+        " description to <spine01>, since Jan  1 2026 10:00:00",
+        "sysname leaf01",
+    ],
+)
+def test_what_an_answer_may_hold_is_no_noise(line: str) -> None:
+    assert framing.unsolicited(f"#\n{line}\nreturn", "leaf01") == ""
+
+
+def test_an_error_inside_a_log_line_is_not_dropped_with_it() -> None:
+    log = LOG.decode()
+    assert framing.solicited(f"{log}\n\n[*leaf01]\n", "[*leaf01]") == ""
+    assert framing.solicited(f"{log}Error: Wrong.", "[*leaf01]") == f"{log}Error: Wrong."
+    assert framing.solicited(f"Er{log}\nror: Wrong.", "[*leaf01]") == f"Er{log}\nror: Wrong."
+
+
 # --- what is quoted -----------------------------------------------------------------------------
 
 

@@ -41,6 +41,8 @@ def test_brackets_elsewhere_are_no_prompt(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "question", "cancel"),
     [
+        ("Are you sure to continue? (y/n)[n]:", "Are you sure to continue? (y/n)[n]:", False),
+        ("Info: x.\nContinue? [Y/N][n]:", "Info: x. Continue? [Y/N][n]:", False),
         (
             "Warning: The trial configuration will be rolled back. Continue? [Y/N]:",
             "Warning: The trial configuration will be rolled back. Continue? [Y/N]:",
@@ -67,6 +69,12 @@ def test_a_question_is_found_and_put_on_one_line(text: str, question: str, cance
 @pytest.mark.parametrize("text", ["[Y/N]: Y\n<leaf01>", "see manual [Y/NA]", "", "[~leaf01]"])
 def test_what_does_not_end_with_a_choice_is_no_question(text: str) -> None:
     assert parse.find_question(text) is None
+
+
+@pytest.mark.parametrize("text", ["Enter Password:", "Please enter old password: "])
+def test_a_question_for_a_password_is_one(text: str) -> None:
+    assert parse.asks_for_password(f"Info: x.\n{text}")
+    assert not parse.asks_for_password(f"{text}\n<leaf01>")
 
 
 def test_pager_lines_and_cursor_moves_leave_no_trace() -> None:
