@@ -17,7 +17,7 @@ def masked(text: str) -> str:
 
 def described(error: BaseException) -> str:
     """The error in one line, without secrets."""
-    return masked(" ".join(f"{type(error).__name__}: {error}".split()))
+    return masked(" ".join(f"{type(error).__name__}: {error}".split()).rstrip(":"))
 
 
 def kept(error: BaseException) -> str:

@@ -221,8 +221,25 @@ def _show(
 
     with lasting_output(f"the rollout goes on: `rocefort status {order.sealed}` shows it"):
         with watched(progress.value, order, typer.echo) as listener:
-            applied = carry_out(listener)
+            applied = _carried_out(order, carry_out, listener)
         _tell(applied, order.journal, progress)
+
+
+def _carried_out(
+    order: Order, carry_out: Callable[[Listener], Applied], listener: Listener
+) -> Applied:
+    """How a rollout ended; a defect that it could not end by itself is told with the way on."""
+    from rocefort.errors import RocefortError
+
+    try:
+        return carry_out(listener)
+    except RocefortError:
+        raise
+    except Exception:
+        shown = f"`rocefort status {order.sealed}` shows every switch"
+        way = f"what is on trial reverts by its timer; {shown}"
+        typer.echo(f"the rollout did not come to its end; {way}", err=True)
+        raise
 
 
 def _tell(applied: Applied, journal: Path, progress: options.Progress) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocefort.errors import ServiceFailed
+from rocefort.errors import RocefortError
 from rocefort.models.progress import AS_BEFORE, AS_INTENDED
 from rocefort.models.rollout import Applied, Runs, Seen, Whose
 from rocefort.rollout.decide import (
@@ -67,8 +67,12 @@ def reached(now: Table) -> Applied:
     )
 
 
-def without_journal(now: Table, error: JournalFailed) -> Applied:
-    """No act without a record of it: not even an abort, which the switches' timers do, too."""
+def cut_short(now: Table, error: RocefortError) -> Applied:
+    """How a rollout ended that can neither go on nor back: the switches' timers do the rest.
+
+    error: what ended it. Where the journal failed there is no act without a record of it: not even
+    an abort.
+    """
     known = reached(now)
     begun = tuple(
         device.name
@@ -78,13 +82,13 @@ def without_journal(now: Table, error: JournalFailed) -> Applied:
     how = "nothing further is done"
     if begun:
         how += f"; what is on trial reverts by itself within {now.plan.trial_s} s"
-    said = ServiceFailed(error.problem.what, where=error.problem.where, how=how)
+    said = error.problem.what if isinstance(error, JournalFailed) else str(error)
     return replace(
         known,
         rolled_back=(),
         unknown=begun,
-        failure=str(said),
-        exit_code=said.exit_code,
+        failure=f"{said}; {how}",
+        exit_code=error.exit_code,
         unfinished=now.history.running,
     )
 

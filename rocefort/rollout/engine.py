@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from uuid import uuid4
 
-from rocefort.errors import Refused, RocefortError
+from rocefort import internal_errors
+from rocefort.errors import Refused, RocefortError, ServiceFailed
 from rocefort.fleet.masking import masked
 from rocefort.models.change import Plan, Wave
 from rocefort.models.rollout import (
@@ -94,7 +95,8 @@ class Rollout:
     check_plan: Callable[[Mapping[str, Seen]], None] = believed
     observed: dict[str, Seen] = field(default_factory=dict)
     history: History = field(default_factory=History)
-    _raised: BaseException | None = None  # a defect: shown once the wave is back
+    _raised: BaseException | None = None  # a defect, or the end of this process
+    _defect: str = ""  # as one sentence: told once the wave is back
     _spoilt: bool = False  # the journal failed once
     _late: frozenset[int] = frozenset()  # requests that were asked of an earlier run
     _awaited: str = ""  # the wave whose approval is waited for, once that was said
@@ -113,8 +115,12 @@ class Rollout:
                 self._say(Event("", "", told.BREAK_GLASS, Phase.DONE, detail))
             applied = self._loop()
         except JournalFailed as error:
-            return endings.without_journal(self._table, error)
-        if self._raised:
+            applied = self._with_defect(endings.cut_short(self._table, error))
+        except Exception as error:
+            if not self.history.failure:
+                raise
+            applied = self._with_defect(endings.cut_short(self._table, _sentence_of(error)))
+        if self._raised and not self._defect:
             raise self._raised
         return applied
 
@@ -141,11 +147,14 @@ class Rollout:
                 if self.history.failure:  # the way back would fail for ever
                     raise
                 self._fail(str(error), error.exit_code)
-            except BaseException as error:  # a defect: it is shown, but trials need not wait for it
+            except BaseException as error:  # a defect: trials need not wait for it
                 if self._raised:
                     raise
                 self._raised, self.listeners = error, ()  # one of them may be what failed
-                self._fail(f"wave {self._wave}: an internal error", 3)
+                if isinstance(error, Exception):
+                    self._defect = str(_sentence_of(error))
+                text = f"wave {self._wave}: {self._defect or 'the controller ends'}"
+                self._fail(text, internal_errors.EXIT_CODE)
 
     def _decided(self) -> Action:
         self._hear()
@@ -406,11 +415,28 @@ class Rollout:
     # --- how it ends ------------------------------------------------------------------------------
 
     def _ended(self, action: Action) -> Applied:
-        applied = endings.ended(self._table, action)
+        applied = self._with_defect(endings.ended(self._table, action))
         if self.history.running and not applied.unfinished:
             how = {"ended": applied.failure or "finished"}
             self._mark(Phase.DONE, how)
         return applied
+
+    def _with_defect(self, applied: Applied) -> Applied:
+        """How it ended; an internal error is told whatever else failed."""
+        if not self._defect:
+            return applied
+        failure = applied.failure
+        if self._defect not in failure:
+            failure = "; ".join(filter(None, (failure, self._defect)))
+        return replace(applied, failure=failure, exit_code=internal_errors.EXIT_CODE)
+
+
+def _sentence_of(error: Exception) -> RocefortError:
+    """An error as one that can be shown; the traceback of a defect is kept in a file."""
+    if isinstance(error, RocefortError):
+        return error
+    what = f"an internal error: {internal_errors.described(error)}"
+    return ServiceFailed(what, how=internal_errors.kept(error))
 
 
 def _told_of(device: Device, data: Mapping[str, object] | None = None) -> str:

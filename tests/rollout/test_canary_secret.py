@@ -157,6 +157,9 @@ def test_a_crash_that_knows_a_secret_does_not_tell_it(
     if kind == "a defect":
         monkeypatch.setattr(changing, "run_gate", crash)
         assert desk.types("apply", plan, "--connections", at) == 70
+        said = " ".join(" ".join(desk.said).split())
+        assert "an internal error: RuntimeError: no luck with '<removed>' and <removed>" in said
+        assert "rolled back to what ran before: " in said
         (log,) = (desk.directory / "scratch").glob("rocefort-*.log")
         assert "RuntimeError: no luck with '<removed>' and <removed>" in log.read_text()
     else:

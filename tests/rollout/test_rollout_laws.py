@@ -5,8 +5,10 @@ The switches are a model in memory: model_switches.py.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -49,6 +51,12 @@ def rollout(
     return Rollout(
         plan, model, says, book, NoTexts(), listeners, stop=stop, sleep=model.sleep
     ).run()
+
+
+@pytest.fixture
+def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tracebacks of internal errors are kept where the test's files are."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
 waves = st.lists(st.integers(1, 3), min_size=1, max_size=4)
@@ -230,6 +238,7 @@ def test_a_journal_that_failed_once_takes_the_abort() -> None:
     assert model.switches["leaf01"].trial is None
 
 
+@pytest.mark.usefixtures("traces")
 def test_a_listener_that_dies_rolls_back_and_is_not_asked_again() -> None:
     plan, book, heard = plan_of([1]), Book(), []
 
@@ -240,13 +249,15 @@ def test_a_listener_that_dies_rolls_back_and_is_not_asked_again() -> None:
 
     model = switches_of(plan)
     listener: Listener = closed
-    with pytest.raises(BrokenPipeError):
-        rollout(plan, model, book, listeners=[listener])
+    applied = rollout(plan, model, book, listeners=[listener])
+    assert (applied.rolled_back, applied.exit_code) == (("leaf01",), 70)
+    assert applied.failure.startswith("wave wave 1: an internal error: BrokenPipeError; please")
     assert heard[-1].act == "check"
     assert book.told[-1] == Event("wave 1", "leaf01", "abort", Phase.DONE)
     assert (model.switches["leaf01"].running, model.switches["leaf01"].trial) == (OLD, None)
 
 
+@pytest.mark.usefixtures("traces")
 @pytest.mark.parametrize("error", [ServiceFailed("no gate"), RuntimeError("a defect")])
 def test_a_gate_that_crashes_rolls_back(error: Exception) -> None:
     plan = plan_of([1], GATE.model_copy(update={"unmeasured": ()}))
@@ -255,12 +266,28 @@ def test_a_gate_that_crashes_rolls_back(error: Exception) -> None:
     def crash(_: Gate) -> Says:
         raise error
 
-    if isinstance(error, RocefortError):
-        assert rollout(plan, model, book, run_gate=crash).rolled_back == ("leaf01",)
-    else:
-        with pytest.raises(RuntimeError, match="a defect"):
-            rollout(plan, model, book, run_gate=crash)
+    applied = rollout(plan, model, book, run_gate=crash)
+    assert applied.rolled_back == ("leaf01",)
+    assert str(error) in applied.failure
+    assert applied.exit_code == (3 if isinstance(error, RocefortError) else 70)
     assert (model.switches["leaf01"].running, model.switches["leaf01"].trial) == (OLD, None)
+
+
+@pytest.mark.usefixtures("traces")
+def test_an_internal_error_on_the_way_back_tells_what_is_left_to_the_timer() -> None:
+    plan = plan_of([1], GATE.model_copy(update={"unmeasured": ()}))
+    model, book = switches_of(plan), Book()
+
+    def crash(*_: object) -> Says:
+        raise RuntimeError("a defect")
+
+    model.abort = crash  # type: ignore[method-assign,assignment]
+    applied = rollout(plan, model, book, run_gate=crash)
+    assert (applied.unknown, applied.exit_code, applied.unfinished) == (("leaf01",), 70, True)
+    timer = f"what is on trial reverts by itself within {plan.trial_s} s"
+    assert f"nothing further is done; {timer}" in applied.failure
+    model.switches["leaf01"].timer()
+    assert model.switches["leaf01"].running == OLD
 
 
 def said_at_gate(book: Book) -> str:
