@@ -1,26 +1,27 @@
 """Where a rollout stands, by its journal alone: takes no lock, and writes nothing beside it.
 
-SQLite may write to the side files of a database that it only reads. So a copy is read: the file
-stays as it is while a controller runs (it only appends to the log), and what was copied while one
-ended shows in the chain, and is copied again.
+SQLite may write to the side files of a database that it only reads. So a copy is read, in memory
+where there is /dev/shm: the file stays as it is while a controller runs (it only appends to the
+log), and what was copied while one ended shows in the chain, and is copied again.
 """
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 import tempfile
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.errors import BadInput
+from rocefort.errors import BadInput, ServiceFailed
 from rocefort.models.rollout import Event
 from rocefort.rollout.chain import COLUMNS, FIRST, HEAD_BYTES, Row, damage, parsed, sound_rows
 from rocefort.rollout.history import History, history_of
 from rocefort.rollout.journal import FORMAT, event_of, head_file
 
 TRIES = 3
+# Of the copy, in a directory of mode 0700: in memory, or where temporary files are.
+PLACES = ("/dev/shm", None)  # noqa: S108
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,10 @@ class Status:
 
 
 def status(path: Path) -> Status:
-    """Read a journal, damaged or not; raises BadInput where there is none."""
+    """Read a journal, damaged or not.
+
+    Raises BadInput where there is none, ServiceFailed where no copy of it can be written.
+    """
     if not path.is_file():
         raise BadInput("no such journal", where=str(path), how="it is made by `rocefort apply`")
     for _ in range(TRIES):
@@ -82,17 +86,32 @@ def _up_to(rows: list[Row], head: tuple[int, str]) -> list[Row]:
 
 
 def _rows(path: Path) -> list[Row]:
-    with tempfile.TemporaryDirectory(prefix="rocefort-status-") as directory:
-        copy = Path(directory) / "journal"
-        shutil.copyfile(path, copy)
-        with suppress(FileNotFoundError):
-            shutil.copyfile(path.with_name(path.name + "-wal"), copy.with_name("journal-wal"))
-        with closing(sqlite3.connect(copy)) as connection:
-            (found,) = connection.execute("pragma user_version").fetchone()
-            if found != FORMAT:
-                raise sqlite3.DatabaseError(f"format {found}, this Rocefort reads {FORMAT}")
-            order = f"select {COLUMNS}, hash from entry order by id"  # noqa: S608
-            return connection.execute(order).fetchall()
+    content, log = path.read_bytes(), b""
+    with suppress(FileNotFoundError):
+        log = path.with_name(path.name + "-wal").read_bytes()
+    troubles = []
+    for place in PLACES:
+        try:
+            with tempfile.TemporaryDirectory(prefix="rocefort-status-", dir=place) as directory:
+                copy = Path(directory) / "journal"
+                copy.write_bytes(content)
+                if log:
+                    copy.with_name("journal-wal").write_bytes(log)
+                return _rows_of(copy)
+        except OSError as error:  # read-only, full, or not there
+            troubles.append(f"{place or 'the temporary directory'} ({error.strerror})")
+    how = "set TMPDIR to a directory that you may write to"
+    what = f"is read by a copy, which can be written neither to {' nor to '.join(troubles)}"
+    raise ServiceFailed(what, where=str(path), how=how)
+
+
+def _rows_of(copy: Path) -> list[Row]:
+    with closing(sqlite3.connect(copy)) as connection:
+        (found,) = connection.execute("pragma user_version").fetchone()
+        if found != FORMAT:
+            raise sqlite3.DatabaseError(f"format {found}, this Rocefort reads {FORMAT}")
+        order = f"select {COLUMNS}, hash from entry order by id"  # noqa: S608
+        return connection.execute(order).fetchall()
 
 
 def _entry(row: Row) -> Entry:

@@ -11,6 +11,7 @@ import random
 import re
 import shutil
 import sqlite3
+import tempfile
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from hypothesis import settings
 
 from rocefort.errors import Refused, RocefortError, ServiceFailed
 from rocefort.models.rollout import Event, Phase
+from rocefort.rollout import status as status_module
 from rocefort.rollout.journal import DAMAGED, FORMAT, JournalFailed, open_journal, restore_head
 from rocefort.rollout.lock import holder, locked
 from rocefort.rollout.runs import told
@@ -362,4 +364,22 @@ def test_a_journal_of_another_format_is_refused(tmp_path: Path, version: int, ag
     assert refused(path) == (
         f"{path}: was written by {age} Rocefort (format {version}, this one writes {FORMAT}); go on"
         " with that version, or begin a new journal once the switches are at rest"
+    )
+
+
+def test_a_status_needs_no_temporary_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal"
+    with open_journal(path, "one") as journal:
+        journal.append(Event("w", "leaf01", "load", Phase.INTENT))
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+        assert [entry.number for entry in status(path).entries] == [1]
+        monkeypatch.setattr(status_module, "PLACES", (str(tmp_path / "full"), None))
+        with pytest.raises(ServiceFailed) as caught:
+            status(path)
+    assert str(caught.value) == (
+        f"{path}: is read by a copy, which can be written neither to {tmp_path}/full (No such file "
+        "or directory) nor to the temporary directory (No such file or directory); set TMPDIR to a "
+        "directory that you may write to"
     )
