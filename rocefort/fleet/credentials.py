@@ -16,6 +16,7 @@ from typing import Annotated, NoReturn
 from pydantic import AfterValidator
 
 from napalm_cloudengine.masking import MASK
+from rocefort.children import keep_from_children
 from rocefort.errors import BadInput, Problem, Refused, ServiceFailed
 from rocefort.fleet.masking import remember
 from rocefort.models.base import Reference, check_reference
@@ -119,6 +120,7 @@ def resolve_all(references: Iterable[str]) -> dict[str, Secret]:
 
 
 def _from_environment(name: str) -> str:
+    keep_from_children(name)
     try:
         return os.environ[name]
     except KeyError:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from rocefort.children import environment
 from rocefort.errors import BadInput, Refused, ServiceFailed
 
 NAMESPACE = "rocefort-plan"  # a signature for another purpose is none of a plan
@@ -131,6 +132,7 @@ def _run(words: Sequence[str], given: bytes | None = None) -> subprocess.Complet
             input=given,
             stdin=quiet,
             capture_output=True,
+            env=environment(),
             check=False,
             timeout=LONGEST_S,
         )

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.errors import BadInput, Refused
+from rocefort.errors import BadInput, Refused, ServiceFailed
 from rocefort.fleet.credentials import Secret, check_reference, resolve
+from rocefort.rollout.signing import sign_text
+from rocefort.steps.fabric.revisions import git
 
 
 def test_a_secret_never_shows() -> None:
@@ -83,3 +85,25 @@ def test_what_is_no_reference_is_not_repeated(value: str) -> None:
     with pytest.raises(ValueError, match="write env:NAME or file:PATH") as caught:
         check_reference(value)
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("program", ["git", "ssh-keygen"])
+def test_programs_that_are_run_do_not_inherit_secrets(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither before a reference was read, nor after, nor by a name that looks like git's."""
+    seen, script = tmp_path / "seen", tmp_path / "bin" / program
+    script.parent.mkdir()
+    script.write_text(f"#!/bin/sh\nenv > {seen}\nexit 1\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(script.parent), prepend=":")
+    monkeypatch.setenv("LEAF_PASSWORD", "c4nary-of-children")
+    monkeypatch.setenv("GIT_PASSWORD", "c4nary-of-children")
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "ada")
+    resolve("env:GIT_PASSWORD")
+    key = tmp_path / "key"
+    key.touch()
+    with pytest.raises((BadInput, ServiceFailed)):
+        sign_text("a plan", key, "test") if program == "ssh-keygen" else git(tmp_path, "status")
+    assert "GIT_AUTHOR_NAME=ada" in seen.read_text()
+    assert "c4nary" not in seen.read_text()

@@ -48,7 +48,7 @@ def test_it_comes_to_its_end_without_its_output(
     plan = tmp_path / "plan.json"
     write_plan(plan_of(described), plan)
     with output() as number:
-        words = [ROCEFORT, "apply", plan, "--connections", lab.file]
+        words = list(map(str, (ROCEFORT, "apply", plan, "--connections", lab.file)))
         done = subprocess.run(
             words, stdout=number, stderr=subprocess.PIPE, text=True, check=False, timeout=240
         )

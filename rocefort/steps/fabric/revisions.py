@@ -9,7 +9,6 @@ straight, as `git archive` would leave out what `export-ignore` names; no symbol
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import tempfile
@@ -19,6 +18,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
+from rocefort.children import environment
 from rocefort.design.catalogue import FAMILY_FILE
 from rocefort.design.load import FABRIC_FILE
 from rocefort.errors import BadInput, Problem, RocefortError, ServiceFailed
@@ -238,7 +238,7 @@ def git(where: Path, *words: str) -> str:
 
 def _run(where: Path, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     command = ["git", "-C", str(where), *words]
-    inherited = {name: value for name, value in os.environ.items() if name not in OF_A_HOOK}
+    inherited = {name: value for name, value in environment().items() if name not in OF_A_HOOK}
     quiet = {**inherited, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
     try:
         return subprocess.run(  # noqa: S603 - words of ours; a name of the user's is one argument
