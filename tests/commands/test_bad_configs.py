@@ -17,6 +17,7 @@ from rocefort.steps.fabric.judging import Subject, subject_of_texts
 from rocefort.steps.fabric.reading import read_directory
 from rocefort.validators import check
 
+NESTED = "".join(f"{' ' * (n % 50)}interface 100GE1/0/{n % 64}\n" for n in range(1000))
 GOOD = "#\nsysname leaf01\n#\nvlan batch 10\n#\nreturn\n"
 WANTED = "give the text of `display current-configuration`"
 IOS = "!\nversion 15.2\nservice timestamps debug datetime msec\nhostname sw1\n"
@@ -52,6 +53,10 @@ XR = "!! IOS XR Configuration 7.3.2\nhostname r1\n"
         (b"#\n#\nreturn\n", ": no sysname, so this is no configuration"),
         (b" \r\n\t", ": an empty file"),
         (b"sysname a\nsysname b\n", ":2: name is b here and a on line 1"),
+        (
+            b"sysname a\n" + NESTED.encode() * 800,
+            f": larger than 4 MB; no switch has so much; {WANTED}",
+        ),
     ],
 )
 def test_what_is_no_configuration_is_one_error_with_its_line(

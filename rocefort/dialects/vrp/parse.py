@@ -133,8 +133,10 @@ def _taken_apart(raw: str) -> tuple[int, str, bool]:
 def _titles(text: str) -> dict[int, str]:
     """Lines that go on with the title of the `header` above them, which is the value."""
     found: dict[int, str] = {}
+    first, counted = 1, 0
     for match in TITLE.finditer(text):
-        first = text.count("\n", 0, match.start()) + 1
+        first += text.count("\n", counted, match.start())
+        counted = match.start()
         head = " ".join(match[0].split("\n", 1)[0].split())
         found |= {first + after: head for after in range(1, match[0].count("\n") + 1)}
     return found

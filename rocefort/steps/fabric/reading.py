@@ -13,6 +13,9 @@ from rocefort.dialects.vrp.parse import WANTED, Parsed, parse
 from rocefort.errors import BadInput, Problem
 
 CONFIG_ENDINGS = (".cfg", ".txt", ".conf")
+LARGEST_BYTES = (
+    4 * 1024 * 1024
+)  # a switch of 128 ports takes about 200 KB; displays may be saved too
 DISPLAY_ENDINGS = (".lldp",)  # of files that hold nothing but outputs
 UTF16 = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 # What no text file holds: control characters but tab, line ends, backspace, and escape.
@@ -128,7 +131,8 @@ def read_text(path: Path) -> str:
         if not path.is_file():
             what = "not a file" if path.exists() else "leads nowhere"
             raise BadInput(what, where=str(path), how="take it away, or put a configuration there")
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(LARGEST_BYTES + 1)
     except OSError as error:  # a loop of links, no right to read
         what = f"cannot be read: {error.strerror}"
         raise BadInput(what, where=str(path), how="check the file and its rights") from None
@@ -137,6 +141,9 @@ def read_text(path: Path) -> str:
 
 def decoded(data: bytes, file: str) -> str:
     """Bytes of a configuration as text; raises BadInput with the line of what is no text."""
+    if len(data) > LARGEST_BYTES:
+        what = f"larger than {LARGEST_BYTES // 1024 // 1024} MB"
+        raise BadInput(what, where=file, how=f"no switch has so much; {WANTED}")
     wide = UTF16.get(data[:2])
     if wide is None and (control := CONTROL.search(data)):
         where = f"{file}:{_line(data, control.start())}"
