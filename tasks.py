@@ -27,14 +27,13 @@ from rocefort.commands import (
     rehearsing,
     rollout,
 )
-from rocefort.commands.endings import end
+from rocefort.commands.endings import INTERRUPTED, end
 from rocefort.errors import BadInput, RocefortError
 from rocefort.garbage import collect_hardly, collect_seldom
 
 if TYPE_CHECKING:
     from rocefort.models.finding import Report
 
-INTERRUPTED = 130  # as a shell has it: 128 and the number of SIGINT
 cli = typer.Typer(
     no_args_is_help=True,
     add_completion=False,

@@ -34,6 +34,7 @@ class Happened:
 class Run:
     """One run of one plan. `ended`: how, as a sentence; empty while it is under way.
 
+    code: the exit code that it ended with.
     run: its id, of which switches are told the beginning.
     """
 
@@ -43,6 +44,7 @@ class Run:
     events: tuple[Happened, ...] = ()
     ended: str = ""
     ended_at: str = ""
+    code: int = 0
     run: str = ""
 
     @property
@@ -71,7 +73,8 @@ class Standing:
     """Where the last run of a plan stands, by its journal; no switch was asked.
 
     state: as a sentence. holder: the controller at work; empty: none. now: when this was looked at.
-    rehearsal: what is known of one, as a sentence; empty: nobody asked.
+    rehearsal: what is known of one, as a sentence; empty: nobody asked. code: the exit code that
+    `apply` ends with in this state.
     """
 
     plan: str
@@ -83,3 +86,4 @@ class Standing:
     told: Told
     now: datetime
     rehearsal: str = ""
+    code: int = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rocefort import options
-from rocefort.commands.endings import end
+from rocefort.commands.endings import INTERRUPTED, end
 
 if TYPE_CHECKING:
     from rocefort.models.rollout import Applied
+    from rocefort.models.standing import Happened
     from rocefort.rollout.journal import Listener
     from rocefort.steps.rollout.operating import Order
 
@@ -33,6 +35,12 @@ RequireApproval = Annotated[
 ]
 ApprovalHours = Annotated[
     float, typer.Option(min=0, help="How long an approval holds; 0: as the fabric says.")
+]
+Detach = Annotated[
+    bool, typer.Option("--detach", help="Go on without this terminal; returns once it has begun.")
+]
+Follow = Annotated[
+    bool, typer.Option("--follow", help="Print every event as it comes, until the run ends.")
 ]
 AllowSick = Annotated[
     bool, typer.Option("--allow-sick", help="Live errors from before a wave do not stop it.")
@@ -57,11 +65,15 @@ def apply(
     break_glass: BreakGlass = "",
     allow_sick: AllowSick = False,
     base: PolicyBase = "",
+    detached: Detach = False,
 ) -> None:
     """Carry out a sealed plan, wave by wave, or roll back."""
     from rocefort.steps.rollout.holding import refuse_second_controller
 
     refuse_second_controller(sealed, connections)
+    if detached:
+        _detach(sealed, journal)
+        return
     from rocefort.rollout.approvals import Asked
     from rocefort.steps.rollout.changing import Manner
     from rocefort.steps.rollout.operating import begin, order_of
@@ -81,11 +93,15 @@ def resume(
     progress: options.ProgressShown = options.Progress.AUTO,
     approval_wait: ApprovalWait = 0,
     break_glass: BreakGlass = "",
+    detached: Detach = False,
 ) -> None:
     """Go on with a rollout that was paused, or whose controller died."""
     from rocefort.steps.rollout.holding import refuse_second_controller
 
     refuse_second_controller(sealed, connections)
+    if detached:
+        _detach(sealed, journal)
+        return
     from rocefort.steps.rollout.changing import Manner
     from rocefort.steps.rollout.operating import go_on, order_of
 
@@ -99,8 +115,12 @@ def status(
     sealed: options.SealedPlan,
     journal: options.Journal = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
+    follow: Follow = False,
 ) -> None:
     """Tell where a rollout stands, by its journal; takes no lock, writes nothing."""
+    if follow:
+        _follow(sealed, journal, form)
+        return
     from rocefort.reports.rollout_status import status_json, status_text
     from rocefort.rollout.plan import read_plan
     from rocefort.steps.rollout.operating import named_journal, of_rehearsal, where_stands
@@ -210,6 +230,43 @@ def history(
     text = history_json if form is options.TraceFormat.JSON else history_text
     typer.echo(text(told), nl=False)
     end(failed=bool(told.damage))
+
+
+def _detach(sealed: Path, journal: Path | None) -> None:
+    """Begin this very command in a session of its own."""
+    from rocefort.steps.rollout.detaching import detach
+
+    done = detach(sys.argv[1:], sealed, journal)
+    typer.echo(done.text, nl=False, err=bool(done.code))
+    if done.code:
+        raise typer.Exit(done.code)
+
+
+def _follow(sealed: Path, journal: Path | None, form: options.TraceFormat) -> None:
+    """Print a run as it goes on, then where it stands; ends as `apply` would."""
+    from rocefort.reports.rollout_lines import JsonLines, WaveLines, followed_json
+    from rocefort.reports.rollout_status import status_text
+    from rocefort.rollout.plan import read_plan
+    from rocefort.steps.rollout.following import follow
+    from rocefort.steps.rollout.operating import journal_of
+
+    waves, lines = WaveLines(typer.echo), JsonLines(typer.echo)
+
+    def tell(happened: Happened) -> None:
+        if form is options.TraceFormat.JSON:
+            lines.tell(happened.event, happened.at)
+        else:
+            waves(happened.event)
+
+    try:
+        standing = follow(read_plan(sealed), journal_of(sealed, journal), tell)
+    except KeyboardInterrupt:
+        typer.echo("rocefort: no longer followed; the rollout goes on", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    text = followed_json if form is options.TraceFormat.JSON else status_text
+    typer.echo(text(standing), nl=False)
+    if code := 1 if standing.told.damage else standing.code:
+        raise typer.Exit(code)
 
 
 def _show(

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rocefort.models.rollout import Applied, Event, Phase
+from rocefort.models.standing import Standing
 from rocefort.models.wording import counted
 from rocefort.reports.terminal import WIDTH
 
@@ -23,8 +24,11 @@ class JsonLines:
 
     def __call__(self, event: Event, /) -> None:
         """Take one event."""
+        self.tell(event, datetime.now(UTC).isoformat(timespec="milliseconds"))
+
+    def tell(self, event: Event, at: str) -> None:
+        """Say an event that happened at a time."""
         told = {key: value for key, value in asdict(event).items() if key != "data"}
-        at = datetime.now(UTC).isoformat(timespec="milliseconds")
         self._say(json.dumps({"at": at, **told, "act": str(event.act), "phase": event.phase.value}))
 
 
@@ -164,3 +168,9 @@ def ended_json(applied: Applied, journal: Path, head: str, damage: str = "") -> 
     """How a rollout ended, as one line of JSON."""
     seal = {"journal": str(journal), "head": head, "damage": damage}
     return json.dumps({"ended": asdict(applied), **seal})
+
+
+def followed_json(standing: Standing) -> str:
+    """Where a run stands that no controller carries any more, as one line of JSON."""
+    seal = {"journal": standing.told.journal, "damage": standing.told.damage}
+    return json.dumps({"state": standing.state, "exit_code": standing.code, **seal}) + "\n"

@@ -417,7 +417,7 @@ class Rollout:
     def _ended(self, action: Action) -> Applied:
         applied = self._with_defect(endings.ended(self._table, action))
         if self.history.running and not applied.unfinished:
-            how = {"ended": applied.failure or "finished"}
+            how = {"ended": applied.failure or told.FINISHED, "code": applied.exit_code}
             self._mark(Phase.DONE, how)
         return applied
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from rocefort.models.rollout import Act, Event, Phase, Rules
 
 RUN = "run"  # INTENT: begun or resumed; DONE: ended. Only in the journal, no listener hears it
+FINISHED = "finished"  # how a run ended of which nothing failed
 HEALTH = "health"  # live checks of a wave; its data says when
 BEFORE, DURING, AFTER = "before", "during", "after"
 GATE, WAIT, FOUND, FAULT, STOP, PAUSE, APPROVE = (

@@ -13,7 +13,7 @@ from rocefort.models.change import Plan, Wave
 from rocefort.models.progress import Progress, progress_of
 from rocefort.models.rollout import Event, Phase
 from rocefort.models.standing import Happened, Life, Run, Standing, Told
-from rocefort.rollout.history import RESUME, RUN, History, Leg, leg_of
+from rocefort.rollout.history import FINISHED, RESUME, RUN, History, Leg, leg_of
 from rocefort.rollout.lock import holder
 from rocefort.rollout.status import Entry, status
 
@@ -51,7 +51,9 @@ def _marked(run: Run, entry: Entry, data: Mapping[str, Any]) -> Run:
     """A run that another life went on with, or that ended."""
     if entry.event.phase is Phase.INTENT:
         return replace(run, lives=(*run.lives, _life(entry, data)))
-    return replace(run, ended=data["ended"], ended_at=entry.at)
+    ended = str(data["ended"])
+    code = int(data.get("code", 0 if ended == FINISHED else 3))
+    return replace(run, ended=ended, ended_at=entry.at, code=code)
 
 
 def _life(entry: Entry, data: Mapping[str, Any]) -> Life:
@@ -95,10 +97,9 @@ def standing(plan: Plan, journal: Path, now: datetime) -> Standing:
     last = runs[-1] if runs else None
     seen = Told(str(journal), runs, len(found.entries), found.head, found.damage)
     history = found.history(plan.digest)
-    state = _state(plan, last, history, at_work)
-    return Standing(
-        plan.digest, plan.fabric, state, at_work, progress_in(plan, last), last, seen, now
-    )
+    state, code = _state(plan, last, history, at_work)
+    progress = progress_in(plan, last)
+    return Standing(plan.digest, plan.fabric, state, at_work, progress, last, seen, now, code=code)
 
 
 def progress_in(plan: Plan, run: Run | None) -> Progress:
@@ -110,25 +111,27 @@ def progress_in(plan: Plan, run: Run | None) -> Progress:
     return progress
 
 
-def _state(plan: Plan, run: Run | None, history: History, at_work: str) -> str:
+def _state(plan: Plan, run: Run | None, history: History, at_work: str) -> tuple[str, int]:
+    """A run as a sentence, and the exit code that its controller ends with in this state."""
     if run is None:
-        return "not begun; `rocefort apply` begins"
-    if run.ended or at_work:
-        return run.ended or f"under way by {at_work}"
-    return _left(plan, history)
+        return "not begun; `rocefort apply` begins", 0
+    if run.ended:
+        return run.ended, run.code
+    return (f"under way by {at_work}", 0) if at_work else _left(plan, history)
 
 
-def _left(plan: Plan, history: History) -> str:
+def _left(plan: Plan, history: History) -> tuple[str, int]:
     """In what state a run was left that no controller carries."""
     if history.failure:
-        return "failed, and not yet rolled back; `rocefort resume` does it"
+        return "failed, and not yet rolled back; `rocefort resume` does it", history.failure.code
     if history.paused:
-        return f"paused by {history.paused}; `rocefort resume` goes on"
+        return f"paused by {history.paused}; `rocefort resume` goes on", 4
     wave = next((w.name for w in plan.waves if not _done(plan, w, history)), "")
     waits = history.rules.approve if history.rules and not history.unbound else ()
     if wave in waits and wave not in history.approved:
-        return f"wave {wave} waits for its approval; `rocefort approve`, then `rocefort resume`"
-    return "interrupted, its controller is gone; `rocefort resume` goes on"
+        how = "`rocefort approve`, then `rocefort resume`"
+        return f"wave {wave} waits for its approval; {how}", 4
+    return "interrupted, its controller is gone; `rocefort resume` goes on", 3
 
 
 def _done(plan: Plan, wave: Wave, history: History) -> bool:

@@ -1,0 +1,91 @@
+"""A controller in a session of its own, which goes on without the terminal that began it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocefort.errors import ServiceFailed
+from rocefort.rollout.plan import read_plan
+from rocefort.rollout.runs import told
+from rocefort.steps.rollout.operating import journal_of
+
+FLAG = "--detach"
+LOOK_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Detached:
+    """A detached controller: under way, or ended before its run began. text: to be shown."""
+
+    text: str
+    code: int = 0
+
+
+def detach(words: Sequence[str], sealed: Path, journal: Path | None) -> Detached:
+    """Run a command line in a process of its own; returns once its run is in the journal.
+
+    It takes the locks itself. Its output goes to a file beside the journal, after what is there.
+    words: `apply` or `resume` with its arguments. Raises ServiceFailed where it cannot be started.
+    """
+    plan, notes = read_plan(sealed), journal_of(sealed, journal)
+    lives = _lives(notes, plan.digest)
+    log = notes.with_name(notes.name + ".log")
+    output = _opened(log)
+    try:
+        begin = os.fstat(output).st_size
+        process = _spawned([word for word in words if word != FLAG], output)
+    finally:
+        os.close(output)
+    while _lives(notes, plan.digest) == lives:
+        ended, state = os.waitpid(process, os.WNOHANG)
+        if ended:
+            said = log.read_bytes()[begin:].decode("utf-8", "replace")
+            return Detached(said, os.waitstatus_to_exitcode(state))
+        time.sleep(LOOK_S)
+    of_run = [str(sealed), *(["--journal", str(journal)] if journal else [])]
+    return Detached(
+        f"process {process} goes on without this terminal; its output is in {log}\n"
+        f"to watch it: {shlex.join(['rocefort', 'status', '--follow', *of_run])}\n"
+        f"to stop it:  {shlex.join(['rocefort', 'abort', *of_run])}\n"
+    )
+
+
+def _lives(journal: Path, plan: str) -> int:
+    """How many controllers have begun, or gone on with, a run of a plan."""
+    return sum(len(run.lives) for run in told(journal, plan).runs) if journal.is_file() else 0
+
+
+def _opened(log: Path) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+    try:
+        number = os.open(log, flags, 0o600)
+        os.fchmod(number, 0o600)
+    except OSError as error:
+        what = f"the output of a detached run cannot be written: {error.strerror}"
+        raise ServiceFailed(what, where=str(log)) from None
+    return number
+
+
+def _spawned(words: Sequence[str], output: int) -> int:
+    """A process of this program, in a session without a terminal; a hang-up is ignored there."""
+    # -P: no module of the current directory takes the place of one of ours
+    command = [sys.executable, "-P", "-m", "rocefort", *words]
+    files = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_DUP2, output, 1),
+        (os.POSIX_SPAWN_DUP2, output, 2),
+    ]
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        return os.posix_spawn(sys.executable, command, os.environ, file_actions=files, setsid=True)
+    except OSError as error:
+        raise ServiceFailed(f"no process can be started: {error.strerror}") from None
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -1,0 +1,137 @@
+"""A rollout that goes on without its terminal, and who follows it from another one."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocefort.rollout.plan import read_plan, write_plan
+from rocefort.rollout.runs import told
+from rocefort.steps.lab.emulated_site import Rehearsal
+
+Command = Callable[..., Any]
+ROCEFORT = Path(sys.executable).with_name("rocefort")
+PATIENCE_S = 240.0
+# A user who may write none of the files; the capability is for Python's own.
+ANOTHER = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+           "--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")  # fmt: skip
+
+
+@pytest.fixture
+def plan(described: Path, plan_of: Callable[[Path], Any], tmp_path: Path) -> Path:
+    """A sealed plan of two waves, leaf08 and leaf07."""
+    file = tmp_path / "plan.json"
+    write_plan(plan_of(described), file)
+    return file
+
+
+def await_that(ready: Callable[[], object]) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while not ready():
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def test_it_goes_on_without_its_terminal_and_is_followed_to_its_end(
+    lab: Rehearsal, plan: Path, command: Command
+) -> None:
+    at = ("--connections", lab.file)
+    follow = [str(ROCEFORT), "status", "--follow", str(plan)]
+    early = subprocess.Popen(follow, stdout=subprocess.PIPE, text=True)  # before there is a journal
+    ran = command("apply", plan, *at, "--approve-each-wave", "--approval-wait", 200, "--detach")
+    log = Path(f"{plan}.journal.log")
+    assert (ran.code, ran.err) == (0, "")
+    begun = re.match(
+        r"process (\d+) goes on without this terminal; its output is in (.*)\n", ran.out
+    )
+    assert begun is not None and begun[2] == str(log)
+    assert ran.out.endswith(
+        f"to watch it: rocefort status --follow {plan}\nto stop it:  rocefort abort {plan}\n"
+    )
+    process = int(begun[1])
+    assert os.getsid(process) == process != os.getsid(0)
+    assert log.stat().st_mode & 0o777 == 0o600
+    os.kill(process, signal.SIGHUP)
+
+    refused = command("apply", plan, *at, "--detach")
+    assert refused.code == 4
+    assert f"another controller (process {process} of " in refused.err
+
+    interrupted = subprocess.Popen(
+        follow, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert interrupted.stdout is not None and interrupted.stdout.readline()
+    interrupted.send_signal(signal.SIGINT)
+    assert interrupted.communicate(timeout=PATIENCE_S)[1] == (
+        "rocefort: no longer followed; the rollout goes on\n"
+    )
+    assert interrupted.returncode == 130
+
+    for wave in ("canary", "leaves 1 of 1"):
+        assert command("approve", plan, "--wave", wave).code == 0
+    ran = command("status", plan, "--follow", "--format", "json")
+    *events, last = (json.loads(line) for line in ran.out.splitlines())
+    assert (ran.code, last["state"], last["exit_code"]) == (0, "finished", 0)
+    digest = read_plan(plan).digest
+    (run,) = told(Path(f"{plan}.journal"), digest).runs
+    written = [(each.at, each.event.act, each.event.device) for each in run.events]
+    assert [(each["at"], each["act"], each["device"]) for each in events] == written
+    shown, _ = early.communicate(timeout=PATIENCE_S)
+    assert early.returncode == 0
+    assert "canary         confirm  ok" in shown and "state: finished" in shown
+    assert "2 switches confirmed, read back and saved" in log.read_text()
+    os.waitpid(process, 0)
+
+
+def test_what_keeps_it_from_beginning_is_told_at_once(
+    lab: Rehearsal, plan: Path, command: Command
+) -> None:
+    fabric = plan.with_name("fabric.yaml")
+    fabric.write_text(fabric.read_text() + "# edited\n")
+    ran = command("apply", plan, "--connections", lab.file, "--detach")
+    assert (ran.code, ran.out) == (4, "")
+    assert "has changed since the plan" in ran.err
+    ran = command("resume", plan, "--connections", lab.file, "--detach")
+    assert (ran.code, ran.err) == (
+        2, f"rocefort: {plan}.journal: no such journal; begin by `rocefort apply`\n"
+    )  # fmt: skip
+
+
+def test_a_failed_run_ends_who_follows_with_its_code_also_as_another_user(
+    lab: Rehearsal, plan: Path, command: Command
+) -> None:
+    at = ("--connections", lab.file)
+    assert command("apply", plan, *at, "--approve-each-wave").code == 4
+    ran = command("status", plan, "--follow")
+    assert (ran.code, "state: wave canary waits for its approval;" in ran.words) == (4, True)
+    command("abort", plan)
+    ran = command("resume", plan, *at, "--detach")
+    if ran.code == 0:  # it may have ended before it was looked at
+        await_that(lambda: command("status", plan, "--follow").code == 3)
+    ran = command("status", plan, "--follow")
+    assert (ran.code, "state: wave canary: aborted by " in ran.words) == (3, True)
+    if shutil.which("setpriv") is None or os.getuid():
+        pytest.skip("becoming another user needs root and setpriv(1)")
+    with tempfile.TemporaryDirectory() as readable:
+        Path(readable).chmod(0o755)
+        for file in filter(Path.is_file, plan.parent.glob("plan.json*")):
+            shutil.copy(file, readable)
+            (Path(readable) / file.name).chmod(0o644)
+        words = [sys.executable, "-m", "rocefort", "status", "--follow", f"{readable}/{plan.name}"]
+        done = subprocess.run(
+            [*ANOTHER, *words], capture_output=True, text=True, check=False, timeout=PATIENCE_S
+        )
+    assert (done.returncode, done.stderr) == (3, "")
+    assert done.stdout.splitlines()[:3] == ran.out.splitlines()[:3]
