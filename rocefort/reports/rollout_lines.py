@@ -10,6 +10,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
+from rocefort import internal_errors
 from rocefort.models.rollout import Applied, Event, Phase
 from rocefort.models.standing import Standing
 from rocefort.models.wording import counted
@@ -66,6 +67,8 @@ class WaveLines:
 
 
 SAYS_HOW = "to go on"  # the end of a failure that tells it itself: an interruption
+RESUME = "`rocefort resume`"
+INTERNAL = internal_errors.EXIT_CODE
 GO_ON = (
     "to go on: find out what stopped it (`rocefort history PLAN` has every step), mend that, and "
     "plan again; what is confirmed stays"
@@ -135,8 +138,17 @@ def applied_text(applied: Applied) -> Iterator[str]:
         if devices:
             text = f"{counted(len(devices), 'switch')} {words}"
             yield from _wrapped(f"{text}: {', '.join(devices)}")
-    if applied.rolled_back and not applied.failure.endswith(SAYS_HOW):
+    if applied.unfinished:
+        if RESUME not in applied.failure:
+            yield from _wrapped(f"to go on: mend what stopped it, then {RESUME} takes the run up")
+    elif _says_too_little(applied):
         yield from _wrapped(GO_ON)
+
+
+def _says_too_little(applied: Applied) -> bool:
+    """Whether a failure does not tell how to go on: one that touched no switch does."""
+    touched = applied.rolled_back or applied.confirmed or applied.exit_code == INTERNAL
+    return bool(applied.failure and touched) and not applied.failure.endswith(SAYS_HOW)
 
 
 def _wrapped(text: str) -> list[str]:

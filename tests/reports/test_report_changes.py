@@ -109,6 +109,9 @@ def test_how_a_rollout_ended_is_said_for_every_switch() -> None:
     [
         (Applied(confirmed=("a",)), False),
         (Applied(failure="x: y; z", exit_code=4), False),  # no switch was touched
+        (Applied(failure="an internal error: x", exit_code=70), True),
+        (Applied(unknown=("a",), failure="x", exit_code=3, unfinished=True), True),
+        (Applied(failure="paused; `rocefort resume` goes on", exit_code=4, unfinished=True), False),
         (Applied(rolled_back=("a",), failure="wave 1: the gate failed", exit_code=3), True),
         (Applied(rolled_back=("a",), failure=f"interrupted; {APPLY_AGAIN}", exit_code=3), False),
     ],
@@ -116,5 +119,5 @@ def test_how_a_rollout_ended_is_said_for_every_switch() -> None:
 def test_after_a_wave_went_back_it_says_once_how_to_go_on(applied: Applied, told: bool) -> None:
     lines = list(applied_text(applied))
     assert any(line.startswith("to go on: ") for line in lines) == told
-    assert " ".join(lines).count("to go on") == bool(applied.rolled_back)
+    assert " ".join(lines).count("to go on") == (told or bool(applied.rolled_back))
     assert all(len(line) <= 80 for line in lines)
