@@ -19,6 +19,7 @@ from typing import Any
 import chaos
 import pytest
 from chaos import KINDS, LINE, ROW, SECRET, Call, Ended
+from shared_lab import SharedLab
 
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.change import Plan
@@ -28,9 +29,15 @@ from rocefort.steps.lab.emulated_site import Rehearsal
 Command = Callable[..., Any]
 Record = Callable[[str, object], None]
 HARMLESS = ("standard output", "standard error", "both outputs")
-WAYS_ON = ("to go on", "`rocefort resume", "apply the plan again", "nothing is changed", "ulimit -n")
-# Of the rows and lines of a run that nothing disturbs, by their share.
-FIXED = {"quick": 2, "thorough": 8, "soak": 60}
+WAYS_ON = (
+    "to go on",
+    "`rocefort resume",
+    "apply the plan again",
+    "nothing is changed",
+    "ulimit -n",
+)
+MOST = {ROW: 34, LINE: 240}  # of a run that nothing disturbs, a few left out
+INSTANTS = {"quick": 2, "thorough": 8, "soak": 60}  # of each kind, half before rows, half at lines
 
 
 class Machine:
@@ -60,22 +67,29 @@ def new(switch: EmulatedSwitch) -> bool:
     return any("detector" in line.text for top in switch.running for _, line in top.walk())
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_machine_that_fails_at_an_instant_harms_no_switch(
-    lab: Rehearsal, described: Path, plan_of: Callable[[Path], Plan], machine: Machine,
-    command: Command, tmp_path: Path, kind: str, request: pytest.FixtureRequest,
+    lab: Rehearsal,
+    hall_shared: SharedLab,
+    described: Path,
+    plan_of: Callable[[Path], Plan],
+    machine: Machine,
+    command: Command,
+    tmp_path: Path,
+    kind: str,
+    effort: str,
     record_property: Record,
-) -> None:  # fmt: skip
+) -> None:
     plan, began = plan_of(described), {n: s.running for n, s in lab.switches.items()}
     chance = random.Random(f"{kind} {os.environ.get('ROCEFORT_SEED', '')}")
     codes: dict[int, int] = {}
-    shared = request.getfixturevalue("hall_shared")
-    for number in range(FIXED[str(request.config.getoption("--effort"))]):
-        shared.reset()
+    for number in range(INSTANTS[effort]):
+        hall_shared.reset()
         directory = tmp_path / str(number)
         directory.mkdir()
         unit = (ROW, LINE)[number % 2]
-        at = chance.randint(1, {ROW: 34, LINE: 120}[unit])
+        at = chance.randint(1, MOST[unit])
         code = lived(Life(lab, plan, machine, command, directory, began), kind, unit, at)
         codes[code] = codes.get(code, 0) + 1
         record_property("count", (f"machines that failed: {kind}", 1))
@@ -86,9 +100,14 @@ class Life:
     """What one trial of a failing machine is about."""
 
     def __init__(
-        self, lab: Rehearsal, plan: Plan, machine: Machine, command: Command, directory: Path,
+        self,
+        lab: Rehearsal,
+        plan: Plan,
+        machine: Machine,
+        command: Command,
+        directory: Path,
         began: dict[str, Any],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.lab, self.machine, self.command, self.began = lab, machine, command, began
         self.plan = directory / "plan.json"
         write_plan(plan, self.plan)

@@ -86,8 +86,8 @@ class Instant:
             self.come(LINE)
             return exchange(ssh, *given, **named)
 
-        SqliteJournal.append = counted_append  # type: ignore[method-assign]
-        CloudEngineSSH.exchange = counted_exchange  # type: ignore[method-assign]
+        SqliteJournal.append = counted_append  # type: ignore[method-assign, assignment]
+        CloudEngineSSH.exchange = counted_exchange  # type: ignore[method-assign, assignment]
 
 
 def lose(*numbers: int) -> None:
