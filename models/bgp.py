@@ -12,6 +12,8 @@ from rocefort.models.base import Frozen
 from rocefort.models.keyed import Keyed
 from rocefort.models.secret import Stated
 
+HOLD_S = 180  # default of `timer keepalive K hold H`, V300R023C00
+
 
 class Bfd(Frozen):
     """BFD of a peer or group, milliseconds; VRP's defaults are 1000/1000/3."""

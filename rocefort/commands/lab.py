@@ -11,6 +11,7 @@ import typer
 from rocefort import options
 from rocefort.commands import lab_guest, lab_trials
 from rocefort.commands.endings import end
+from rocefort.errors import BadInput
 from rocefort.lab.personality import (
     CommitList,
     ForeignEdits,
@@ -87,11 +88,17 @@ def lab_cli(
     log: Annotated[
         Path | None, typer.Option(help="Add what each switch is told and does to this file.")
     ] = None,
+    time_scale: Annotated[
+        float, typer.Option(min=1, max=1000, help="How fast the switches' timers run.")
+    ] = 1,
 ) -> None:
     """Run every switch as an emulated CLI over SSH. On loopback, until Ctrl-C."""
     from rocefort.steps.lab.emulating import run_lab
     from rocefort.steps.lab.options import LabOptions, read_listen
 
+    if open_to_others and time_scale != 1:
+        what = "others would take these timers for those of a switch"
+        raise BadInput(what, where="--time-scale", how="leave one of the two out: --open-to-others")
     chosen = LabOptions(
         listen=read_listen(listen, others=open_to_others),
         personality=Personality(
@@ -107,6 +114,7 @@ def lab_cli(
         power_loss=power_loss,
         keep=True,
         log=log,
+        time_scale=time_scale,
     )
     run_lab(fabric, state, chosen, typer.echo)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Self, TypeVar
 
@@ -17,6 +18,7 @@ from rocefort.errors import Problem
 from rocefort.fleet.credentials import KeyOrReference, Reference
 from rocefort.models.base import Frozen, Name
 
+MOST_TIME_SCALE = 1000
 HOST = re.compile(r"[A-Za-z0-9:][A-Za-z0-9.:_-]{0,252}")
 
 
@@ -67,6 +69,8 @@ class Connections(Frozen):
     command_timeout_s: Seconds = 60
     speed_note: str = ""  # why RDMA speed is not judged on these servers; empty: it is judged
     servers_note: str = ""  # why no other server can measure; empty: each leaf must have one here
+    # How fast the timers of these switches run; a lab writes it for its own, on loopback.
+    time_scale: Annotated[float, Field(ge=1, le=MOST_TIME_SCALE)] = 1
     devices: tuple[Access, ...]
     servers: tuple[ServerAccess, ...] = ()
     _place: Place = PrivateAttr(Place())  # no field: nobody writes it into the file
@@ -92,6 +96,16 @@ class Connections(Frozen):
         return Problem(self.place, f"no entry for {name}", f"add under servers: {entry}")
 
     @model_validator(mode="after")
+    def _scaled_on_loopback(self) -> Self:
+        far = [each for each in self.devices if self.time_scale != 1 and not _loopback(each.host)]
+        if far:
+            raise ValueError(
+                f"time_scale is for emulated switches on loopback, and {far[0].name} is at "
+                f"{far[0].host}; leave it out"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _names_once(self) -> Self:
         names = Counter(access.name for access in (*self.devices, *self.servers))
         twice = sorted(name for name, count in names.items() if count > 1)
@@ -101,6 +115,13 @@ class Connections(Frozen):
 
 
 A = TypeVar("A", bound=Access)
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _entry(name: str, *more: str) -> str:

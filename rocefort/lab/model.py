@@ -7,7 +7,7 @@ the lab knows no routing engine. Counters are zero but for what faults make of t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rocefort.dialects.vrp.interpret import Lines
 from rocefort.errors import BadInput
@@ -25,6 +25,7 @@ from rocefort.lab.behind import (
     QueueState,
     RouteState,
 )
+from rocefort.lab.hold_timers import HoldTimers, Kept, PeerEnd, SessionFacts
 from rocefort.lab.model_counters import Injected
 from rocefort.lab.model_ports import Cabling, PortsOfSwitch, Sight
 from rocefort.lab.model_routes import BgpRoute, table_of
@@ -41,12 +42,16 @@ LINK_DOWN = "0x8520003"  # V300R023C00, `display alarm active`
 class Routed:
     """What a routing engine says: BGP peers and learned routes, by switch.
 
-    paths: asked for the BGP table of one switch, which takes much memory for all.
+    paths: asked for the BGP table of one switch, which takes much memory for all. sessions: those
+    that are established, and not with the outside. lonely: ends that would be if any switch had
+    the address of their peer.
     """
 
     peers: Mapping[str, Sequence[PeerState]]
     routes: Mapping[str, Sequence[BgpRoute]] = field(default_factory=dict)
     paths: Callable[[str], Sequence[BgpPath]] = lambda _: ()
+    sessions: Sequence[SessionFacts] = ()
+    lonely: frozenset[PeerEnd] = frozenset()
 
 
 # Running configurations by switch, and the ports that carry nothing to where they should.
@@ -74,8 +79,17 @@ class Model:
     faults: list[tuple[str, Injected]] = field(default_factory=list)
     _devices: dict[str, tuple[Lines, Device]] = field(default_factory=dict)
     _asked: tuple[object, ...] = ()
+    _matching: Routed = field(default_factory=lambda: Routed({}))  # as if all ends heard each other
+    _down: frozenset[Port] = frozenset()  # of sessions that match and are not up
     _routed: Routed = field(default_factory=lambda: Routed({}))
+    _kept: dict[tuple[PeerEnd, PeerEnd], Kept] = field(default_factory=dict)
+    _gone: dict[PeerEnd, tuple[float, int]] = field(default_factory=dict)
     _since: dict[tuple[str, str, str], float] = field(default_factory=dict)
+
+    @property
+    def _timers(self) -> HoldTimers:
+        """Of BGP sessions; what they remember is the model's own, as the rest of its state."""
+        return HoldTimers(lambda switch: self.switches[switch].changed, self._kept, self._gone)
 
     def inject(self, switch: str, fault: StateFault) -> None:
         """From now on a fault is there. Raises BadInput for what the switch does not have."""
@@ -173,7 +187,17 @@ class Model:
 
     def peers(self, switch: str) -> Sequence[PeerState]:
         """BGP peers as the routing has them at this moment."""
-        return self._routing().peers.get(switch, ())
+        routed = self._routing()
+        return [
+            replace(peer, state="Established") if self._lingers(switch, peer) else peer
+            for peer in routed.peers.get(switch, ())
+        ]
+
+    def _lingers(self, switch: str, peer: PeerState) -> bool:
+        """Whether a session is up though its peer has lost its address: nobody told this end."""
+        end = switch, str(peer.address)
+        lonely = end in self._matching.lonely
+        return lonely and self._timers.lingers(end, self.switches[switch].clock())
 
     def peer_age_s(self, switch: str, peer: str) -> int:
         """Seconds since the peer was first seen in its state; the lab looks when it is asked."""
@@ -195,15 +219,25 @@ class Model:
         return self._routing().paths(switch) if switch in self.switches else ()
 
     def _routing(self) -> Routed:
-        """Solve anew only when some switch runs something else than at the last question."""
+        """Solve anew only when some switch runs something else than at the last question.
+
+        And when a session ends by its timer: for the routing, its port carries nothing then.
+        """
+        now = 0.0
         for switch in self.switches.values():
             switch.tick()
+            now = switch.clock()
         running = {name: switch.running for name, switch in self.switches.items()}
         dead = self._dead_ports()
         asked = (dead, *running.values())
         same = len(asked) == len(self._asked) and dead == self._asked[0]
         if not same or any(a is not b for a, b in zip(asked[1:], self._asked[1:], strict=True)):
-            before, self._asked, self._routed = self._routed, asked, self.routing(running, dead)
+            same, self._asked, self._matching = False, asked, self.routing(running, dead)
+        ended = self._timers.down(self._matching.sessions, now)
+        down = frozenset(session.port for session in ended)
+        if not same or down != self._down:
+            before, self._down = self._routed, down
+            self._routed = self.routing(running, dead | down) if down else self._matching
             self._note_ages(before)
         return self._routed
 

@@ -259,5 +259,5 @@ def lose_power(switch: EmulatedSwitch) -> None:
     switch.lock = None
     switch.trial = None
     switch.running = switch.saved
-    switch.booted = switch.clock()
+    switch.booted = switch.changed = switch.clock()
     switch.changed_at = switch.now()

@@ -48,6 +48,7 @@ __all__ = [
     "TrialMode",
     "configured_peers",
     "idle_peers",
+    "scaled",
     "utc_now",
 ]
 
@@ -147,6 +148,7 @@ class EmulatedSwitch:
     software: str = "V300R023C00"
     serial: str = ""
     clock: Callable[[], float] = time.monotonic
+    time_scale: float = 1.0  # seconds of the switch in one of its clock: all its timers run so fast
     now: Callable[[], datetime] = utc_now
     personality: Personality = DEFAULT
     trial_mode: InitVar[TrialMode | None] = None  # of the personality
@@ -166,6 +168,7 @@ class EmulatedSwitch:
     startup_refusals: tuple[VrpRefusal, ...] = ()
     booted: float = 0.0
     changed_at: datetime = field(default_factory=utc_now)
+    changed: float = 0.0  # when that was, on its own clock
     sessions: dict[int, str] = field(default_factory=dict)  # number -> user
     logins: dict[int, Login] = field(default_factory=dict)
     candidates: dict[int, Candidate] = field(default_factory=dict)  # by the session that owns it
@@ -181,7 +184,8 @@ class EmulatedSwitch:
         self.running, self.startup_refusals = replay(parse_tree(self.startup), self.family)
         self.saved = self.running
         self.serial = self.serial or f"LAB{sum(self.name.encode()):017d}"
-        self.booted = self.clock()
+        self.clock = scaled(self.clock, self.time_scale)
+        self.booted = self.changed = self.clock()
         self.changed_at = self.now()
 
     @property
@@ -235,15 +239,17 @@ class EmulatedSwitch:
         """
         late = self.clock() - self.trial.deadline if self.trial else -1.0
         if late >= 0:
-            self.end_trial(SYSTEM_USER, self.now() - timedelta(seconds=late))
+            self.end_trial(SYSTEM_USER, late)
         if self.lock and self.clock() - self.lock.used >= self.lock_seconds:
             self.lock = None
 
-    def end_trial(self, user: str, at: datetime | None = None) -> None:
-        """Bring back what was running before the trial."""
+    def end_trial(self, user: str, late: float = 0.0) -> None:
+        """Bring back what was running before the trial; late: so many seconds ago."""
         if self.trial:
             before, self.trial = self.trial.before, None
-            self._point(before, "ROLLBACK", Author(user, "", at or self.now()))
+            at = self.now() - timedelta(seconds=late / self.time_scale)
+            self._point(before, "ROLLBACK", Author(user, "", at))
+            self.changed -= late
 
     def trial_left(self) -> int:
         """Whole seconds until the trial ends; 0 without a trial."""
@@ -466,7 +472,7 @@ class EmulatedSwitch:
             author.interface,
         )
         self.points, self.running = (*self.points, point)[-MOST_POINTS:], config
-        self.changed_at = point.at
+        self.changed_at, self.changed = point.at, self.clock()
 
     def _author(self, session: int) -> Author:
         login = self.logins.get(session)
@@ -481,6 +487,11 @@ class EmulatedSwitch:
                 self.strikes[fault] += 1
                 return fault
         return None
+
+
+def scaled(clock: Callable[[], float], scale: float) -> Callable[[], float]:
+    """A clock of which `scale` seconds pass in one of another."""
+    return clock if scale == 1 else lambda: clock() * scale
 
 
 def idle_peers(running: Mapping[str, Lines]) -> dict[str, list[PeerState]]:

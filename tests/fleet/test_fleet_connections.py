@@ -155,3 +155,16 @@ def test_an_empty_file_is_told_how_to_begin(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as caught:
         load_connections(path)
     assert str(caught.value) == f"{path}:1:1: the file is empty; begin with `known_hosts: FILE`"
+
+
+def test_a_faster_clock_is_of_emulated_switches_on_loopback_alone(tmp_path: Path) -> None:
+    scaled = f"time_scale: 20\n{TEXT}"
+    with pytest.raises(BadInput) as caught:
+        load_connections(written(tmp_path, scaled))
+    assert (
+        "time_scale is for emulated switches on loopback, and leaf01 is at 10.255.0.11; leave it out"
+    ) in str(caught.value)
+    for host in ("127.0.0.1", "::1"):
+        near = scaled.replace("10.255.0.11", host if host[0] != ":" else f"'{host}'")
+        assert load_connections(written(tmp_path, near)).time_scale == 20
+    assert load_connections(written(tmp_path, TEXT)).time_scale == 1

@@ -18,7 +18,7 @@ from rocefort.steps.fabric.judging import subject_of_derived
 from rocefort.steps.lab.emulated_site import BANDWIDTH, Rehearsal
 
 # What two labs of one fabric that have just started differ in.
-OF_ONE_LAB = {"booted", "changed_at", "flash", "ports", "known_hosts_text", "state_dir"}
+OF_ONE_LAB = {"booted", "changed", "changed_at", "flash", "ports", "known_hosts_text", "state_dir"}
 FAULT = Fault("hang", "display version")
 CARRIED = {("servers", "_loop"), ("servers", "_listeners")}  # by these its sessions are ended
 

@@ -93,7 +93,9 @@ def rehearse(
         del network, texts  # much memory, and no more needed: the switches run on
         opened.enter_context(run_in_thread(server))
         opened.enter_context(hosts.in_thread())
-        connections = connections_of(server, hosts, state)
+        connections = connections_of(server, hosts, state).model_copy(
+            update={"time_scale": chosen.time_scale}
+        )
         if chosen.keep:
             connections = connections.model_copy(update={"speed_note": EMULATED_NOTE})
         file = state / "connections.yaml"
@@ -163,6 +165,7 @@ def switch_of(
         software=node.software,
         personality=options.personality,
         candidate_mode=options.candidate,
+        time_scale=options.time_scale,
     )
     started = whole_tree(as_saved(text), switch.family) if options.whole else switch.running
     switch.running = switch.saved = pool.share(started)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from rocefort.dialects.vrp.interpret import Lines
@@ -17,7 +18,8 @@ from rocefort.lab.switch import EmulatedSwitch, PeerState
 from rocefort.models.device import Device
 from rocefort.models.network import End, Network, Node
 from rocefort.models.routing import RoutingState, SessionStatus
-from rocefort.validators.routing import analyse, solve
+from rocefort.steps.lab.sessions import lonely_ends, session_facts, without_closed
+from rocefort.validators.routing import analyse
 
 OWN_HOP = "0.0.0.0"  # noqa: S104 - what a BGP table shows; nothing listens there
 OUTSIDE = "outside"  # what the cables of exits lead to, which no lab runs
@@ -87,7 +89,13 @@ def routing_of(network: Network) -> Routing:
     def routed(running: Mapping[str, Lines], dead: frozenset[Port]) -> Routed:
         try:
             now = at(running, dead)
-            return _routed(now, solve(now), lambda switch: _paths(at(running, dead), switch))
+            solution = analyse(now)
+            routed = _routed(now, solution.state, lambda switch: _paths(at(running, dead), switch))
+            return replace(
+                routed,
+                sessions=tuple(session_facts(solution, running)),
+                lonely=frozenset(lonely_ends(solution)),
+            )
         except (Refused, BadInput):  # what runs is not modelled: nothing is claimed to be up
             return no_routing(running, dead)
 
@@ -96,7 +104,8 @@ def routing_of(network: Network) -> Routing:
 
 def _running(node: Node, running: Lines) -> Node:
     """The node with what it runs."""
-    return node.model_copy(update={"device": read_running(node.name, running)})
+    device = read_running(node.name, running)
+    return node.model_copy(update={"device": without_closed(device, running)})
 
 
 def _without(node: Node, dead: frozenset[Port]) -> Node:

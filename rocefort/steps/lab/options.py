@@ -34,6 +34,7 @@ class LabOptions:
     keep: bool = False  # whether switches go on from where they were
     whole: bool = False  # lines that no command is known for stay in what a switch starts with
     log: Path | None = None  # what the switches were told and did: rocefort.lab.deeds
+    time_scale: float = 1.0  # how fast the timers of the switches run
 
 
 def read_listen(text: str, *, others: bool) -> tuple[str, int]:

@@ -1,0 +1,101 @@
+"""BGP sessions of a lab as their timers need them: what both ends agree on, and what they hear."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from rocefort.dialects.vrp.interpret import Lines
+from rocefort.dialects.vrp.secrets import cipher_of
+from rocefort.lab.hold_timers import PeerEnd, SessionFacts
+from rocefort.models.bgp import HOLD_S
+from rocefort.models.device import Device
+from rocefort.models.interface import ETHERNET_MTU
+from rocefort.validators.bgp_sessions import Session
+from rocefort.validators.routing import Solution
+
+UPDATE_BYTES = 60  # of one prefix with attributes of its own: an UPDATE of RFC 4271, assumed
+
+
+def session_facts(solution: Solution, running: Mapping[str, Lines]) -> Iterator[SessionFacts]:
+    """Every established session between two switches of the lab, once."""
+    keys = {name: _authentication(lines) for name, lines in running.items()}
+    routes = Counter((r.device, hop) for r in solution.state.routes for hop in r.next_hops)
+    for session in solution.sessions:
+        far = session.far
+        if far is None or not session.device < far[0] or far[0] not in running:
+            continue
+        near_end, far_end = (session.device, str(session.peer)), (far[0], str(far[1]))
+        ports = _port(solution, session), solution.underlay.far[_port(solution, session)]
+        small, large = sorted(
+            solution.underlay.interface(port).mtu or ETHERNET_MTU for port in ports
+        )
+        yield SessionFacts(
+            ends=(near_end, far_end),
+            port=ports[0],
+            authenticated=keys[near_end[0]].get(near_end[1]) == keys[far_end[0]].get(far_end[1]),
+            hold_s=min(
+                HOLD_S if hold_s is None else hold_s
+                for hold_s in (
+                    solution.peerings.settings(session.device, session.peer).hold_s,
+                    solution.peerings.settings(*far).hold_s,
+                )
+            ),
+            mtus=(small, large),
+            burst_bytes=UPDATE_BYTES * max(routes[session.device, session.peer], routes[far]),
+        )
+
+
+def _port(solution: Solution, session: Session) -> tuple[str, str]:
+    local = solution.peerings.ends[session.device][int(session.peer)].local
+    assert local is not None  # noqa: S101 - it is established
+    return local[0]
+
+
+def lonely_ends(solution: Solution) -> Iterator[PeerEnd]:
+    """Ends of which all is ready, and whose peer's address no switch has."""
+    known = {
+        address.ip
+        for node in solution.underlay.network.nodes
+        for interface in node.device.interfaces
+        for address in interface.addresses
+    }
+    for session in solution.sessions:
+        end = solution.peerings.ends[session.device][int(session.peer)]
+        up = end.local is not None and end.local[0] in solution.underlay.up
+        if session.far is None and end.ready and up and session.peer not in known:
+            yield session.device, str(session.peer)
+
+
+def without_closed(device: Device, config: Lines) -> Device:
+    """What a switch runs, with sessions that `peer .. ignore` closes not enabled."""
+    words = [line.text.split() for view in config if view.text.startswith("bgp ")
+             for line in view.children]  # fmt: skip
+    closed = {found[1] for found in words if found[0] == "peer" and found[2:] == ["ignore"]}
+    if not closed or device.bgp is None:
+        return device
+    bgp = device.bgp
+    peers = tuple(  # on its own, for a group would enable it
+        p.model_copy(update={**vars(bgp.settings(p)), "active": False, "group": None})
+        if closed & {str(p.address), p.group}
+        else p
+        for p in bgp.peers
+    )
+    bgp = bgp.model_copy(update={"peers": peers})
+    return device.model_copy(update={"bgp": bgp})
+
+
+def _authentication(config: Lines) -> Mapping[str, tuple[str, str]]:
+    """What authenticates each peer: the kind, and the password as the switch keeps it."""
+    own: dict[str, tuple[str, str]] = {}
+    groups: dict[str, str] = {}
+    for view in config:
+        for line in view.children if view.text.startswith("bgp ") else ():
+            words = line.text.split()
+            if words[0] != "peer" or len(words) < 4:
+                continue
+            if words[2] == "group":
+                groups[words[1]] = words[3]
+            elif words[2] in ("password", "keychain"):
+                own[words[1]] = words[2], cipher_of(words[-1])
+    return {peer: own[group] for peer, group in groups.items() if group in own} | own
