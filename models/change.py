@@ -13,9 +13,9 @@ from typing import Final, Literal
 
 from rocefort.models.base import Frozen
 from rocefort.models.conditions import ConditionedLine
-from rocefort.models.trial_time import SETTLE_S, margin_s
+from rocefort.models.trial_time import SETTLE_S, TrialTime, margin_s
 
-PLAN_FORMAT: Final = 4
+PLAN_FORMAT: Final = 5
 ADDED: Final = ("rotated",)  # fields of a plan that came after its format
 
 
@@ -35,8 +35,18 @@ class Edit(Frozen):
     after: str | None = None
 
 
+class Soak(Frozen):
+    """How long a trial lasts before all checks are made again; why: whose timer that is."""
+
+    seconds: int
+    why: str
+
+
 class Change(Frozen):
-    """What takes one device from running to intended."""
+    """What takes one device from running to intended.
+
+    soak: None where all that it may break breaks at once.
+    """
 
     device: str
     kind: Kind
@@ -48,6 +58,7 @@ class Change(Frozen):
     intended_digest: str
     kept: tuple[str, ...] = ()  # running lines that nobody owns; they stay
     conditions: tuple[ConditionedLine, ...] = ()  # lines of the patch that take more than a commit
+    soak: Soak | None = None
 
     @property
     def only_secrets(self) -> bool:
@@ -162,7 +173,7 @@ class Plan(Frozen):
     digest; what source and files say by now does not count then.
     """
 
-    format: Literal[4] = PLAN_FORMAT
+    format: Literal[5] = PLAN_FORMAT
     fabric: str
     source: str  # the fabric's file, absolute: a plan is applied from any directory
     kept: str = ""
@@ -193,6 +204,10 @@ class Plan(Frozen):
         """What must be left of a trial when its confirmation begins, s."""
         return margin_s(self.settle_s)
 
+    def rest_s(self, soak_s: float) -> float:
+        """What must be left of a trial that begins to soak, s, beside what a gate takes."""
+        return TrialTime("", self.settle_s, 0, soak_s).rest_s if soak_s else self.margin_s
+
     def change(self, device: str) -> Change:
         """The change of one device."""
         return next(change for change in self.changes if change.device == device)
@@ -201,6 +216,11 @@ class Plan(Frozen):
         """What a device of a wave takes in turn: the change, or drain, change and lift."""
         drained = wave.drained_change(device)
         return drained.parts if drained else (self.change(device),)
+
+    def soak_s(self, wave: Wave) -> int:
+        """The longest soak of a wave, whose switches soak together; each leg of a drain has one."""
+        parts = (part for device in wave.devices for part in self.parts(wave, device))
+        return max((part.soak.seconds for part in parts if part.soak), default=0)
 
 
 def digest_of(content: object) -> str:

@@ -31,7 +31,10 @@ class Rollout(Frozen):
 
     canary: Name = Field(description="Name of the leaf that takes every change first.")
     trial_s: int = Field(  # range of `commit trial`, V300R023C00
-        default=600, ge=60, le=65535, description="Time of `commit trial`, s: then it rolls back."
+        default=600,
+        ge=60,
+        le=65535,
+        description="Time of `commit trial`, s: then it rolls back. A plan raises it for a soak.",
     )
     settle_s: int = Field(
         default=SETTLE_S,

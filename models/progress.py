@@ -31,6 +31,8 @@ WORDS: Mapping[tuple[str, Phase], str] = {
     (Act.TRIAL, Phase.DONE): ON_TRIAL,
     (Act.CHECK, Phase.INTENT): "on trial, checking",
     (Act.CHECK, Phase.DONE): "on trial, checked",
+    (Act.SOAK, Phase.INTENT): "on trial, soaking",
+    (Act.SOAK, Phase.DONE): "on trial, soaked",
     (Act.CONFIRM, Phase.INTENT): "confirming",
     (Act.CONFIRM, Phase.DONE): CONFIRMED,
     (Act.SAVE, Phase.INTENT): "saving",

@@ -21,6 +21,7 @@ class Act(StrEnum):
     LOAD = "load"
     TRIAL = "trial"
     CHECK = "check"  # reads only
+    SOAK = "soak"  # waits; behind it all checks are made again
     CONFIRM = "confirm"
     SAVE = "save"
     ABORT = "abort"

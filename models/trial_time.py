@@ -19,11 +19,15 @@ def margin_s(settle_s: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class TrialTime:
-    """What one wave asks of its trials, in seconds. gate_s: of its RDMA gate."""
+    """What one wave asks of its trials, in seconds. gate_s: of its RDMA gate.
+
+    soak_s: until all that the wave may break has broken; behind it all checks are made again.
+    """
 
     wave: str
     settle_s: float
     gate_s: float
+    soak_s: float = 0.0
 
     @property
     def look_s(self) -> float:
@@ -31,12 +35,23 @@ class TrialTime:
         return self.settle_s + ACT_S
 
     @property
+    def checks_s(self) -> float:
+        """All checks, once."""
+        return 2 * self.look_s + self.gate_s
+
+    @property
+    def rest_s(self) -> float:
+        """What must be left when it begins to soak."""
+        return self.soak_s + self.checks_s + margin_s(self.settle_s)
+
+    @property
     def whole_s(self) -> float:
         """All of it."""
-        return 2 * self.look_s + self.gate_s + margin_s(self.settle_s)
+        return self.checks_s + (self.rest_s if self.soak_s else margin_s(self.settle_s))
 
     def __str__(self) -> str:
         return (
             f"{self.look_s:.0f} s for the checks, {self.look_s:.0f} s for the live checks, "
             f"{self.gate_s:.0f} s for the RDMA gate and {margin_s(self.settle_s):.0f} s to confirm"
+            + (f"; {self.soak_s:.0f} s to soak, and the checks once more" if self.soak_s else "")
         )

@@ -15,7 +15,7 @@ from rocefort.reports.terminal import WIDTH
 CHECKS = (
     "checks of every switch: its own diff is the planned one, what it runs is read back, BGP "
     "sessions come back, a new login works, and the RDMA gate of its wave; then confirmed, read "
-    "back, saved"
+    "back, saved; what can break later than at once soaks on trial, then all checks are made again"
 )
 DRAINED = (
     "a switch that is drained takes three changes, each under a commit trial of its own: it "
@@ -38,7 +38,7 @@ def plan_text(plan: Plan) -> str:
     for wave in plan.waves:
         cells = (wave.name, ", ".join(wave.devices), _change(plan, wave), _gate(wave.gate))
         lines += _row(cells)
-        lines += _told(wave)
+        lines += _told(plan, wave)
     lines += _warnings(plan.waves)
     lines.append(f"{changed} of {len(plan.changes)} switches change")
     return "\n".join(lines) + "\n"
@@ -67,12 +67,22 @@ def _gate(gate: Gate) -> str:
     return ", ".join([*pairs, *(f"not measured: {reason}" for reason in gate.unmeasured)])
 
 
-def _told(wave: Wave) -> Iterator[str]:
+def _told(plan: Plan, wave: Wave) -> Iterator[str]:
     drained = [each.meanwhile for each in wave.drained]
     yield from (line for text in drained for line in _indented(f"drained first: {text}"))
     for text in wave.unavailable:
         if text not in drained:
             yield from _indented(f"meanwhile: {text}")
+    for soak in dict.fromkeys(_soaks(plan, wave)):
+        yield from _indented(f"soaks on trial: {soak}")
+
+
+def _soaks(plan: Plan, wave: Wave) -> Iterator[str]:
+    """How long each switch waits before its checks are made again, and why."""
+    for device in wave.devices:
+        for part in plan.parts(wave, device):
+            if part.soak:
+                yield f"{device} {part.soak.seconds} s, {part.soak.why}"
 
 
 def _warnings(waves: Iterable[Wave]) -> Iterator[str]:

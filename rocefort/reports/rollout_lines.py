@@ -50,6 +50,8 @@ class WaveLines:
             self._say(f"{event.wave:<14} {event.act:<8} {failed}{event.detail}")
             return
         if event.phase is Phase.INTENT:
+            if event.act == "soak" and not self._open[key]:
+                self._tell(event, f"waits {event.detail}")
             self._open[key].add(event.device)
             return
         self._open[key].discard(event.device)
@@ -85,7 +87,7 @@ class WaveSummary:
         self._say = say
         self._open: dict[str, set[str]] = defaultdict(set)
         self._ended: dict[str, list[str]] = defaultdict(list)  # by what became of them
-        self._gate = ""
+        self._gate = self._soak = ""
         self._failures: list[str] = []
 
     def __call__(self, event: Event, /) -> None:
@@ -94,6 +96,10 @@ class WaveSummary:
             self._failures.append(f"{event.act}: {event.detail}")
         if event.act == "gate" and event.phase is Phase.DONE:
             self._gate = event.detail
+        if event.act == "trial":
+            self._soak = ""
+        if event.act == "soak" and event.phase is Phase.INTENT:
+            self._soak = f", soaked {event.detail.partition(':')[0].rpartition(', ')[2]}"
         if event.act not in ("confirm", "abort"):
             return
         if event.phase is Phase.INTENT:
@@ -111,7 +117,7 @@ class WaveSummary:
         if event.act == "confirm":
             names = ", ".join(self._ended["confirmed"])
             leg = f" ({event.detail})" if event.detail else ""  # a drained switch has three
-            self._say(kind, f"{names}{leg}: trial, read back, {self._gate}, confirmed")
+            self._say(kind, f"{names}{leg}: trial, read back, {self._gate}{self._soak}, confirmed")
         else:
             parts = [f"{', '.join(names)} {end}" for end, names in self._ended.items()]
             self._say(kind, "; ".join([*parts, *self._failures]))

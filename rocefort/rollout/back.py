@@ -67,7 +67,14 @@ def _drained(
             )
 
 
-NOTHING = {"edits": (), "patch": (), "reverse": (), "service_affecting": (), "conditions": ()}
+NOTHING = {
+    "edits": (),
+    "patch": (),
+    "reverse": (),
+    "service_affecting": (),
+    "conditions": (),
+    "soak": None,
+}
 
 
 def _undone(change: Change, family: Family) -> Change:

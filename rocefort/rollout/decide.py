@@ -239,9 +239,10 @@ def _onward(now: Table, wave: Wave, devices: Sequence[Device]) -> Action:
     under_way = any(device.stand in UNDER_WAY or device.amid for device in todo)
     if not under_way and (waits := _not_yet(now.history, wave)):
         return waits
-    return (
-        _step(todo, wave) or _judged(now.history, wave) or Do(Act.CONFIRM, wave.name, _names(todo))
-    )
+    if step := _step(todo, wave) or _judged(now.history, wave):
+        return step
+    soaks = [device for device in todo if device.soak and Act.SOAK not in device.course.done]
+    return Do(Act.SOAK if soaks else Act.CONFIRM, wave.name, _names(soaks or todo))
 
 
 def _step(todo: Sequence[Device], wave: Wave) -> Do | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from uuid import uuid4
 
 from rocefort import internal_errors
-from rocefort.errors import Refused, RocefortError, ServiceFailed
+from rocefort.errors import DeviceFailed, Refused, RocefortError, ServiceFailed
 from rocefort.fleet.masking import masked
 from rocefort.models.change import Plan, Wave
 from rocefort.models.rollout import (
@@ -48,6 +49,7 @@ from rocefort.rollout.stand import Device
 Data = Mapping[str, Mapping[str, object]]  # by device, what a resumed rollout needs
 APPLY_AGAIN = "apply the plan again to go on"
 SLICE_S = 2.0  # how long a wait is deaf to a wish to stop
+ROUNDED_S = 1.0  # a switch shows whole seconds
 
 
 def no_sleep(_seconds: float) -> None:
@@ -69,8 +71,8 @@ class Rollout:
     the fabric is kept for who goes on with it. end_checks: takes its sessions from a live check or
     a gate that hangs, for good. patience_s: how long to wait for an approval. approve_with: the
     command that gives one, without its wave. break_glass: why waves go on without their approvals.
-    again: what whoever interrupts it does to go on. now: by which approvals expire. check_plan:
-    asked once by a new run before its first act.
+    sleep, monotonic: of the switches' time. again: what whoever interrupts it does to go on. now:
+    by which approvals expire. check_plan: asked once by a new run before its first act.
     """
 
     plan: Plan
@@ -85,6 +87,8 @@ class Rollout:
     run_id: str = field(default_factory=lambda: uuid4().hex)
     fabric: str = ""
     sleep: Callable[[float], None] = no_sleep
+    monotonic: Callable[[], float] = time.monotonic
+    scale: float = 1.0  # seconds of the switches, and of `sleep`, in one of this machine
     patience_s: float = 0.0
     approve_with: str = "rocefort approve PLAN"
     break_glass: str = ""
@@ -212,7 +216,7 @@ class Rollout:
         known = {device.name: device for device in self._table.of(action.wave)}
         devices = [known[name] for name in action.devices]
         for each in devices:
-            event = Event(each.wave, each.name, action.act, Phase.INTENT, each.word)
+            event = Event(each.wave, each.name, action.act, Phase.INTENT, _detail(action.act, each))
             self._say(replace(event, data=_told_of(each)))
         outcome, data = self._call(action.act, devices)
         self._observe([self._wave_of(action.wave)])
@@ -228,6 +232,7 @@ class Rollout:
             Act.LOAD: lambda: self.switches.load(changes),
             Act.TRIAL: lambda: self.switches.trial(changes, self.plan.trial_s, words),
             Act.CHECK: lambda: self.switches.check(changes, before),
+            Act.SOAK: lambda: self._soak(devices),
             Act.CONFIRM: lambda: self.switches.confirm(changes, before),
             Act.SAVE: lambda: self.switches.save(changes),
             Act.ABORT: lambda: self.switches.abort(changes),
@@ -246,6 +251,43 @@ class Rollout:
             kept = self.texts.keep(found.text)
             data[device] = {"running": kept, "established": sorted(found.established)}
         return outcome, data
+
+    def _soak(self, devices: Sequence[Device]) -> Outcome:
+        """Wait until what the change may break has had its time, which the switches prove.
+
+        A trial's own timer counts: whatever this machine's clock says, it has run for so long.
+        """
+        wave = self._wave_of(devices[0].wave)
+        self._observe([wave])
+        begun = {each.name: self.observed[each.name].left_s or 0 for each in devices}
+        outcome: dict[str, RocefortError] = {}
+        for each in devices:
+            left = begun[each.name]
+            if left < each.rest_s:
+                what = f"only {left} s are left of its trial, and {each.rest_s:.0f} s are needed"
+                outcome[each.name] = DeviceFailed(f"{what} to soak", where=each.name)
+        seconds = max(each.soak.seconds for each in devices if each.soak)
+        left_s = 0.0 if outcome else float(seconds)
+        while left_s > 0:
+            until = self.monotonic() + left_s
+            while (wait := until - self.monotonic()) > 0:
+                self.sleep(min(SLICE_S, wait))
+                self._hear()
+                if self.history.failure:  # somebody stops it
+                    return {d.name: DeviceFailed("did not soak", where=d.name) for d in devices}
+            self._observe([wave])
+            left_s = max(seconds - self._ran_s(name, left) for name, left in begun.items())
+        return outcome
+
+    def _ran_s(self, device: str, left_s: int) -> float:
+        """For how long a trial has run that had so much left; one that has ended is not waited for.
+
+        Where nothing shows what is left now, it counts as not run.
+        """
+        now = self.observed[device]
+        if now.trouble or now.trial is not Whose.OURS:
+            return float("inf")
+        return 0.0 if now.left_s is None else left_s - now.left_s + ROUNDED_S
 
     def _result(self, do: Do, device: Device, error: RocefortError | None, data: str) -> Event:
         event = Event(do.wave, device.name, do.act, Phase.DONE, device.word, data=data)
@@ -311,7 +353,8 @@ class Rollout:
 
     def _in_time(self, wave: Wave, what: str, ask: Callable[[], Verdict]) -> Verdict:
         """A verdict while there is time to act on it; after that nothing of it goes on."""
-        return within(self._left_s(wave), what, ask, self.end_checks)
+        left = self._left_s(wave)
+        return within(None if left is None else left / self.scale, what, ask, self.end_checks)
 
     def _left_s(self, wave: Wave) -> float | None:
         """What the trials of a wave leave, by their switches' own clocks; None: none runs."""
@@ -345,7 +388,7 @@ class Rollout:
             self._say(replace(asked, detail=text))
             self._awaited = wave
         self.patience_s -= SLICE_S
-        self.sleep(SLICE_S)
+        self.sleep(SLICE_S * self.scale)
         self._observe([self._wave_of(wave)])
         return True
 
@@ -437,6 +480,12 @@ def _sentence_of(error: Exception) -> RocefortError:
         return error
     what = f"an internal error: {internal_errors.described(error)}"
     return ServiceFailed(what, how=internal_errors.kept(error))
+
+
+def _detail(act: Act, device: Device) -> str:
+    """What people read of an act that begins: the leg of a drain, and how long it soaks."""
+    soak = f"{device.soak.seconds} s: {device.soak.why}" if act is Act.SOAK and device.soak else ""
+    return ", ".join(filter(None, (device.word, soak)))
 
 
 def _told_of(device: Device, data: Mapping[str, object] | None = None) -> str:

@@ -169,7 +169,8 @@ class History:
         history = replace(self, courses={**self.courses, (event.device, leg): course})
         if event.act in set(Act):
             history = replace(history, legs={**self.legs, event.device: leg})
-        if event.act in (Act.LOAD, Act.TRIAL, Act.ABORT):  # what was measured is measured again
+        soaked = (event.act, event.phase) == (Act.SOAK, Phase.DONE)
+        if soaked or event.act in (Act.LOAD, Act.TRIAL, Act.ABORT):  # measured again, and looked at
             healthy = self.healthy - {(event.wave, DURING)}
             return replace(history, measured=self.measured - {event.wave}, healthy=healthy)
         return history
@@ -191,7 +192,7 @@ def _rules(told: Mapping[str, Any]) -> Rules:
 def _advanced(course: Course, event: Event) -> Course:
     if event.act == WAIT:
         more = event.phase is Phase.INTENT
-        return replace(course, waits=course.waits + more, done=course.done - {*CHANGES, Act.CHECK})
+        return replace(course, waits=course.waits + more, done=course.done - ON_TRIAL)
     return _acted(course, event, Act(event.act)) if event.act in set(Act) else course
 
 
@@ -204,7 +205,8 @@ def _acted(course: Course, event: Event, act: Act) -> Course:
     if event.phase is Phase.FAILED:
         failed = {**course.failed, act: course.failures(act) + 1}
         return replace(course, failed=failed, why=event.detail)
-    course = replace(course, done=course.done | {act})
+    checked = frozenset({Act.CHECK} if act is Act.SOAK else ())
+    course = replace(course, done=course.done - checked | {act})
     if act is Act.PRECHECK:
         return replace(course, before=frozenset(json.loads(event.data)["established"]))
     return replace(
@@ -233,14 +235,15 @@ def history_of(events: Iterable[Event]) -> History:
 
 NOTHING = Course()
 MOST_PARTS = 3  # a drain, the change, the end of the drain
-CHANGES = frozenset({Act.LOAD, Act.TRIAL})
+ON_TRIAL = frozenset({Act.LOAD, Act.TRIAL, Act.CHECK, Act.SOAK})  # what ends with a trial
 # What a begun act leaves to be done anew.
 UNDONE_BY: Mapping[Act, frozenset[Act]] = {
-    Act.LOAD: frozenset({Act.LOAD, Act.TRIAL, Act.CHECK, Act.CONFIRM, Act.SAVE, Act.ABORT}),
-    Act.TRIAL: frozenset({Act.TRIAL, Act.CHECK}),
+    Act.LOAD: ON_TRIAL | {Act.CONFIRM, Act.SAVE, Act.ABORT},
+    Act.TRIAL: frozenset({Act.TRIAL, Act.CHECK, Act.SOAK}),
     Act.CHECK: frozenset({Act.CHECK}),
+    Act.SOAK: frozenset({Act.SOAK}),
     Act.CONFIRM: frozenset({Act.CONFIRM}),
     Act.SAVE: frozenset({Act.SAVE}),
-    Act.ABORT: frozenset({Act.LOAD, Act.TRIAL, Act.CHECK, Act.ABORT}),
+    Act.ABORT: ON_TRIAL | {Act.ABORT},
     Act.PRECHECK: frozenset({Act.PRECHECK}),
 }

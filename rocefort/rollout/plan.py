@@ -22,6 +22,7 @@ from rocefort.models.network import Network, Node
 from rocefort.models.saved_form import saved_form
 from rocefort.rollout.acl_use import with_used
 from rocefort.rollout.secrets import as_read_back, with_known_secrets
+from rocefort.rollout.soak import soak_of
 
 
 def device_digest(device: Device) -> str:
@@ -79,7 +80,11 @@ class Sides:
         texts = self._text(old), self._text(new)
         change = change_of(texts[0], old, texts[1], new, self.family.name, self.kept)
         return change.model_copy(
-            update={"running_digest": self.digest(old), "intended_digest": self.digest(new)}
+            update={
+                "running_digest": self.digest(old),
+                "intended_digest": self.digest(new),
+                "soak": soak_of(old, new, change.edits, self.family),
+            }
         )
 
     def digest(self, device: Device) -> str:

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from rocefort.models.change import Change, Plan
+from rocefort.models.change import Change, Plan, Soak
 from rocefort.models.rollout import Act, Runs, Seen, Trouble, Whose
 from rocefort.rollout.history import Course, History, Leg
 
 LEGS = ("drain", "change while drained", "end of the drain")  # also of a commit's description
 UNDONE = " undone"
-CHANGED = frozenset({Act.LOAD, Act.TRIAL, Act.CHECK, Act.CONFIRM})
+CHANGED = frozenset({Act.LOAD, Act.TRIAL, Act.CHECK, Act.SOAK, Act.CONFIRM})
 
 
 class Stand(Enum):
@@ -47,6 +47,7 @@ class Device:
     seen: Seen
     trial_s: int
     margin_s: float  # what must be left of a trial to confirm it
+    rest_s: float  # what must be left to soak and then confirm it
     touched: bool
     amid: bool
 
@@ -55,6 +56,15 @@ class Device:
         """What this leg does."""
         part = self.parts[self.leg.part]
         return part.undone if self.leg.back else part
+
+    @property
+    def soak(self) -> Soak | None:
+        """How long this leg has to soak.
+
+        None on the way back from a drain: it brings back what has been there, and no check of the
+        fabric decides there either.
+        """
+        return None if self.leg.back else self.change.soak
 
     @property
     def word(self) -> str:
@@ -80,7 +90,8 @@ class Device:
     @property
     def _ours_to_confirm(self) -> bool:
         seen = self.seen
-        enough = seen.left_s is not None and seen.left_s * 2 >= self.trial_s
+        left_s = seen.left_s
+        enough = left_s is not None and left_s * 2 >= self.trial_s and left_s >= self.rest_s
         return self.mine or (seen.runs is Runs.NEW and seen.held and enough)
 
     @property
@@ -91,7 +102,8 @@ class Device:
     @property
     def mine(self) -> bool:
         """Whether this life of the controller began its trial, or took it up and checked it."""
-        return not self.course.confirmed and bool(self.course.done & {Act.TRIAL, Act.CHECK})
+        begun = self.course.done & {Act.TRIAL, Act.CHECK, Act.SOAK}
+        return not self.course.confirmed and bool(begun)
 
     @property
     def begun(self) -> bool:
@@ -162,7 +174,7 @@ def device_of(  # noqa: PLR0913, PLR0917 - all that is known of it
         leg, seen, amid = Leg(), replace(seen, runs=Runs.OTHER) if between else seen, False
     else:
         leg, seen, amid = _on_the_way(name, parts, history, seen)
-    course = history.course(name, leg)
+    course, soak = history.course(name, leg), parts[leg.part].soak
     return Device(
         name=name,
         wave=wave,
@@ -172,6 +184,7 @@ def device_of(  # noqa: PLR0913, PLR0917 - all that is known of it
         seen=seen,
         trial_s=plan.trial_s,
         margin_s=plan.margin_s,
+        rest_s=plan.rest_s(soak.seconds if soak else 0),
         touched=history.touched(name),
         amid=amid,
     )

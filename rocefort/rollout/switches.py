@@ -10,6 +10,7 @@ from nornir.core import Nornir
 from nornir.core.inventory import Host
 from nornir.core.task import Result, Task
 
+from rocefort.clock import Clock
 from rocefort.errors import DeviceFailed, RocefortError
 from rocefort.fleet.credentials import Secret
 from rocefort.fleet.inventory import NEW_SESSION, SESSION
@@ -46,17 +47,21 @@ def collect_trials(
 class NapalmSwitches:
     """Switches by name in a Nornir inventory; implements rocefort.rollout.engine.Switches."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what is reached, as whom, and how it waits
         self,
         nornir: Nornir,
         network: Network,
         label: Label,
         secrets: Mapping[str, Secret] | None = None,
         settle_s: float = SETTLE_S,
+        clock: Clock | None = None,
     ) -> None:
         self._nornir = nornir
         families = {node.name: node.family for node in network.nodes}
-        self._steps = DeviceSteps(label, families, secrets or {}, settle_s)
+        clock = clock or Clock()
+        self._steps = DeviceSteps(
+            label, families, secrets or {}, settle_s, clock=clock.now, sleep=clock.sleep
+        )
         for node in network.nodes:
             _name_trials(nornir.inventory.hosts[node.name], label.persist_id)
 

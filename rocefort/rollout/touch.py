@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from enum import Enum, auto
 
 from rocefort.dialects.vrp.compare import classify
 from rocefort.models.change import Edit
@@ -13,17 +14,43 @@ from rocefort.models.device import Device
 
 EVERY_SESSION = "*"
 PORT = re.compile(r"interfaces\[([^]]+)\].*")
-# Path of an Edit that traffic feels -> what it touches, in the words of `_Kind`; {0} is group 1.
-TOUCHES: tuple[tuple[str, str], ...] = (
-    (r"interfaces\[Vlanif(\d+)\].*", "vlan"),
-    (r"interfaces\[([^]]+)\].*", "port"),
-    (r"splits\[([^]]+)\].*", "split"),
-    (r"bgp\.peers\[([^]]+)\].*", "peer"),
-    (r"bgp\.networks\[([^]]+)\]", "prefix"),
-    (r"(?:bgp|prefix_lists|route_policies)\b.*", "sessions"),
-    (r"(?:domains|pfc|drop_profiles|ai_ecn|ecn_enabled)\b.*", "lossless"),
-    (r"vlans\[(\d+)\]", "vlan"),
-    (r"filters\b.*", "vlans"),
+
+
+class Timer(Enum):
+    """By what the fault of an edit shows that does not show at once."""
+
+    NONE = auto()
+    HOLD = auto()  # BGP's hold time: the far end is not told
+    ADVERTISE = auto()  # BGP announces and withdraws routes by an interval
+    LACP = auto()
+    DEADLOCK = auto()  # of a lossless queue
+
+
+# Path of an Edit that traffic feels -> what it touches, in the words of `_add`, {0} is group 1; by
+# which timer a fault shows.
+TOUCHES: tuple[tuple[str, str, Timer], ...] = (
+    (r"interfaces\[Vlanif(\d+)\].*", "vlan", Timer.NONE),
+    (
+        (
+            r"interfaces\[([^]]+)\]\.(?:thresholds|pfc|drr|markings|trust_dscp|domain"
+            r"|flow_control)\b.*"
+        ),
+        "port",
+        Timer.DEADLOCK,
+    ),
+    (r"interfaces\[([^]]+)\]\.(?:eth_trunk|bond)\b.*", "port", Timer.LACP),
+    (r"interfaces\[([^]]+)\].*", "port", Timer.HOLD),
+    (r"splits\[([^]]+)\].*", "split", Timer.HOLD),
+    (r"bgp\.peers\[([^]]+)\]\.(?:import|export)_policy", "peer", Timer.ADVERTISE),
+    (r"bgp\.peers\[([^]]+)\].*", "peer", Timer.HOLD),
+    (r"bgp\.networks\[([^]]+)\]", "prefix", Timer.ADVERTISE),
+    (r"bgp\.(?:maximum_paths|as_path_relax)", "sessions", Timer.NONE),
+    (r"bgp\.groups\[[^]]+\]\.(?:import|export)_policy", "sessions", Timer.ADVERTISE),
+    (r"(?:prefix_lists|route_policies)\b.*", "sessions", Timer.ADVERTISE),
+    (r"bgp\b.*", "sessions", Timer.HOLD),
+    (r"(?:domains|pfc|drop_profiles|ai_ecn|ecn_enabled)\b.*", "lossless", Timer.DEADLOCK),
+    (r"vlans\[(\d+)\]", "vlan", Timer.NONE),
+    (r"filters\b.*", "vlans", Timer.HOLD),
 )
 # What of it goes down meanwhile: (path, whether only a value that goes or changes does that).
 TAKES_DOWN: tuple[tuple[str, bool], ...] = (
@@ -101,6 +128,31 @@ def _felt(edits: Iterable[Edit]) -> Iterator[Edit]:
             yield from group
 
 
+def timed(device: Device, edits: Iterable[Edit]) -> dict[Timer, Touched]:
+    """What edits touch whose faults show only by a timer. device: before.
+
+    Of a filter that changes, the routed ports that apply one: it may drop what BGP sends.
+    """
+    found: dict[Timer, Touched] = {}
+    for edit in _felt(edits):
+        _, kind, timer = _row(edit) or ("", "", Timer.NONE)
+        if timer is Timer.NONE:
+            continue
+        touched = found.setdefault(timer, Touched())
+        _add(touched, device, edit, ())
+        if kind == "vlans":
+            touched.ports |= {i.name for i in device.interfaces if i.filter_in or i.filter_out}
+    return found
+
+
+def _row(edit: Edit) -> tuple[str, str, Timer] | None:
+    """What an edit touches: the name in its path, the kind, the timer of its fault."""
+    for pattern, kind, timer in TOUCHES:
+        if match := re.fullmatch(pattern, edit.path):
+            return match[1] if match.groups() else "", kind, timer
+    return None
+
+
 def _takes_down(edit: Edit) -> bool:
     return any(
         re.fullmatch(pattern, edit.path) and (edit.before is not None or not gone)
@@ -109,21 +161,19 @@ def _takes_down(edit: Edit) -> bool:
 
 
 def _add(to: Touched, device: Device, edit: Edit, lossless: tuple[str, ...]) -> None:
-    for pattern, kind in TOUCHES:
-        match = re.fullmatch(pattern, edit.path)
-        if match is None:
-            continue
-        name = match[1] if match.groups() else ""
-        if kind == "port":
-            to.ports.add(name)
-        elif kind == "split":
-            to.ports |= {i.name for i in device.interfaces if i.name.partition(":")[0] == name}
-        elif kind in ("peer", "sessions"):
-            to.peers.add(name or EVERY_SESSION)
-        elif kind == "prefix":
-            to.prefixes.add(name)
-        elif kind == "lossless":
-            to.ports.update(lossless)
-        else:
-            to.vlans |= {int(name)} if name else set(device.vlans)
+    row = _row(edit)
+    if row is None:
         return
+    name, kind, _ = row
+    if kind == "port":
+        to.ports.add(name)
+    elif kind == "split":
+        to.ports |= {i.name for i in device.interfaces if i.name.partition(":")[0] == name}
+    elif kind in ("peer", "sessions"):
+        to.peers.add(name or EVERY_SESSION)
+    elif kind == "prefix":
+        to.prefixes.add(name)
+    elif kind == "lossless":
+        to.ports.update(lossless)
+    else:
+        to.vlans |= {int(name)} if name else set(device.vlans)

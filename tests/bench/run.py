@@ -172,7 +172,9 @@ def failures() -> None:
 
 def devices() -> None:
     """Change, try and confirm on many emulated switches: client and emulator share the cores."""
-    print("\nload 10 lines, diff, trial and confirm: devices/s by the wall, CPU ms a device, MB")
+    print(
+        "\nload 10 lines, diff, trial and confirm, without soak: devices/s by the wall, CPU ms, MB"
+    )
     for count in (DEVICES, MOST_DEVICES):
         costs = _answer([sys.executable, HERE / "devices.py", "run", str(count)])
         slow = costs["slowness"]

@@ -12,6 +12,7 @@ import pytest
 from shared_lab import SharedLab
 
 from rocefort import tasks
+from rocefort.dialects.vrp.interpret import apply_lines
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Applied, Event, Phase, Rules
 from rocefort.rollout import engine
@@ -81,6 +82,27 @@ def apply_to(lab: Rehearsal, tmp_path: Path) -> Callable[[Plan], tuple[Applied, 
         return apply_plan(plan, lab.connections, tmp_path / "journal", [events.append]), events
 
     return apply
+
+
+@pytest.fixture
+def typed(lab: Rehearsal) -> Callable[..., None]:
+    """Let a switch run and have saved what somebody has typed there before the test."""
+
+    def run(name: str, *lines: str) -> None:
+        switch = lab.switches[name]
+        switch.running = switch.saved = apply_lines(switch.running, lines, switch.family)
+
+    return run
+
+
+@pytest.fixture
+def apart(typed: Callable[..., None]) -> None:
+    """leaf08 and spine01 know nothing of each other: their session can be set up with a password.
+
+    Of one that is up, both ends would have to get it at once.
+    """
+    typed("leaf08", "bgp 65108", "undo peer 10.1.0.112", "quit")
+    typed("spine01", "bgp 65000", "undo peer 10.1.0.113", "quit")
 
 
 class Killed(BaseException):

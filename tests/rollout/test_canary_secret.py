@@ -73,6 +73,7 @@ class Desk:
 def desk(
     tmp_path: Path,
     lab: Rehearsal,
+    apart: None,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,

@@ -84,6 +84,26 @@ def test_it_may_die_at_every_point_and_the_next_one_brings_it_to_its_end(
         judge_deaths(deaths, turn_of(personality, thorough)).record(record_property)
 
 
+@pytest.mark.parametrize("personality", PERSONALITIES[::3], ids=str)
+def test_no_life_confirms_what_has_not_soaked_while_it_watched(
+    personality: Personality, family: Family, tmp_path: Path
+) -> None:
+    """A gate takes 20 s, so that two of them without the soak are not enough."""
+    case = Case((2,), personality, soak_s=60)
+    with memory_directory(tmp_path) as directory:
+        trials = new_trials(case, family, directory / "whole")
+        _, fate = trials.life()
+        trials.judge_end()
+        assert [line for _, line in trials.site.log].count("gate") == 2
+        for dies_at in range(1, fate.points + 1, 5):
+            trials = new_trials(case, family, directory / str(dies_at))
+            assert trials.killed(dies_at) is None
+            trials.judge_dead()
+            trials.site.now += AWAY_S[dies_at % 3]
+            assert not trials.life()[0].failure
+            trials.judge_end()
+
+
 @of_each
 def test_a_drained_switch_ends_changed_or_as_it_was_wherever_its_controller_dies(
     personality: Personality,

@@ -525,7 +525,7 @@ def test_a_plan_is_for_its_owner_alone_and_of_this_format(
     path.touch(mode=0o644)
     write_plan(plan_of(described), path)
     assert path.stat().st_mode & 0o777 == 0o600
-    path.write_text(path.read_text().replace('"format": 4', '"format": 5'))
+    path.write_text(path.read_text().replace('"format": 5', '"format": 6'))
     with pytest.raises(Refused, match="is not a plan of this version; plan again"):
         read_plan(path)
     with pytest.raises(BadInput, match="cannot be read: Is a directory"):

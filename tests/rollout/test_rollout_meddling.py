@@ -137,7 +137,7 @@ def test_a_configuration_that_somebody_has_locked_is_refused_and_says_by_which_s
     leaf = lab.switches[CANARY]
     plan, before = plan_of(described), leaf.running
     session = Session(leaf, "somebody", list)
-    for line in ("system-view", "configuration exclusive"):
+    for line in ("system-view", "configuration exclusive timeout 7200", "configuration exclusive"):
         assert "Error" not in session.handle(line).text
     applied = apply_plan(plan, lab.connections, tmp_path / "journal", [])
     assert_stopped(applied)

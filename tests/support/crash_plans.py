@@ -9,7 +9,7 @@ from itertools import pairwise
 from rocefort.dialects.vrp.compare import compare
 from rocefort.dialects.vrp.parse import parse as parse_text
 from rocefort.lab.personality import Personality
-from rocefort.models.change import Change, Drained, Edit, Gate, Kind, Plan, Wave
+from rocefort.models.change import Change, Drained, Edit, Gate, Kind, Plan, Soak, Wave
 from rocefort.models.hardware import Family
 from rocefort.rollout.plan import running_device, running_digest
 
@@ -39,6 +39,7 @@ class Case:
     fails: str = ""  # the wave whose gate fails
     drains: str = ""  # the wave whose only switch is drained first
     fails_on: int = 0  # on which leg of a drained switch its gate fails
+    soak_s: int = 0
 
     def __str__(self) -> str:
         backwards = ", backwards" if self.backwards else ""
@@ -111,7 +112,11 @@ def _plan(case: Case, family: Family) -> Plan:
         else wave
         for wave in waves
     )
-    changes = tuple(_change(device, STATES[0], STATES[-1], family) for device in devices)
+    soak = Soak(seconds=case.soak_s, why="a timer") if case.soak_s else None
+    changes = tuple(
+        _change(device, STATES[0], STATES[-1], family).model_copy(update={"soak": soak})
+        for device in devices
+    )
     return Plan(
         fabric="f",
         source="f",

@@ -98,13 +98,17 @@ class Site:
     foreign: set[str] = field(default_factory=set)  # switches with somebody else's trial
     not_meant: list[tuple[str, str]] = field(default_factory=list)  # acts without an intent
     most_unconfirmed: int = 0
+    began: dict[str, float] = field(default_factory=dict)  # of each switch's last trial
+    life_began: float = 0.0
+    # For how long the controller that confirmed a trial had known of it.
+    watched_s: dict[str, float] = field(default_factory=dict)
     cut: bool = False  # nobody reaches them any more
     cut_at_trial: int = 0
     _reader: sqlite3.Connection | None = None  # of the journal, for a life
 
     def copy(self, journal: Path) -> Site:
         """The same site on its own: what happens on either is not seen on the other."""
-        lists = ("log", "lines", "foreign", "not_meant")
+        lists = ("log", "lines", "foreign", "not_meant", "began", "watched_s")
         own = {name: getattr(self, name).copy() for name in lists}
         twin = replace(self, switches={}, journal=journal, _reader=None, **own)
         for name, switch in self.switches.items():
@@ -128,6 +132,10 @@ class Site:
     def acted(self, device: str, line: str) -> None:
         """A line has reached a switch."""
         self.note(device, line)
+        if line.startswith("commit trial"):
+            self.began[device] = self.now
+        elif line.startswith("commit"):
+            self.watched_s[device] = self.now - max(self.began[device], self.life_began)
         begun = line.startswith("commit trial") and self.switches[device].trial is not None
         if begun and self.cut_at_trial:  # a release without persist ids refuses a first attempt
             self.cut_at_trial -= 1

@@ -110,6 +110,7 @@ class Trials:
         clock: Callable[[], datetime] = utc_now,
         snapshots: list[Snapshot] | None = None,
     ) -> Applied | None:
+        self.site.life_began = self.site.now
         self.site.note("", "life")
         life = self.site.log.count(("", "life"))
         applied = switches = None
@@ -132,6 +133,7 @@ class Trials:
                 resume=not fresh,
                 run_id=label.run,
                 sleep=self.site.sleep,
+                monotonic=lambda: self.site.now,
                 now=clock,
             ).run()
         self.site.life_ends()
@@ -236,6 +238,8 @@ class Trials:
         assert self.site.most_unconfirmed <= self.case.limit
         self._judge_confirmations()
         assert not self.site.not_meant
+        if self.case.soak_s:
+            assert min(self.site.watched_s.values()) >= self.case.soak_s
 
 
 def new_trials(case: Case, family: Family, directory: Path) -> Trials:

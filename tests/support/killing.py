@@ -30,7 +30,8 @@ READY = "Ctrl-C ends the lab"
 PATIENCE_S = 240.0
 QUIET_S = 0.1  # for what a killed controller had sent, and for the end of its sessions
 MOST_LIVES = 60
-TRIAL_S, SETTLE_S = 75, 5  # about the shortest: checks, gate and confirmation fit in it
+TIME_SCALE = 20  # of the lab's clock: a trial of 600 s lasts half a minute
+TRIAL_S, SETTLE_S = 600, 30
 MAX_UNAVAILABLE = 2
 FAILED = 3  # exit code of a rollout that was aborted
 ABORTED = 0.5  # how many of those that die while a spine is drained are told to abort
@@ -78,6 +79,7 @@ def lab_process(fabric: Path, state: Path, *options: str) -> Iterator[None]:
     """A lab of its own process; it lives on whatever happens to controllers."""
     state.mkdir(parents=True)
     words = ["lab", "cli", str(fabric), "--state", str(state), "--log", str(state / "deeds")]
+    words += ["--time-scale", str(TIME_SCALE)]
     with (state / "out").open("w+") as out:
         lab = subprocess.Popen([str(ROCEFORT), *words, *options], stdout=out, stderr=out)
         try:

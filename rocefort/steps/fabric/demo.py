@@ -26,7 +26,7 @@ from rocefort.models.rollout import Applied
 from rocefort.models.wording import counted
 from rocefort.reports.rollout_lines import WaveSummary
 from rocefort.steps.fabric.judging import Subject, subject_of_derived
-from rocefort.steps.lab.emulated_site import BANDWIDTH, GOOD, Rehearsal, rehearse
+from rocefort.steps.lab.emulated_site import BANDWIDTH, GOOD, SCENERY, Rehearsal, rehearse
 from rocefort.steps.rollout.changing import apply_plan
 from rocefort.steps.rollout.planning import make_plan, running_of
 from rocefort.validators import check, engines
@@ -201,4 +201,4 @@ def _summary(derived: Derived, good: Applied, bad: Applied, lab: Rehearsal, tell
         f"{len(bad.rolled_back)} rolled back at a failed RDMA gate; "
         f"{running} of {len(lab.switches)} run the new thresholds",
     )
-    tell("", "(the switches were emulated CLIs over SSH, the RDMA runs replayed recordings)")
+    tell("", SCENERY)

@@ -25,8 +25,8 @@ ENDS = (
     "then (V300R023C00, `peer password`)."
 )
 ONE_END_FIRST = (
-    "`rocefort apply` changes one end before the other, and rolls back a wave whose sessions are "
-    "down when it looks."
+    "A rollout changes one end before the other, so `rocefort plan` refuses it while the sessions "
+    "are open."
 )
 
 
@@ -186,9 +186,10 @@ def _closed(sight: Sight, spine: Node, peers: Sequence[str]) -> Iterator[AdviceS
         commands=typed([f"bgp {asn}", *(f" peer {who} ignore" for who in closed)]),
     )
     yield apply_steps(
-        sight, "Plan and apply: both ends get it. The plan takes the drain off, too; no session is "
-        "up yet, so nothing comes.",
-    )  # fmt: skip
+        sight,
+        "Plan, and apply with --allow-sick, for closed sessions are errors: both ends get it. The "
+        "plan takes the drain off, too; no session is up yet, so nothing comes.",
+    )
     yield AdviceStep(
         text="Open them, and see every one Established.",
         on=spine.name,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from nornir.core import Nornir
 
+from rocefort.clock import Clock
 from rocefort.errors import BadInput, DeviceFailed, Refused
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.runner import end_fleet, open_fleet, refuse_ended
@@ -121,7 +121,8 @@ def _carry_out(  # noqa: PLR0913 - how, beside what and where
         nornir = opened.enter_context(open_fleet(network, access))
         # What may hang has sessions of its own, which are taken from it once its time is over.
         beside = opened.enter_context(open_fleet(network, access))
-        switches = NapalmSwitches(nornir, network, label, secrets, plan.settle_s)
+        clock = Clock(access.time_scale)
+        switches = NapalmSwitches(nornir, network, label, secrets, plan.settle_s, clock)
         rollout = Rollout(
             plan=plan,
             switches=switches,
@@ -134,12 +135,14 @@ def _carry_out(  # noqa: PLR0913 - how, beside what and where
             resume=resume,
             run_id=label.run,
             fabric="" if resume else keep_fabric(journal, ground.fabric),
-            sleep=time.sleep,
+            sleep=clock.sleep,
+            monotonic=clock.now,
+            scale=clock.scale,
             patience_s=manner.patience_s,
             approve_with=manner.approve_with,
             break_glass=manner.break_glass,
             again=manner.again,
-            live=_live(beside, ground, switches, plan.settle_s),
+            live=_live(beside, ground, switches, plan.settle_s, clock),
             end_checks=lambda: end_fleet(beside),
             check_plan=_check_for(plan, given, switches, again=label.left_trials)
             if manner.derives
@@ -169,7 +172,9 @@ def _gate_for(network: Network, access: Connections) -> RunGate:
     return QueueGate(network) if access.servers_note else run_gate
 
 
-def _live(nornir: Nornir, ground: Ground, switches: NapalmSwitches, settle_s: float) -> WaveChecks:
+def _live(
+    nornir: Nornir, ground: Ground, switches: NapalmSwitches, settle_s: float, clock: Clock
+) -> WaveChecks:
     """The live checks, over sessions of their own."""
     network = ground.fabric.network
 
@@ -177,14 +182,21 @@ def _live(nornir: Nornir, ground: Ground, switches: NapalmSwitches, settle_s: fl
         refuse_ended(nornir)  # or who hung in it would look again, and again
         return observe(nornir, network, names, beside=beside, keep=True)
 
-    checks = LiveChecks(read, ground.sources, settle_s=settle_s)
+    checks = LiveChecks(
+        read, ground.sources, settle_s=settle_s, sleep=clock.sleep, monotonic=clock.now
+    )
 
     def leave(needed: Collection[str]) -> None:
         hosts = nornir.inventory.hosts
         close_sessions(hosts[name] for name in hosts.keys() - set(needed))
 
     return WaveChecks(
-        network, checks, lambda: switches.running, lambda names: _texts(nornir, names), leave
+        network,
+        checks,
+        lambda: switches.running,
+        lambda names: _texts(nornir, names),
+        leave,
+        monotonic=clock.now,
     )
 
 

@@ -28,7 +28,7 @@ from rocefort.reports.rollout_lines import WaveSummary
 from rocefort.rollout.plan import read_plan
 from rocefort.steps.fabric.demo import BROKEN_RUN, HEAD, Say, Teller, own_profile, raise_thresholds
 from rocefort.steps.fabric.judging import subject_of_derived
-from rocefort.steps.lab.emulated_site import BANDWIDTH, GOOD, Rehearsal, rehearse
+from rocefort.steps.lab.emulated_site import BANDWIDTH, GOOD, SCENERY, Rehearsal, rehearse
 
 ROCEFORT = (sys.executable, "-c", "from rocefort.tasks import app; app()")
 KILLED_IN = 1  # the controller dies in the wave behind the canary
@@ -77,7 +77,7 @@ def run_rollout_demo(fabric: Path, say: Say) -> None:
             new = _in_waves(stage, raised)
             plan = _stopped_at_the_canary(stage, derived, new)
             _killed_and_resumed(stage, plan, old, new)
-    tell("", "(the switches were emulated CLIs over SSH, the RDMA runs replayed recordings)")
+    tell("", SCENERY)
     say(f"{'time':<{HEAD}}{time.monotonic() - started:.0f} s")
 
 

@@ -22,7 +22,16 @@ from rocefort.steps.rollout.planning import Wishes, make_plan
 
 HOW = "do not apply it: plan again, and compare both"
 # Of a Change, in the order in which a difference is named; its commands go before.
-FIELDS = ("intended_digest", "reverse", "kind", "service_affecting", "edits", "kept", "conditions")
+FIELDS = (
+    "intended_digest",
+    "reverse",
+    "kind",
+    "service_affecting",
+    "edits",
+    "kept",
+    "conditions",
+    "soak",
+)
 
 
 def refuse_forged(

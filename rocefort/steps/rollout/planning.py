@@ -28,7 +28,8 @@ from rocefort.rollout.sealed_files import check_files, sealed_files, tool
 from rocefort.rollout.secrets import check_rotation
 from rocefort.rollout.signing import sign, signature_of
 from rocefort.rollout.switches import collect_running, collect_trials
-from rocefort.rollout.trial_times import refuse_short_trials
+from rocefort.rollout.trial_times import with_trial_time
+from rocefort.rollout.two_sided import refuse_two_sided
 from rocefort.rollout.waves import make_waves
 from rocefort.rollout.who import user
 from rocefort.steps.fabric.capacity import capacity_of, demand_of
@@ -105,8 +106,9 @@ def make_plan(
 
     changed: switches that are in its waves though they run what is intended.
     Raises Refused for a fabric with errors, drift that nobody owns, a change that could cut the
-    management path, a spine that the others cannot stand in for, trials that end before their
-    checks could; NeedsMaintenance for a change that no trial can make.
+    management path, a session whose ends change in two waves and meanwhile do not fit, a spine
+    that the others cannot stand in for, trials that end before their checks could;
+    NeedsMaintenance for a change that no trial can make.
     """
     wishes = wishes or Wishes()
     derived = derive(fabric)
@@ -116,6 +118,7 @@ def make_plan(
     sides = {each.node.name: each for each in sides_of(subject.network, running, wishes.rotate)}
     owned = adopted(sides.values(), _last(wishes.base, fabric, sides), wishes.adopt)
     refuse_beyond_trial(subject.network, sides)
+    refuse_two_sided(subject.network, sides)
     refuse_cut_off(sides.values(), {device.name: device.user for device in access.devices})
     demand = demand_of(fabric, None, subject.network)
     capacity = capacity_of(subject, demand, solution) if _asks(subject, sides) else None
@@ -123,8 +126,7 @@ def make_plan(
     judge = Judge(subject.network, sides, policy, capacity if demand.demand else None)
     changing = [n for n, each in sides.items() if n in changed or not each.whole.empty]
     waves = _waves(derived, subject, changing, access)
-    refuse_short_trials(waves, policy, gate_s, str(find_fabric(fabric)))
-    return Plan(
+    plan = Plan(
         fabric=derived.fabric.fabric,
         source=str(find_fabric(fabric).resolve()),
         tool=tool(),
@@ -138,7 +140,8 @@ def make_plan(
         settle_s=policy.settle_s,
         changes=tuple(each.whole for each in sides.values()),
         waves=judge.judged(waves),
-    ).seal()
+    )
+    return with_trial_time(plan, policy, gate_s, str(find_fabric(fabric))).seal()
 
 
 def _waves(
