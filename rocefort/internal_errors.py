@@ -31,6 +31,7 @@ def kept(error: BaseException) -> str:
             "w", prefix="rocefort-", suffix=".log", delete=False
         ) as file:
             file.write(text)
-    except OSError as failure:
-        return f"its traceback could not be kept: {failure.strerror or failure}"
+    except (OSError, MemoryError) as failure:
+        why = getattr(failure, "strerror", None) or described(failure)
+        return f"its traceback could not be kept: {why}"
     return f"please report it with {file.name}"

@@ -301,15 +301,20 @@ def _carried_out(
 
 def _tell(applied: Applied, journal: Path, progress: options.Progress) -> None:
     """How it ended, the seal of its journal, and the exit code."""
+    from rocefort.errors import RocefortError
+    from rocefort.models.standing import Told
     from rocefort.reports.rollout_lines import applied_text, audit_text, ended_json
     from rocefort.steps.rollout.operating import seal_of
 
-    seal = seal_of(journal)
+    try:
+        seal, unread = seal_of(journal), ""
+    except RocefortError as error:  # what became of the switches is told all the same
+        seal, unread = Told(str(journal)), str(error)
     if progress is options.Progress.JSON:
-        typer.echo(ended_json(applied, journal, seal.head, seal.damage))
+        typer.echo(ended_json(applied, journal, seal.head, seal.damage or unread))
     else:
         sealed = audit_text(journal, seal.rows, seal.head, seal.damage)
-        for line in (*applied_text(applied), *sealed):
+        for line in filter(None, (*applied_text(applied), *sealed, unread)):
             typer.echo(line)
     if applied.exit_code:
         raise typer.Exit(applied.exit_code)

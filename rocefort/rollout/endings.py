@@ -73,7 +73,7 @@ def cut_short(now: Table, error: RocefortError) -> Applied:
     error: what ended it. Where the journal failed there is no act without a record of it: not even
     an abort.
     """
-    known = reached(now)
+    known, running = reached(now), now.history.running
     begun = tuple(
         device.name
         for device in now.devices
@@ -82,6 +82,8 @@ def cut_short(now: Table, error: RocefortError) -> Applied:
     how = "nothing further is done"
     if begun:
         how += f"; what is on trial reverts by itself within {now.plan.trial_s} s"
+    if not running:
+        how += "; mend that, then apply the plan again"
     said = error.problem.what if isinstance(error, JournalFailed) else str(error)
     return replace(
         known,
@@ -89,7 +91,7 @@ def cut_short(now: Table, error: RocefortError) -> Applied:
         unknown=begun,
         failure=f"{said}; {how}",
         exit_code=error.exit_code,
-        unfinished=now.history.running,
+        unfinished=running,
     )
 
 

@@ -20,6 +20,8 @@ from rocefort.rollout.history import History, history_of
 from rocefort.rollout.journal import FORMAT, event_of, head_file
 
 TRIES = 3
+# What SQLite reports of the copy's disk, and of no damage.
+OF_THE_DISK = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN)
 # Of the copy, in a directory of mode 0700: in memory, or where temporary files are.
 PLACES = ("/dev/shm", None)  # noqa: S108
 
@@ -100,6 +102,10 @@ def _rows(path: Path) -> list[Row]:
                 return _rows_of(copy)
         except OSError as error:  # read-only, full, or not there
             troubles.append(f"{place or 'the temporary directory'} ({error.strerror})")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in OF_THE_DISK:
+                raise
+            troubles.append(f"{place or 'the temporary directory'} ({error})")
     how = "set TMPDIR to a directory that you may write to"
     what = f"is read by a copy, which can be written neither to {' nor to '.join(troubles)}"
     raise ServiceFailed(what, where=str(path), how=how)

@@ -34,7 +34,7 @@ WAYS_ON = (
     "`rocefort resume",
     "apply the plan again",
     "nothing is changed",
-    "ulimit -n",
+    "mend it first",
 )
 MOST = {ROW: 34, LINE: 240}  # of a run that nothing disturbs, a few left out
 INSTANTS = {"quick": 2, "thorough": 8, "soak": 60}  # of each kind, half before rows, half at lines

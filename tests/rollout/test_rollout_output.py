@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from rocefort import options
+from rocefort.commands import operating
+from rocefort.models.rollout import Applied
 from rocefort.rollout.plan import read_plan, write_plan
 from rocefort.rollout.status import status
 from rocefort.steps.lab.emulated_site import Rehearsal
@@ -64,3 +67,13 @@ def test_it_comes_to_its_end_without_its_output(
         switch = lab.switches[name]
         assert any("detector" in line.text for top in switch.running for _, line in top.walk())
         assert (switch.trial, switch.saved) == (None, switch.running)
+
+
+def test_a_journal_that_cannot_be_read_at_the_end_hides_no_switch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    operating._tell(Applied(confirmed=("leaf08",)), tmp_path / "none", options.Progress.PLAIN)
+    assert capsys.readouterr().out == (
+        "1 switch confirmed, read back and saved: leaf08\n"
+        f"{tmp_path / 'none'}: no such journal; it is made by `rocefort apply`\n"
+    )
