@@ -90,10 +90,10 @@ class Instant:
         CloudEngineSSH.exchange = counted_exchange  # type: ignore[method-assign, assignment]
 
 
-def lose(*numbers: int) -> None:
+def lose(call: Call, *numbers: int) -> None:
     """Streams lead to a reader that is gone, or onto a full disk."""
     for number in numbers:
-        if time.monotonic_ns() % 2:
+        if call.number % 2:
             reader, lost = os.pipe()
             os.close(reader)
         else:
@@ -144,15 +144,14 @@ def jump(seconds: int) -> None:
 
 
 KINDS: dict[str, Callable[[Call], None]] = {
-    "standard output": lambda _: lose(1),
-    "standard error": lambda _: lose(2),
-    "both outputs": lambda _: lose(1, 2),
+    "standard output": lambda call: lose(call, 1),
+    "standard error": lambda call: lose(call, 2),
+    "both outputs": lambda call: lose(call, 1, 2),
     "temporary folder": no_temporary_folder,
     "disk": full_disk,
     "descriptors": no_descriptors,
     "memory": no_memory,
-    "clock ahead": lambda _: jump(DAY_S),
-    "clock back": lambda _: jump(-DAY_S),
+    "clock": lambda call: jump(DAY_S if call.number % 2 else -DAY_S),
 }
 
 
