@@ -14,9 +14,8 @@ from xdist.scheduler import WorkStealingScheduling
 WAITING = (  # beginnings of node ids
     "tests/twin/",
     "tests/rollout/test_kills.py",
-    "tests/napalm_cloudengine/test_ce_faults.py",
-    "tests/napalm_cloudengine/test_ce_public_clients.py",
     "tests/rollout/test_chaos.py",  # where a clock jumps, live checks ask until they must be settled
+    "tests/napalm_cloudengine/test_ce_faults.py",
     "tests/napalm_cloudengine/test_ce_public_clients.py",  # of clients that wait before they read
     "tests/napalm_cloudengine/test_ce_stock_netmiko.py",
     "tests/napalm_cloudengine/test_ce_trials.py",
