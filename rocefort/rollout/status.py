@@ -103,7 +103,8 @@ def _rows(path: Path) -> list[Row]:
         except OSError as error:  # read-only, full, or not there
             troubles.append(f"{place or 'the temporary directory'} ({error.strerror})")
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in OF_THE_DISK:
+            code = getattr(error, "sqlite_errorcode", 0)  # an error of Python's own has none
+            if code & 0xFF not in OF_THE_DISK:
                 raise
             troubles.append(f"{place or 'the temporary directory'} ({error})")
     how = "set TMPDIR to a directory that you may write to"
