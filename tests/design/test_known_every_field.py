@@ -84,7 +84,7 @@ RICH["services"] |= {
         }
     ],
 }
-RICH["rollout"]["approvals"] = {"required": True}
+RICH["rollout"]["approvals"] = {"required": True, "signers": ["ada ssh-ed25519 AAAAC3Nz"]}
 RICH["waivers"] = [
     {"rule": "BUF002", "why": "known", "until": "2030-01-01"},
     {"rule": "BUF003", "device": "leaf01", "why": "known", "until": "2030-01-01"},

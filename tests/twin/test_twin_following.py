@@ -26,6 +26,7 @@ from rocefort.paths import INVENTORY
 from rocefort.steps.fabric.judging import Subject, subject_of_derived
 from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
 from rocefort.steps.lab.lines import couple_twin
+from rocefort.steps.lab.options import LabOptions
 
 pytestmark = pytest.mark.twin
 KEPT = {"spine01", "spine02", "leaf01", "leaf02"}
@@ -61,7 +62,7 @@ def lab(twin: Twin, small: Subject) -> Iterator[Rehearsal]:
     """Command lines in this process, where a test can turn the clock of a trial."""
     couple = partial(couple_twin, twin.registry, twin.record)
     state = lines_directory(twin.registry, twin.record)
-    with rehearse(small.network, small.texts, state, couple=couple) as running:
+    with rehearse(small.network, small.texts, state, LabOptions(), couple) as running:
         yield running
 
 
