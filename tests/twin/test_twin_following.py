@@ -14,6 +14,7 @@ import pytest
 from rocefort.design.derive import derive
 from rocefort.lab.behind import RouteState
 from rocefort.lab.deeds import read_deeds
+from rocefort.lab.personality import Personality
 from rocefort.lab.server import Kept
 from rocefort.lab.twin.behind import GREETING, TwinBehind
 from rocefort.lab.twin.following import Following, with_plan
@@ -62,7 +63,8 @@ def lab(twin: Twin, small: Subject) -> Iterator[Rehearsal]:
     """Command lines in this process, where a test can turn the clock of a trial."""
     couple = partial(couple_twin, twin.registry, twin.record)
     state = lines_directory(twin.registry, twin.record)
-    with rehearse(small.network, small.texts, state, LabOptions(), couple) as running:
+    survives = LabOptions(personality=Personality(trial_mode="survives"))  # who typed it has gone
+    with rehearse(small.network, small.texts, state, survives, couple) as running:
         yield running
 
 
