@@ -81,7 +81,7 @@ def test_it_may_die_at_every_point_and_the_next_one_brings_it_to_its_end(
             trials.judge_end()
             assert len(snapshots) > 60
             deaths += deaths_of(trials, snapshots)
-        judge_deaths(deaths, turn_of(personality, thorough)).record(record_property)
+        judge_deaths(deaths, turn_of(personality, thorough), step=2).record(record_property)
 
 
 @pytest.mark.parametrize("personality", PERSONALITIES[::3], ids=str)

@@ -39,9 +39,8 @@ SEED = int(os.environ.get("ROCEFORT_SEED", "1"))
 AT_ONCE = 3  # one of them mostly waits
 MOST_ROLLOUTS = 6  # some come to their end before they are killed often enough
 KILLS = {"thorough": (13, 3), "soak": (40, 40)}  # without drains, with them
-# Of a quick run: early, with the first patch loaded, and on trial.
+# Of a quick run, without drains: early, with the first patch loaded, and on trial.
 EACH_KIND = (Instant("time", delay_s=1.0), Instant("row", 130), Instant("deed", 2))
-DRAINED = (Instant("deed", 21),)  # the leaves do 16, the first spine is drained by its fourth
 
 
 @dataclass(frozen=True)
@@ -51,14 +50,11 @@ class Attempt:
     personality: Personality
     kills: int
     first: tuple[Instant, ...] = ()
-    aborted_of: float = killing.ABORTED
 
 
 def attempts(effort: str, drain: bool) -> Iterator[Attempt]:
     """The first personality, which waits a minute after most kills, gets fewest of them."""
-    if effort == "quick" and drain:
-        yield Attempt(Personality("survives", "present"), len(DRAINED), DRAINED, aborted_of=1.0)
-    elif effort == "quick":
+    if effort == "quick":
         yield Attempt(Personality("dies-with-session", "absent"), len(EACH_KIND), EACH_KIND)
     else:
         kills = KILLS[effort][drain]
@@ -79,7 +75,13 @@ class Begun:
     drain: bool
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["nothing drained", "spines drained"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(False, id="nothing drained"),
+        pytest.param(True, id="spines drained", marks=pytest.mark.thorough),
+    ],
+)
 def begun(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Begun:
     """One plan for all labs: they begin alike."""
     drain, directory = request.param, tmp_path_factory.mktemp("kills")
@@ -166,7 +168,7 @@ def test_killed_at_any_instant_it_is_resumed_until_all_is_as_planned(
                 site = killing.Site(state, begun.plan)
                 late = (killing.late(chance),) if begun.drain else ()
                 first, left = attempt.first or late, attempt.kills - len(found)
-                site.carry_out(chance, left, judge, first, attempt.aborted_of)
+                site.carry_out(chance, left, judge, first)
                 judge(site.deeds(), site.rows())
                 judge.end(site.deeds())
                 found, aborts = found + site.kills, aborts + site.aborts

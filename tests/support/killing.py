@@ -227,12 +227,10 @@ class Site:
         most_kills: int,
         judge: Judge,
         first: Sequence[Instant] = (),
-        aborted_of: float = ABORTED,
     ) -> None:
         """Let controllers die until there were enough kills or one ends well.
 
-        first: when the first of them die. aborted_of: how many of those that die while a spine is
-        drained are told to abort.
+        first: when the first of them die.
         """
         aborted, planned = False, iter(first)
         for _ in range(MOST_LIVES):
@@ -250,7 +248,7 @@ class Site:
             deeds = self.deeds()
             self.kills.append(judge.under_way(deeds))
             judge(deeds, self.rows())
-            if judge.drained(deeds) and not aborted and chance.random() < aborted_of:
+            if judge.drained(deeds) and not aborted and chance.random() < ABORTED:
                 rocefort("abort", self.plan, "--journal", self.journal)
                 aborted = True
                 self.aborts += 1
