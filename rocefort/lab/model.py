@@ -131,7 +131,7 @@ class Model:
             self.device(switch),
             self.ports.get(switch, {}),
             self._cabling(),
-            self._dead_cable,
+            self._dead_ends(),
         )
 
     def _cabling(self) -> Cabling | None:
@@ -142,14 +142,22 @@ class Model:
         }
         return model_ports.replugged(self.cabling or {}, wrong) if wrong else self.cabling
 
-    def _dead_cable(self, port: Port) -> bool:
-        """Whether nothing comes through a cable from this end: a fault, or the end is shut."""
-        switch, interface = port
-        if any(i.fault.name == "link-down" for i in self._of(switch) if i.on(interface)):
-            return True
-        if switch not in self.switches:
-            return False  # a server, which is always up
-        return model_ports.is_shut(self.switches[switch].running, interface)
+    def _dead_ends(self) -> Callable[[Port], bool]:
+        """Whether nothing comes through a cable from an end: a fault, or the end is shut."""
+        shut: dict[str, frozenset[str]] = {}  # as they run now
+        broken = [injected for _, injected in self.faults if injected.fault.name == "link-down"]
+
+        def dead(port: Port) -> bool:
+            switch, interface = port
+            if broken and any(i.on(interface) for i in self._of(switch) if i in broken):
+                return True
+            if switch not in self.switches:
+                return False  # a server, which is always up
+            if switch not in shut:
+                shut[switch] = model_ports.shut_ports(self.switches[switch].running)
+            return interface in shut[switch]
+
+        return dead
 
     def interfaces(self, switch: str) -> Sequence[InterfaceState]:
         """Every interface with its counters, physical ones first."""

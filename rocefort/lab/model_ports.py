@@ -55,10 +55,12 @@ def read_running(name: str, running: Lines) -> Device:
     return parse(text, f"{name} (running)").device
 
 
-def is_shut(config: Lines, interface: str) -> bool:
-    """Whether an interface is administratively down."""
-    wanted = f"interface {interface}"
-    return any(line.text == wanted and has_line(line.children, "shutdown") for line in config)
+def shut_ports(config: Lines) -> frozenset[str]:
+    """Interfaces that are administratively down."""
+    views = (line for line in config if line.text.startswith("interface "))
+    return frozenset(
+        v.text.removeprefix("interface ") for v in views if has_line(v.children, "shutdown")
+    )
 
 
 def announced(switch: EmulatedSwitch, port: str) -> Announced:

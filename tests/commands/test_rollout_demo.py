@@ -21,6 +21,7 @@ HEPS: Size = (
 )
 
 
+@pytest.mark.thorough
 def test_it_rolls_out_fails_is_killed_and_goes_on(two_leaves: Path) -> None:
     rolls_out_fails_is_killed_and_goes_on(two_leaves, *TWO_LEAVES)
 
