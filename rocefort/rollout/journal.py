@@ -123,7 +123,7 @@ class SqliteJournal:
                 " where plan = ? and taken is null order by id",
                 (self._plan,),
             ).fetchall()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise JournalFailed(f"the journal cannot be read: {error}") from None
         return [Request(*row) for row in rows]
 
@@ -186,14 +186,14 @@ def connected(path: Path, *, create: bool = True) -> sqlite3.Connection:
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     except OSError as error:
         raise ServiceFailed(f"cannot be opened: {error.strerror}", where=str(path)) from None
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise ServiceFailed(f"cannot be opened: {error}", where=str(path)) from None
     try:
         connection.execute("pragma journal_mode=wal")
         connection.execute("pragma synchronous=full")
         # so that the file itself stays as it is while a copy is read: see status.py
         connection.execute("pragma wal_autocheckpoint=0")
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         connection.close()
         raise ServiceFailed(f"is not a journal: {error}", where=str(path)) from None
     return connection
@@ -212,7 +212,7 @@ def _prepared(connection: sqlite3.Connection, path: Path, head: Head) -> None:
         if found != FORMAT:
             raise _of_another_format(path, found)
         rows, sound = _rows(connection)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise damaged(path, str(error)) from None
     if wrong := damage(rows, head.read()) or sound:
         raise damaged(path, wrong)
@@ -255,7 +255,7 @@ def restore_head(path: Path, link: str) -> int:
             if found != FORMAT:
                 raise _of_another_format(path, found)
             rows, sound = _rows(connection)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise damaged(path, str(error)) from None
         wrong = damage(rows, head.read()) or sound
         if not wrong:

@@ -118,7 +118,10 @@ def _rows_of(copy: Path) -> list[Row]:
         if found != FORMAT:
             raise sqlite3.DatabaseError(f"format {found}, this Rocefort reads {FORMAT}")
         order = f"select {COLUMNS}, hash from entry order by id"  # noqa: S608
-        return connection.execute(order).fetchall()
+        try:
+            return connection.execute(order).fetchall()
+        except UnicodeDecodeError as error:  # of a message of SQLite about what is damaged
+            raise sqlite3.DatabaseError(f"a text is damaged: {error.reason}") from None
 
 
 def _entry(row: Row) -> Entry:

@@ -41,7 +41,7 @@ EMULATED_NOTE = "emulated servers, figures of a model: correctness is judged, sp
 STATE_FILE = "switches.db"
 # A trial of 600 s then lasts 30 s, long enough for all checks on a busy machine, and BGP's hold
 # time of 30 s 1.5 s.
-UNWATCHED_SCALE = 20.0
+UNWATCHED_SCALE = 10.0
 SCENERY = (  # what a demonstration says of it
     f"(the switches were emulated CLIs over SSH with timers {UNWATCHED_SCALE:g} times as fast, the "
     "RDMA runs replayed recordings)"
