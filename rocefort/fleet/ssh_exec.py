@@ -31,7 +31,7 @@ from rocefort.fleet.failures import UnknownHostKeyError
 
 CONNECTION = "rocefort_ssh"  # the name of the Nornir connection
 TIMEOUT_EXIT = 124  # GNU timeout, when the command was still running at the deadline
-KILL_AFTER_S = 2  # from TERM to KILL
+KILL_AFTER_S = 5  # from TERM to KILL
 GRACE_S = 5  # local patience beyond the remote deadline
 RUN_MARK = "ROCEFORT_RUN"  # in the environment of everything that a run starts on a server
 _PID_MARK = "rocefort-pid"
