@@ -95,7 +95,7 @@ def _watch(lab: Rehearsal) -> None:
 
 def _comes(true: Callable[[], bool]) -> bool:
     """Whether something becomes true soon: daemons and kernels take their time."""
-    until = monotonic() + 10
+    until = monotonic() + 40
     while not true() and monotonic() < until:
         sleep(0.05)
     return true()
