@@ -164,6 +164,7 @@ def _assert_lines_stay(old: Mapping[str, str], new: Mapping[str, str]) -> None:
         assert all(line in rest for line in text.splitlines() if line != "#")
 
 
+@pytest.mark.soak
 @settings(max_examples=tries(25))
 @given(
     st.sampled_from(sorted(STARTS)), st.lists(st.one_of(growths, removals), min_size=2, max_size=5)

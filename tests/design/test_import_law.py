@@ -242,6 +242,7 @@ def _exits(draw: st.DrawFn, data: Data) -> None:
 UNSHRUNK = (Phase.explicit, Phase.reuse, Phase.generate)  # to shrink a whole fabric takes minutes
 
 
+@pytest.mark.soak
 @settings(max_examples=tries(10), phases=UNSHRUNK)
 @given(fabrics())
 def test_any_fabric_comes_back_without_a_changed_line(data: Data) -> None:

@@ -406,6 +406,7 @@ def fields_of(model: type[BaseModel]) -> set[tuple[str, str]]:
     }
 
 
+@pytest.mark.soak
 def test_an_edit_of_any_field_is_derived_as_if_nothing_was_known() -> None:
     """One test for all that looks at the edits: each worker that runs a part finds them anew."""
     missing = sorted(fields_of(Fabric) - {edit.field for edit in edits()})

@@ -1,7 +1,7 @@
 """A driver that stays in step: log lines, prompts and pauses at any byte of a session."""
 
+import os
 import random
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -23,7 +23,8 @@ Start = Callable[..., Any]
 LOG = b"Jan  1 2026 10:00:00+00:00 leaf01 %%01IFNET/4/LINK_STATE(l)[7]:100GE1/0/1 is up."
 COMPARED, RUNNING = b"display configuration candidate changes", b"display current-configuration"
 QUICK_CASES = 400
-SECONDS = {"thorough": 60, "soak": 1800}
+SECONDS = {"quick": 0, "thorough": 60, "soak": 1800}
+SEED = int(os.environ.get("ROCEFORT_SEED", "0"))
 
 
 def noisy(case: Case) -> tuple[str, int]:
@@ -36,14 +37,14 @@ def noisy(case: Case) -> tuple[str, int]:
 # --- any byte -----------------------------------------------------------------------------------
 
 
+@pytest.mark.soak
 def test_no_wrong_answer_and_nothing_made_permanent_in_silence(
-    request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+    effort: str, record_property: Callable[[str, object], None]
 ) -> None:
     """A few hundred cases; a minute of them with `make test-all`, half an hour with `make soak`."""
-    effort = request.config.getoption("--effort")
-    seed = 1 if effort == "quick" else time.time_ns() % 1_000_000
+    seed = SEED or (time.time_ns() % 1_000_000 if effort == "soak" else 1)
     chance, found, cases, stopped = random.Random(seed), Counter[str](), 0, 0
-    end = time.monotonic() + SECONDS.get(effort, 0)
+    end = time.monotonic() + SECONDS[effort]
     shown = []
     while time.monotonic() < end or cases < QUICK_CASES:
         case = some_case(chance)
@@ -53,12 +54,11 @@ def test_no_wrong_answer_and_nothing_made_permanent_in_silence(
             found[said.split(":")[0]] += 1
             shown.append(f"{said}\n  {case}")
     summary = (
-        f"noise: seed {seed}, {cases} cases, {stopped} stopped by an error, {found['wrong']} wrong "
-        f"answers, {found['silent']} made permanent without saying so, {found['crash']} crashes"
+        f"noise on a session (seed {seed}): {cases:,} cases, {stopped:,} stopped by an error, "
+        f"{found['wrong']} wrong answers, {found['silent']} made permanent without saying so, "
+        f"{found['crash']} crashes"
     )
-    if effort != "quick":
-        with capsys.disabled():
-            sys.stdout.write(f"\n{summary}\n")
+    record_property("figure", summary)
     assert not shown, "\n".join([summary, *shown[:5]])
 
 

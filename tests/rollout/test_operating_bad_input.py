@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ class Site:
     directory: Path
     plan: Plan
     held: ExitStack = field(default_factory=ExitStack)
+    closed: int = 0  # a port at which nobody listens
 
     @property
     def file(self) -> Path:
@@ -74,7 +76,11 @@ def site(
 
 
 def unreachable(site: Site) -> None:
-    site.edit(lambda _, leaf: leaf.update(port=1))
+    """A port that refuses: bound, so that nobody else gets it, and without a listener."""
+    bound = site.held.enter_context(socket.socket())
+    bound.bind(("127.0.0.1", 0))
+    site.closed = bound.getsockname()[1]
+    site.edit(lambda _, leaf: leaf.update(port=site.closed))
 
 
 def wrong_password(site: Site) -> None:
@@ -172,7 +178,7 @@ CASES: list[tuple[Callable[[Site], None], int, str]] = [
     (
         unreachable,
         3,
-        "stopped: leaf08: 127.0.0.1:1: no connection: Unable to connect to port 1 on 127.0.0.1; "
+        "stopped: leaf08: 127.0.0.1:{closed}: no connection: Unable to connect to port {closed} on 127.0.0.1; "
         "check the device and its entry in the connections file",
     ),
     (
@@ -276,6 +282,7 @@ def test_one_line_and_its_exit_code_and_nothing_changed(
     said = re.sub(r"since \S+ \S+ UTC", "since TIME", said)
     wanted = sentence.format(
         address=site.address,
+        closed=site.closed,
         directory=site.directory,
         source=site.plan.source,
         process=os.getpid(),

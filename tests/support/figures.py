@@ -25,10 +25,13 @@ def recorded(reporter: pytest.TerminalReporter) -> Iterator[str]:
     """Counts by name, then figures."""
     counts: Counter[str] = Counter()
     figures: list[str] = []
+    laws = "laws that held for values drawn at random"
     for reports in reporter.stats.values():
         for report in reports:
             if not isinstance(report, pytest.TestReport) or report.when != "call":
                 continue
+            if report.passed and "hypothesis" in report.keywords and "soak" in report.keywords:
+                counts[laws] += 1
             for kind, value in report.user_properties:
                 if kind == "count":
                     name, number = cast("tuple[str, int]", value)

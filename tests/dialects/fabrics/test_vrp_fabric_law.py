@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import pytest
 from efforts import tries
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -60,6 +61,7 @@ def own_words(node: Node, text: str) -> tuple[str, str]:
     return masked(running), masked(saved(again, family))
 
 
+@pytest.mark.soak
 @settings(max_examples=tries(12), phases=UNSHRUNK)
 @given(data=st.data())
 def test_law_1_text_says_the_device_and_the_device_says_the_text(
@@ -88,6 +90,7 @@ def shuffled(value: Any, random: Any) -> Any:
     return value
 
 
+@pytest.mark.soak
 @settings(max_examples=tries(12), phases=UNSHRUNK)
 @given(data=st.data(), random=st.randoms(use_true_random=False))
 def test_law_2_the_order_of_the_yaml_gives_no_other_byte(
@@ -97,6 +100,7 @@ def test_law_2_the_order_of_the_yaml_gives_no_other_byte(
     assert render_all(network_of(shuffled(fabric, random))) == render_all(network_of(fabric))
 
 
+@pytest.mark.soak
 @settings(max_examples=tries(4), phases=UNSHRUNK)
 @given(data=st.data())
 def test_law_4_a_patch_leads_from_any_fabric_to_any_other_of_its_switches_and_back(

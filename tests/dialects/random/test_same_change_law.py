@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -93,6 +94,7 @@ def shifted(diff: str) -> str:
     return "\n".join(rows)
 
 
+@pytest.mark.soak
 @settings(max_examples=tries(15))
 @given(data=st.data(), name=st.sampled_from(SyntaxFamily))
 def test_what_a_switch_says_it_would_change_is_the_planned_change(

@@ -50,6 +50,7 @@ def judge(before: str, after: str, family: SyntaxFamily) -> None:
         assert (make_patch(before, after, family), changed_lines(before, after)) == short
 
 
+@pytest.mark.soak
 @settings(max_examples=tries(10))
 @given(data=st.data(), family=st.sampled_from(SyntaxFamily))
 def test_a_change_of_a_random_switch_is_the_same_told_short(

@@ -46,6 +46,7 @@ def text(device: Device, family: SyntaxFamily) -> str:
         return str(refused)
 
 
+@pytest.mark.soak
 @settings(max_examples=tries(10), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), family=st.sampled_from(SyntaxFamily))
 def test_switches_written_after_each_other_read_as_if_each_were_the_first(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import pytest
 from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,6 +26,7 @@ def random_texts(data: st.DataObject, family: SyntaxFamily) -> tuple[str, str]:
     return render(running, family, TEMPLATES[family]), render(intended, family, TEMPLATES[family])
 
 
+@pytest.mark.soak
 @settings(max_examples=tries(60))
 @given(data=st.data(), family=st.sampled_from(SyntaxFamily))
 def test_law_4_patch_and_way_back_between_random_switches(
@@ -57,6 +59,7 @@ def sound(device: Device) -> Device:
     return device.model_copy(update={"interfaces": tuple(ports)})
 
 
+@pytest.mark.soak
 @settings(max_examples=tries(40))
 @given(data=st.data(), family=st.sampled_from(SyntaxFamily))
 def test_no_line_between_random_switches_leaves_roce_unpaused(
