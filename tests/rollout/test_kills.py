@@ -41,6 +41,10 @@ MOST_ROLLOUTS = 6  # some come to their end before they are killed often enough
 KILLS = {"thorough": (13, 3), "soak": (40, 40)}  # without drains, with them
 # Of a quick run, without drains: early, with the first patch loaded, and on trial.
 EACH_KIND = (Instant("time", delay_s=1.0), Instant("row", 130), Instant("deed", 2))
+# Its trials end with their session: nothing is waited for.
+QUICK = next(
+    p for p in PERSONALITIES if (p.trial_mode, p.persist) == ("dies-with-session", "absent")
+)
 
 
 @dataclass(frozen=True)
@@ -53,16 +57,14 @@ class Attempt:
 
 
 def attempts(effort: str, drain: bool) -> Iterator[Attempt]:
-    """The first personality, which waits a minute after most kills, gets fewest of them."""
+    """The kills, as many under each personality as under any other."""
     if effort == "quick":
-        yield Attempt(Personality("dies-with-session", "absent"), len(EACH_KIND), EACH_KIND)
+        yield Attempt(QUICK, len(EACH_KIND), EACH_KIND)
     else:
-        kills = KILLS[effort][drain]
-        few = kills // 10
-        rest, more = divmod(kills - few, len(PERSONALITIES) - 1)
-        yield Attempt(PERSONALITIES[0], few)
-        for index, personality in enumerate(PERSONALITIES[1:]):
-            yield Attempt(personality, rest + (index < more))
+        each, more = divmod(KILLS[effort][drain], len(PERSONALITIES))
+        for index, personality in enumerate(PERSONALITIES):
+            if kills := each + (index < more):
+                yield Attempt(personality, kills)
 
 
 @dataclass(frozen=True)

@@ -1,30 +1,26 @@
 """Whose a trial is, under every behaviour that a switch may have: the real driver and steps.
 
-Each personality of the covering set is applied to the end, and killed at points that leave a
-trial behind; the next controller finishes. The switches judge (crashing.py).
+Each personality of the covering set is applied to the end; the switches judge (crashing.py).
+Controllers that die and trials of others: test_crash_points.py.
 """
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 from crash_plans import Case
-from crashing import Trials, memory_directory, new_trials
-from hypothesis import settings
+from crashing import Trials, new_trials
 
 from rocefort.design.derive import Derived
-from rocefort.lab.personality import SILENT, Personality, covering_set
+from rocefort.lab.personality import Personality, covering_set
 from rocefort.models.hardware import Family
 from rocefort.models.rollout import Whose
 from rocefort.rollout.label import Label, persist_id
 from rocefort.rollout.trial_owner import Began, Owner, owner_of
 
 of_each = pytest.mark.parametrize("personality", covering_set(), ids=str)
-UNTIL_OVER_S = 700
-DEATHS = settings().max_examples // 5
 
 
 @pytest.fixture(scope="session")
@@ -57,59 +53,6 @@ def test_a_spine_is_drained_and_changed_whatever_is_shown_of_trials(
     applied, _ = trials.life()
     assert (applied.failure, applied.unknown) == ("", ())
     trials.judge_end()
-
-
-@of_each
-@pytest.mark.parametrize("away_s", [5, UNTIL_OVER_S])
-def test_who_goes_on_ends_what_a_dead_controller_left_on_trial(
-    personality: Personality, family: Family, tmp_path: Path, away_s: int
-) -> None:
-    """Killed wherever a trial is pending; nothing is confirmed that was not measured."""
-    with memory_directory(tmp_path) as directory:
-        points = trials_of(personality, family, directory / "whole").life()[1].points
-        chance = random.Random(f"{personality} {away_s}")
-        for dies_at in chance.sample(range(5, points), DEATHS):
-            trials = trials_of(personality, family, directory / str(dies_at))
-            assert trials.killed(dies_at) is None
-            trials.judge_dead()
-            trials.site.now += away_s
-            applied, _ = trials.life()
-            assert applied.failure == "", (dies_at, applied)
-            trials.judge_end()
-
-
-@of_each
-def test_a_trial_of_somebody_else_is_refused_at_once_and_left_alone(
-    personality: Personality, family: Family, tmp_path: Path
-) -> None:
-    trials = trials_of(personality, family, tmp_path / "it")
-    trials.killed(40)
-    trials.site.now += UNTIL_OVER_S
-    trials.judge_dead()
-    trials.intrude("leaf03")
-    began = trials.site.now
-    applied, _ = trials.life()
-    assert (applied.exit_code, trials.site.now) == (4, began)
-    assert "leaf03: a trial is pending that this rollout did not start; wait" in applied.failure
-    assert not trials.site.not_meant
-    assert trials.site.switches["leaf03"].trial is not None
-
-
-def test_what_is_not_shown_to_be_ours_is_waited_for_and_not_aborted(
-    family: Family, tmp_path: Path
-) -> None:
-    """The same change on trial by somebody else, where the switch shows nothing of its owner."""
-    trials = trials_of(SILENT, family, tmp_path / "it")
-    trials.life(cut_at_trial=1)
-    trials.site.now += UNTIL_OVER_S
-    trials.site.cut = False
-    trials.judge_dead()
-    trials.intrude_with("leaf01", "1a2b3c4d5e6f")
-    began = trials.site.now
-    trials.life()
-    assert ("leaf01", "abort trial") not in trials.site.lines[len(trials.site.log) :]
-    assert trials.site.now - began >= 600
-    assert not [line for line in trials.site.not_meant if line[1].startswith("abort")]
 
 
 PLAN, RUN, OTHER = "a" * 64, "b" * 32, "c" * 32

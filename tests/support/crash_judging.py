@@ -11,6 +11,7 @@ from crash_snapshots import Snapshot
 from crashing import Trials
 from personalities import PERSONALITIES
 
+EACH_SHAPE, EACH_KIND = 2, 4  # a quick run tries one of so many under each personality
 AWAY_S = (5, 400, 700)  # taken up, too late to be taken up, over
 
 
@@ -66,19 +67,18 @@ def deaths_of(trials: Trials, snapshots: Iterable[Snapshot]) -> list[Death]:
     return deaths
 
 
-def judge_deaths(deaths: Sequence[Death], turn: int | None, step: int = 1) -> Tally:
+def judge_deaths(deaths: Sequence[Death], turn: int | None) -> Tally:
     """Let a next controller begin after deaths, each time with what that one has left.
 
-    turn: None: after all. The number of a personality: after one of each kind of point, another
-    one under each personality, and after no two that have left the same. step: of so many kinds
-    one, another one under the next personality.
+    turn: None: after all. The number of a personality: after those that are taken up under it, and
+    after no two that have left the same.
     """
     if turn is None:
         for death in deaths:
             judge_next(death)
         return Tally(len(deaths), len(deaths))
     judged: set[tuple[str, str]] = set()
-    for death in one_of_each_kind(deaths, turn)[turn % step :: step]:
+    for death in taken_up(deaths, turn):
         if death.state not in judged:
             judged.add(death.state)
             judge_next(death)
@@ -86,12 +86,16 @@ def judge_deaths(deaths: Sequence[Death], turn: int | None, step: int = 1) -> Ta
     return Tally(len(deaths), len(judged), equal)
 
 
-def one_of_each_kind(deaths: Iterable[Death], turn: int) -> list[Death]:
-    """Of the deaths of one kind the first one for the first personality, later ones for others."""
+def taken_up(deaths: Iterable[Death], turn: int) -> list[Death]:
+    """One death of every fourth kind; other kinds for the next that has these shapes of a rollout.
+
+    Of the deaths of one kind the first one for the first personality, later ones for others.
+    """
     kinds: dict[object, list[Death]] = defaultdict(list)
     for death in deaths:
         kinds[death.kind].append(death)
-    return [same[turn * len(same) // len(PERSONALITIES)] for same in kinds.values()]
+    chosen = [same[turn * len(same) // len(PERSONALITIES)] for same in kinds.values()]
+    return chosen[turn // EACH_SHAPE % EACH_KIND :: EACH_KIND]
 
 
 def judge_next(death: Death) -> None:

@@ -21,7 +21,7 @@ from napalm_cloudengine.answers import Answer, answer_to
 from napalm_cloudengine.transport import CloudEngineSSH, Reply, SessionBrokenError
 from rocefort.errors import DeviceFailed, RocefortError
 from rocefort.lab.session import Session
-from rocefort.lab.switch import EmulatedSwitch
+from rocefort.lab.switch import EmulatedSwitch, Trial
 from rocefort.lab.words import Place
 from rocefort.lab.words import Refused as WordsRefused
 from rocefort.models.change import Change, Plan
@@ -95,7 +95,7 @@ class Site:
     now: float = 0.0
     log: list[tuple[str, str]] = field(default_factory=list)
     lines: list[tuple[str, str]] = field(default_factory=list)  # the log, and what only reads
-    foreign: set[str] = field(default_factory=set)  # switches with somebody else's trial
+    foreign: dict[str, Trial] = field(default_factory=dict)  # somebody else's, by switch
     not_meant: list[tuple[str, str]] = field(default_factory=list)  # acts without an intent
     most_unconfirmed: int = 0
     began: dict[str, float] = field(default_factory=dict)  # of each switch's last trial
@@ -205,7 +205,9 @@ class Wire:
         reads = command.startswith(READS)
         if not reads:
             self.fate.alive()
-            if self.device in self.site.foreign or not self.site.meant(self.device, command):
+            trial = self.site.switches[self.device].trial
+            theirs = trial is not None and trial is self.site.foreign.get(self.device)
+            if theirs or not self.site.meant(self.device, command):
                 self.site.not_meant.append((self.device, command))
         said, refused, reply = "", None, self.session.handle(command)
         while reply.asks:

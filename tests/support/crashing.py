@@ -221,8 +221,8 @@ class Trials:
         session = Session(switch, "somebody", list)
         for line in ("system-view", "interface 100GE1/0/1", *lines):
             assert "Error" not in session.handle(line).text
-        assert switch.running != before
-        self.site.foreign.add(device)
+        assert switch.running != before and switch.trial
+        self.site.foreign[device] = switch.trial
 
     def judge_end(self) -> None:
         """All new and saved, but for a wave whose gate fails and what is behind it: old."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from rocefort.lab.personality import Personality, TrialMode, axes
+from rocefort.lab.personality import Personality, axes, covering_set
 
-TRIAL_MODES: tuple[TrialMode, ...] = ("session-only", "dies-with-session", "survives")
-PERSONALITIES = tuple(
-    Personality(mode, persist) for mode in TRIAL_MODES for persist in ("absent", "present")
-)
+PERSONALITIES = covering_set()
 
 
 def lab_options(personality: Personality) -> tuple[str, ...]:
