@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import threading
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -22,7 +22,7 @@ from rocefort.lab.replies import Reply
 from rocefort.lab.session import Session
 from rocefort.lab.state_faults import Port
 from rocefort.lab.store import Store, lose_power
-from rocefort.lab.switch import EmulatedSwitch, Peers, PeerState, idle_peers
+from rocefort.lab.switch import EmulatedSwitch, PeerState, configured_peers
 from rocefort.models.keyed import natural
 
 if TYPE_CHECKING:
@@ -32,8 +32,14 @@ if TYPE_CHECKING:
     from rocefort.lab.transport import Listener, Serve
 
 Peering = Callable[[], list[PeerState]]
+Peers = Callable[[Mapping[str, Lines]], Mapping[str, Sequence[PeerState]]]
 LAST_PORT = 65535
 L = TypeVar("L", bound=AbstractAsyncContextManager[Any, Any])
+
+
+def idle_peers(running: Mapping[str, Lines]) -> dict[str, list[PeerState]]:
+    """Every configured peer, Idle: what is shown where nobody models the routing."""
+    return {name: [*configured_peers(config)] for name, config in running.items()}
 
 
 class Kept(Session):

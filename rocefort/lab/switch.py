@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field, replace
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -28,7 +28,7 @@ from rocefort.lab.checking import missing_port, new_problems
 from rocefort.lab.faults import EARLY_S, FOREIGN, Fault
 from rocefort.lab.logins import LOCK_SECONDS, MOST_SESSIONS, Lock, Login, NoFreeTerminal, free_vty
 from rocefort.lab.merging import conflicts
-from rocefort.lab.personality import DEFAULT, Persist, Personality, TrialMode
+from rocefort.lab.personality import DEFAULT, Personality
 from rocefort.models.hardware import SyntaxFamily
 
 if TYPE_CHECKING:
@@ -43,11 +43,8 @@ __all__ = [
     "EmulatedSwitch",
     "Fault",
     "PeerState",
-    "Peers",
     "Trial",
-    "TrialMode",
     "configured_peers",
-    "idle_peers",
     "scaled",
     "utc_now",
 ]
@@ -71,7 +68,6 @@ class PeerState:
 
 
 CandidateMode = Literal["own", "shared"]  # one for each session, or one for all
-Peers = Callable[[Mapping[str, Lines]], Mapping[str, Sequence[PeerState]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +147,6 @@ class EmulatedSwitch:
     time_scale: float = 1.0  # seconds of the switch in one of its clock: all its timers run so fast
     now: Callable[[], datetime] = utc_now
     personality: Personality = DEFAULT
-    trial_mode: InitVar[TrialMode | None] = None  # of the personality
-    persist: InitVar[Persist | None] = None  # of the personality
     candidate_mode: CandidateMode = "own"
     on_conflict: Literal["merge", "refuse"] = "merge"  # a commit after somebody else's
     most_sessions: int = MOST_SESSIONS
@@ -177,10 +171,7 @@ class EmulatedSwitch:
     lock_seconds: int = LOCK_SECONDS
     strikes: Counter[Fault] = field(default_factory=Counter)  # how often each fault has struck
 
-    def __post_init__(self, trial_mode: TrialMode | None, persist: Persist | None) -> None:
-        own = self.personality
-        trial, persist = trial_mode or own.trial_mode, persist or own.persist
-        self.personality = replace(own, trial_mode=trial, persist=persist)
+    def __post_init__(self) -> None:
         self.running, self.startup_refusals = replay(parse_tree(self.startup), self.family)
         self.saved = self.running
         self.serial = self.serial or f"LAB{sum(self.name.encode()):017d}"
@@ -492,11 +483,6 @@ class EmulatedSwitch:
 def scaled(clock: Callable[[], float], scale: float) -> Callable[[], float]:
     """A clock of which `scale` seconds pass in one of another."""
     return clock if scale == 1 else lambda: clock() * scale
-
-
-def idle_peers(running: Mapping[str, Lines]) -> dict[str, list[PeerState]]:
-    """Every configured peer, Idle: what is shown where nobody models the routing."""
-    return {name: [*configured_peers(config)] for name, config in running.items()}
 
 
 def configured_peers(config: Lines) -> list[PeerState]:

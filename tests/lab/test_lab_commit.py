@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocefort.lab.personality import Personality
 from rocefort.lab.switch import MOST_POINTS, EmulatedSwitch
 from rocefort.models.hardware import SyntaxFamily
 
@@ -85,7 +86,7 @@ def test_a_trial_ends_on_time_while_nobody_is_logged_in(
 ) -> None:
     begin = datetime(2026, 1, 2, 3, 0, 0, tzinfo=UTC)
     now = lambda: begin + timedelta(seconds=clock.seconds)  # noqa: E731
-    switch = make_switch(now=now, trial_mode="survives")
+    switch = make_switch(now=now, personality=Personality("survives"))
     talk = open_talk(switch)
     talk(*MTU, "commit trial 60")
     talk.session.close()
@@ -131,7 +132,7 @@ def test_who_confirms_whose_trial(
     reply: str,
     left: str,
 ) -> None:
-    switch = make_switch(trial_mode="survives")
+    switch = make_switch(personality=Personality("survives"))
     talk, other = open_talk(switch), open_talk(switch)
     talk(*MTU, started)
     if owner_left:
@@ -225,7 +226,7 @@ def test_what_commits_changed(switch: EmulatedSwitch, open_talk: OpenTalk) -> No
 def test_where_a_trial_is_its_sessions_alone_others_wait_for_the_timer(
     make_switch: MakeSwitch, open_talk: OpenTalk, clock: Any, left: bool
 ) -> None:
-    switch = make_switch(trial_mode="session-only")
+    switch = make_switch(personality=Personality("session-only"))
     owner, other = open_talk(switch), open_talk(switch)
     owner(*MTU, "commit trial 600")
     if left:
@@ -246,7 +247,7 @@ def test_where_a_trial_is_its_sessions_alone_others_wait_for_the_timer(
 def test_the_session_of_a_trial_ends_it_itself_and_an_id_opens_it_to_others(
     make_switch: MakeSwitch, open_talk: OpenTalk
 ) -> None:
-    switch = make_switch(trial_mode="session-only")
+    switch = make_switch(personality=Personality("session-only"))
     owner, other = open_talk(switch), open_talk(switch)
     owner(*MTU, "commit trial", "abort trial")
     assert owner("y") == "Info: The trial configuration rollback succeeded."

@@ -8,7 +8,7 @@ import pytest
 
 from rocefort.errors import ServiceFailed
 from rocefort.lab.deeds import GONE, Deed, Deeds, read_deeds
-from rocefort.lab.personality import TrialMode
+from rocefort.lab.personality import Personality, TrialMode
 from rocefort.lab.server import Kept
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.hardware import SyntaxFamily
@@ -25,7 +25,11 @@ class Clock:
 
 def session(deeds: Deeds, clock: Clock, mode: TrialMode = "survives") -> Kept:
     switch = EmulatedSwitch(
-        "leaf01", "sysname leaf01\n", SyntaxFamily.V300_G1, clock=clock, trial_mode=mode
+        "leaf01",
+        "sysname leaf01\n",
+        SyntaxFamily.V300_G1,
+        clock=clock,
+        personality=Personality(mode),
     )
     deeds.begin(switch)
     return Kept(switch, "netops", list, None, deeds)

@@ -12,6 +12,7 @@ import pytest
 
 from rocefort.errors import BadInput
 from rocefort.lab.faults import FAULTS, NEEDS_LINE, Fault, read_fault
+from rocefort.lab.personality import Personality
 from rocefort.lab.server import LabServer
 from rocefort.lab.switch import EmulatedSwitch
 
@@ -36,7 +37,7 @@ def broken(make_switch: MakeSwitch, open_talk: OpenTalk) -> Callable[[str], Any]
 
     def start(fault: str) -> Any:
         faults = (read_fault(f"leaf01:{fault}")[1],)
-        return open_talk(make_switch(faults=faults, trial_mode="survives"))
+        return open_talk(make_switch(faults=faults, personality=Personality("survives")))
 
     return start
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from rocefort.lab.personality import TrialMode
+from rocefort.lab.personality import Personality, TrialMode
 from rocefort.lab.session import Session
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.hardware import SyntaxFamily
@@ -62,7 +62,7 @@ class Users(RuleBasedStateMachine):
             SyntaxFamily.V300_G1,
             clock=lambda: self.seconds,
             now=lambda: datetime(2026, 1, 1, tzinfo=UTC),
-            trial_mode=mode,
+            personality=Personality(mode),
             candidate_mode=candidate,  # type: ignore[arg-type]  # drawn from its values
             on_conflict=conflict,  # type: ignore[arg-type]  # same
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocefort.errors import BadInput
+from rocefort.lab.personality import Personality, TrialMode
 from rocefort.lab.switch import EmulatedSwitch, Fault
 from rocefort.models.hardware import SyntaxFamily
 
@@ -221,9 +222,9 @@ def test_a_trial_is_aborted_after_a_question(switch: EmulatedSwitch, open_talk: 
     ("mode", "left"), [("survives", "mtu 9100"), ("dies-with-session", "mtu 9000")]
 )
 def test_a_plain_trial_and_the_loss_of_its_session(
-    make_switch: MakeSwitch, open_talk: OpenTalk, clock: Any, mode: str, left: str
+    make_switch: MakeSwitch, open_talk: OpenTalk, clock: Any, mode: TrialMode, left: str
 ) -> None:
-    switch = make_switch(trial_mode=mode)
+    switch = make_switch(personality=Personality(mode))
     talk = open_talk(switch)
     talk(*MTU, "commit trial 600")
     talk.session.close()
@@ -238,7 +239,7 @@ def test_a_plain_trial_and_the_loss_of_its_session(
 def test_persist_survives_and_is_confirmed_or_aborted_by_its_id(
     make_switch: MakeSwitch, open_talk: OpenTalk, clock: Any
 ) -> None:
-    switch = make_switch(trial_mode="dies-with-session")
+    switch = make_switch(personality=Personality("dies-with-session"))
     talk = open_talk(switch)
     talk(*MTU, "commit trial 300 persist abc")
     talk.session.close()
@@ -260,7 +261,7 @@ def test_persist_survives_and_is_confirmed_or_aborted_by_its_id(
 def test_a_release_without_persist_does_not_know_the_word(
     make_switch: MakeSwitch, open_talk: OpenTalk
 ) -> None:
-    talk = open_talk(make_switch(persist="absent"))
+    talk = open_talk(make_switch(personality=Personality(persist="absent")))
     assert talk(*MTU, "commit trial 300 persist abc").endswith(
         "Error: Unrecognized command found at '^' position."
     )

@@ -14,6 +14,7 @@ import pytest
 
 from rocefort.errors import BadInput, ServiceFailed
 from rocefort.lab.hosts import RdmaHosts
+from rocefort.lab.personality import Personality
 from rocefort.lab.server import LabServer, run_in_thread
 from rocefort.lab.switch import EmulatedSwitch, Fault, PeerState
 from rocefort.models.hardware import SyntaxFamily
@@ -118,7 +119,7 @@ def test_a_commit_whose_answer_is_lost_ends_the_session_after_the_deed(
 def test_a_client_that_vanishes_leaves_no_candidate_and_by_option_no_trial(
     make_switch: MakeSwitch, tmp_path: Path
 ) -> None:
-    switch = make_switch(trial_mode="dies-with-session")
+    switch = make_switch(personality=Personality("dies-with-session"))
 
     async def work(shell: Shell) -> None:
         await shell.until("<leaf01>")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sqlite3
 import subprocess
@@ -18,6 +17,7 @@ import pytest
 from netmiko import ConnectHandler
 
 from rocefort.errors import BadInput, ServiceFailed
+from rocefort.lab.personality import Personality, TrialMode
 from rocefort.lab.server import LabServer, run_in_thread
 from rocefort.lab.sharing import Pool
 from rocefort.lab.store import Store, lose_power
@@ -27,15 +27,17 @@ MakeSwitch = Callable[..., EmulatedSwitch]
 MTU = ("system-view", "interface 100GE1/0/1", "mtu 9100")
 
 LAB = """
-import asyncio, json, sys
+import asyncio, sys
 from pathlib import Path
+from rocefort.lab.personality import Personality
 from rocefort.lab.server import LabServer
 from rocefort.lab.sharing import Pool
 from rocefort.lab.store import Store
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.hardware import SyntaxFamily
 
-async def main(state, options):
+async def main(state, mode):
+    options = {"personality": Personality(mode)}
     switch = EmulatedSwitch("leaf01", "sysname leaf01\\n", SyntaxFamily.V300_G1, **options)
     with Store(state / "switches.db") as store:
         store.restore(switch, Pool())
@@ -43,14 +45,14 @@ async def main(state, options):
             print(lab.ports["leaf01"], flush=True)
             await asyncio.Event().wait()
 
-asyncio.run(main(Path(sys.argv[1]), json.loads(sys.argv[2])))
+asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
 """
 
 
 @contextmanager
-def real_lab(state: Path, **options: str) -> Iterator[tuple[subprocess.Popen[str], Any]]:
+def real_lab(state: Path, mode: TrialMode) -> Iterator[tuple[subprocess.Popen[str], Any]]:
     """A lab in a process of its own, and a stock Netmiko in it; killed at the end."""
-    command = [sys.executable, "-c", LAB, str(state), json.dumps(options)]
+    command = [sys.executable, "-c", LAB, str(state), mode]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -80,12 +82,12 @@ def type_line(client: Any, line: str) -> None:
 
 
 def test_a_killed_lab_goes_on_where_it_was(tmp_path: Path) -> None:
-    with real_lab(tmp_path, trial_mode="survives") as (_, client):
+    with real_lab(tmp_path, "survives") as (_, client):
         for line in ("system-view", "sysname kept", "commit label first", "vlan 10", "quit"):
             type_line(client, line)
         type_line(client, "commit trial 600")
         type_line(client, "vlan 20")  # not committed: it ends with its session
-    with real_lab(tmp_path, trial_mode="survives") as (_, client):
+    with real_lab(tmp_path, "survives") as (_, client):
         config = shown(client, "display current-configuration")
         assert "sysname kept" in config
         assert "vlan batch 10\n" in config, "and not the uncommitted 20"
@@ -96,17 +98,17 @@ def test_a_killed_lab_goes_on_where_it_was(tmp_path: Path) -> None:
         assert "first" in shown(client, "display configuration commit list")
         type_line(client, "system-view")
         type_line(client, "commit")
-    with real_lab(tmp_path, trial_mode="survives") as (_, client):
+    with real_lab(tmp_path, "survives") as (_, client):
         assert "vlan batch 10" in shown(client, "display current-configuration")
         assert "INACTIVE" in shown(client, "display configuration trial status")
         assert "vlan batch 10" not in shown(client, "display saved-configuration")
 
 
 def test_a_trial_that_dies_with_its_session_dies_with_the_lab(tmp_path: Path) -> None:
-    with real_lab(tmp_path, trial_mode="dies-with-session") as (_, client):
+    with real_lab(tmp_path, "dies-with-session") as (_, client):
         for line in ("system-view", "sysname tried", "commit trial 600"):
             type_line(client, line)
-    with real_lab(tmp_path, trial_mode="dies-with-session") as (_, client):
+    with real_lab(tmp_path, "dies-with-session") as (_, client):
         assert "sysname leaf01" in shown(client, "display current-configuration")
         assert "ROLLBACK" in shown(client, "display configuration commit list verbose")
 
@@ -126,7 +128,7 @@ class Wall:
 
     def make(self, make_switch: MakeSwitch, **options: Any) -> EmulatedSwitch:
         self.started = self.passed
-        options = {"trial_mode": "survives", **options}
+        options = {"personality": Personality("survives"), **options}
         return make_switch(clock=self.clock, now=self.now, **options)
 
 

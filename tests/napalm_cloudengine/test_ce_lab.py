@@ -27,6 +27,7 @@ from napalm_cloudengine.errors import (
 )
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.lab.faults import Fault
+from rocefort.lab.personality import Personality
 from rocefort.models.hardware import SyntaxFamily
 
 USER, PASSWORD = "netops", "canary-Pa55word"
@@ -109,7 +110,7 @@ def test_rollback_aborts_a_trial_and_takes_back_a_commit(bench: Start) -> None:
 
 @pytest.mark.parametrize("act", ["confirm_commit", "abort_commit"])
 def test_another_session_finishes_a_trial_that_survives(bench: Start, act: str) -> None:
-    made = bench(trial_mode="survives")
+    made = bench(personality=Personality("survives"))
     with made.driver() as first:
         first.load_merge_candidate(config=MTU)
         first.commit_config(revert_in=600)
@@ -121,7 +122,7 @@ def test_another_session_finishes_a_trial_that_survives(bench: Start, act: str) 
 
 
 def test_a_trial_that_dies_with_its_session_cannot_be_confirmed(bench: Start) -> None:
-    made = bench(trial_mode="dies-with-session")
+    made = bench(personality=Personality("dies-with-session"))
     with made.driver() as first:
         first.load_merge_candidate(config=MTU)
         first.commit_config(revert_in=600)
@@ -297,7 +298,7 @@ def test_a_change_of_the_same_under_our_feet_fails_the_commit(bench: Start, mode
 def test_a_commit_without_an_answer_is_unknown_until_the_device_is_asked(
     bench: Start, fault: Any, why: str
 ) -> None:
-    made = bench(faults=(Fault(fault),), trial_mode="survives")
+    made = bench(faults=(Fault(fault),), personality=Personality("survives"))
     with made.driver(commit_timeout_s=0.5) as driver:
         driver.load_merge_candidate(config=MTU)
         with pytest.raises(OutcomeUnknownError, match=f"{why} after 'commit trial 600' was sent"):

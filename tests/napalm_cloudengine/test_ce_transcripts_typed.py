@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
+from rocefort.lab.personality import Persist, Personality
 from rocefort.lab.session import Session
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.hardware import SyntaxFamily
@@ -28,7 +28,7 @@ class Typed:
 
     before: tuple[str, ...] = ()  # typed in another session
     startup: str = ""
-    persist: Literal["present", "absent"] = "present"
+    persist: Persist = "present"
 
 
 SESSIONS = {
@@ -75,7 +75,8 @@ def typed_at(switch: EmulatedSwitch) -> Callable[[str], str]:
 def test_the_emulated_command_line_answers_as_the_vendors(name: str) -> None:
     case = SESSIONS[name]
     startup = f"#\nsysname HUAWEI\n#\n{case.startup}return\n"
-    switch = EmulatedSwitch("HUAWEI", startup, SyntaxFamily.V300_G1, persist=case.persist)
+    release = Personality(persist=case.persist)
+    switch = EmulatedSwitch("HUAWEI", startup, SyntaxFamily.V300_G1, personality=release)
     assert switch.startup_refusals == ()
     elsewhere = typed_at(switch)
     for line in case.before:

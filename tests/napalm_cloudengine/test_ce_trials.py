@@ -9,12 +9,12 @@ from napalm.base.exceptions import CommitConfirmException, CommitError
 
 from napalm_cloudengine.errors import OutcomeUnknownError
 from rocefort.lab.faults import Fault
-from rocefort.lab.personality import Personality, TrialMode, covering_set
+from rocefort.lab.personality import Persist, Personality, TrialMode, covering_set
 
 Start = Callable[..., Any]
 CHANGE = "interface 100GE1/0/1\n mtu 9216\n"
 OURS = "rocefort-7f3a"
-RELEASES = list(product(get_args(TrialMode), ("present", "absent")))
+RELEASES = list(product(get_args(TrialMode), get_args(Persist)))
 
 
 def begin(made: Any, **options: Any) -> None:
@@ -31,9 +31,9 @@ def begin(made: Any, **options: Any) -> None:
 @pytest.mark.parametrize(("trial_mode", "persist"), RELEASES)
 @pytest.mark.parametrize("act", ["confirm", "abort"])
 def test_the_next_process_finishes_what_the_release_lets_it(
-    bench: Start, trial_mode: str, persist: str, act: str
+    bench: Start, trial_mode: TrialMode, persist: Persist, act: str
 ) -> None:
-    made = bench(trial_mode=trial_mode, persist=persist)
+    made = bench(personality=Personality(trial_mode, persist))
     begin(made, persist_id=OURS)
     with made.driver(name="leaf01", persist_id=OURS) as driver:
         lives = persist == "present" or trial_mode != "dies-with-session"
@@ -74,7 +74,7 @@ def test_where_only_the_timer_ends_a_trial_it_is_said_when(bench: Start, act: st
 def test_a_confirm_after_the_trial_has_ended_says_that_and_nothing_of_a_timer(
     bench: Start,
 ) -> None:
-    made = bench(trial_mode="survives", persist="present")
+    made = bench(personality=Personality("survives", "present"))
     begin(made, persist_id=OURS)
     made.switch.faults = (Fault("expire-before-commit"),)
     with (
@@ -89,8 +89,10 @@ def test_a_confirm_after_the_trial_has_ended_says_that_and_nothing_of_a_timer(
 
 
 @pytest.mark.parametrize("persist", ["present", "absent"])
-def test_a_trial_of_another_id_is_aborted_where_its_id_is_told(bench: Start, persist: str) -> None:
-    made = bench(trial_mode="survives", persist=persist)
+def test_a_trial_of_another_id_is_aborted_where_its_id_is_told(
+    bench: Start, persist: Persist
+) -> None:
+    made = bench(personality=Personality("survives", persist))
     begin(made, persist_id=OURS)
     with made.driver(name="leaf01", persist_id="another") as driver:
         if persist == "present":
@@ -101,8 +103,10 @@ def test_a_trial_of_another_id_is_aborted_where_its_id_is_told(bench: Start, per
 
 
 @pytest.mark.parametrize(("trial_mode", "persist"), RELEASES)
-def test_one_process_goes_the_whole_way(bench: Start, trial_mode: str, persist: str) -> None:
-    made = bench(trial_mode=trial_mode, persist=persist)
+def test_one_process_goes_the_whole_way(
+    bench: Start, trial_mode: TrialMode, persist: Persist
+) -> None:
+    made = bench(personality=Personality(trial_mode, persist))
     for act, changed in (("abort", False), ("confirm", True)):
         with made.driver(name="leaf01", persist_id=OURS) as driver:
             driver.load_merge_candidate(config=CHANGE)
@@ -131,9 +135,9 @@ def test_one_session_tries_and_ends_its_trial_whatever_the_switch_shows(
 
 @pytest.mark.parametrize("trial_mode", get_args(TrialMode))
 def test_without_an_id_a_trial_is_plain_and_lives_as_the_release_has_it(
-    bench: Start, trial_mode: str
+    bench: Start, trial_mode: TrialMode
 ) -> None:
-    made = bench(trial_mode=trial_mode)
+    made = bench(personality=Personality(trial_mode))
     begin(made)
     with made.driver(name="leaf01") as driver:
         assert driver.has_pending_commit() is (trial_mode != "dies-with-session")
@@ -162,7 +166,7 @@ def test_a_trial_with_another_id_is_not_touched(
 
 def test_a_trial_that_nobody_confirms_reverts_whatever_its_session_does(bench: Start) -> None:
     for trial_mode, persist in RELEASES:
-        made = bench(trial_mode=trial_mode, persist=persist)
+        made = bench(personality=Personality(trial_mode, persist))
         begin(made, persist_id=OURS)
         made.clock.now += 601
         with made.driver(name="leaf01", persist_id=OURS) as driver:
@@ -180,9 +184,9 @@ def test_an_id_that_no_switch_takes_is_refused_at_once(bench: Start, value: str)
 @pytest.mark.parametrize("fault", ["drop-line", "drop-reply"])
 @pytest.mark.parametrize("act", ["start", "confirm"])
 def test_a_session_lost_at_a_commit_is_found_out_by_the_next(
-    bench: Start, trial_mode: str, persist: str, fault: str, act: str
+    bench: Start, trial_mode: TrialMode, persist: Persist, fault: str, act: str
 ) -> None:
-    made = bench(trial_mode=trial_mode, persist=persist)
+    made = bench(personality=Personality(trial_mode, persist))
     ours = {"name": "leaf01", "persist_id": OURS if persist == "present" else None}
     done = fault == "drop-reply"  # the line was carried out, its answer was lost
     driver = made.driver(**ours)
