@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from rocefort.errors import BadInput, Refused, ServiceFailed
 from rocefort.models.rollout import Event, Phase, Request
@@ -67,6 +67,20 @@ class Journal(Protocol):
 
     def requests(self) -> Sequence[Request]:
         """What was asked of this plan's controller and is not taken up yet."""
+
+
+class Connection(sqlite3.Connection):
+    """A connection all of whose errors are sqlite3.Error.
+
+    SQLite quotes a damaged schema byte for byte, and Python may be unable to decode the message.
+    """
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:  # noqa: ANN401 - as its
+        """As sqlite3.Connection's."""
+        try:
+            return super().execute(sql, parameters)
+        except UnicodeDecodeError:
+            raise sqlite3.DatabaseError("malformed database schema") from None
 
 
 class SqliteJournal:
@@ -123,7 +137,7 @@ class SqliteJournal:
                 " where plan = ? and taken is null order by id",
                 (self._plan,),
             ).fetchall()
-        except (sqlite3.Error, UnicodeDecodeError) as error:
+        except sqlite3.Error as error:
             raise JournalFailed(f"the journal cannot be read: {error}") from None
         return [Request(*row) for row in rows]
 
@@ -183,17 +197,19 @@ def connected(path: Path, *, create: bool = True) -> sqlite3.Connection:
         os.close(os.open(path, flags, 0o600))
         path.chmod(0o600)
         # Nornir's threads may write, one at a time: see processors.py
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            path, isolation_level=None, check_same_thread=False, factory=Connection
+        )
     except OSError as error:
         raise ServiceFailed(f"cannot be opened: {error.strerror}", where=str(path)) from None
-    except (sqlite3.Error, UnicodeDecodeError) as error:
+    except sqlite3.Error as error:
         raise ServiceFailed(f"cannot be opened: {error}", where=str(path)) from None
     try:
         connection.execute("pragma journal_mode=wal")
         connection.execute("pragma synchronous=full")
         # so that the file itself stays as it is while a copy is read: see status.py
         connection.execute("pragma wal_autocheckpoint=0")
-    except (sqlite3.Error, UnicodeDecodeError) as error:
+    except sqlite3.Error as error:
         connection.close()
         raise ServiceFailed(f"is not a journal: {error}", where=str(path)) from None
     return connection
@@ -212,7 +228,7 @@ def _prepared(connection: sqlite3.Connection, path: Path, head: Head) -> None:
         if found != FORMAT:
             raise _of_another_format(path, found)
         rows, sound = _rows(connection)
-    except (sqlite3.Error, UnicodeDecodeError) as error:
+    except sqlite3.Error as error:
         raise damaged(path, str(error)) from None
     if wrong := damage(rows, head.read()) or sound:
         raise damaged(path, wrong)
@@ -255,7 +271,7 @@ def restore_head(path: Path, link: str) -> int:
             if found != FORMAT:
                 raise _of_another_format(path, found)
             rows, sound = _rows(connection)
-        except (sqlite3.Error, UnicodeDecodeError) as error:
+        except sqlite3.Error as error:
             raise damaged(path, str(error)) from None
         wrong = damage(rows, head.read()) or sound
         if not wrong:

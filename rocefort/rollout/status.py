@@ -17,7 +17,7 @@ from rocefort.errors import BadInput, ServiceFailed
 from rocefort.models.rollout import Event
 from rocefort.rollout.chain import COLUMNS, FIRST, HEAD_BYTES, Row, damage, parsed, sound_rows
 from rocefort.rollout.history import History, history_of
-from rocefort.rollout.journal import FORMAT, event_of, head_file
+from rocefort.rollout.journal import FORMAT, Connection, event_of, head_file
 
 TRIES = 3
 # What SQLite reports of the copy's disk, and of no damage.
@@ -113,15 +113,12 @@ def _rows(path: Path) -> list[Row]:
 
 
 def _rows_of(copy: Path) -> list[Row]:
-    with closing(sqlite3.connect(copy)) as connection:
+    with closing(sqlite3.connect(copy, factory=Connection)) as connection:
         (found,) = connection.execute("pragma user_version").fetchone()
         if found != FORMAT:
             raise sqlite3.DatabaseError(f"format {found}, this Rocefort reads {FORMAT}")
         order = f"select {COLUMNS}, hash from entry order by id"  # noqa: S608
-        try:
-            return connection.execute(order).fetchall()
-        except UnicodeDecodeError as error:  # of a message of SQLite about what is damaged
-            raise sqlite3.DatabaseError(f"a text is damaged: {error.reason}") from None
+        return connection.execute(order).fetchall()
 
 
 def _entry(row: Row) -> Entry:

@@ -212,6 +212,19 @@ def test_no_flipped_byte_is_an_error_of_ours(tmp_path: Path) -> None:
     assert seen > 1
 
 
+def test_a_schema_that_is_no_text_is_damage(tmp_path: Path) -> None:
+    """SQLite's message quotes it, and Python cannot decode that."""
+    path = tmp_path / "journal"
+    written(path)
+    whole = path.read_bytes()
+    at = whole.index(b"tableentryentry") + len("tableentr")
+    path.write_bytes(whole[:at] + b"\xff" + whole[at + 1 :])
+    with pytest.raises(ServiceFailed) as caught, open_journal(path, "one"):
+        pass
+    assert str(caught.value) == f"{path}: is not a journal: malformed database schema"
+    assert (status(path).damage, told(path).damage) == ("malformed database schema",) * 2
+
+
 def begun(mode: str, phase: Phase = Phase.INTENT) -> Event:
     data = {"mode": mode, "run": "7f", "process": 1, "host": "h", "tool": "t", "ended": "finished"}
     rules = {"max_unavailable": 1, "approve": ["canary"], "live": False}
