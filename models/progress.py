@@ -120,7 +120,10 @@ class WaveProgress:
 
 @dataclass
 class Progress:
-    """A whole rollout; takes events as a listener does, with a clock of the caller's choice."""
+    """A whole rollout; takes events as a listener does, with a clock of the caller's choice.
+
+    scale: seconds of the switches in one of that clock.
+    """
 
     trial_s: int
     waves: tuple[WaveProgress, ...]
@@ -129,6 +132,7 @@ class Progress:
     notes: list[str] = field(default_factory=list)  # what concerns the whole
     failures: list[str] = field(default_factory=list)
     asks: str = ""  # what somebody has to do now, so that it goes on
+    scale: float = 1.0
 
     def take(self, event: Event, at: float) -> None:
         """Go on by one event that happened at a time."""
@@ -160,9 +164,9 @@ class Progress:
         return UNDER_WAY
 
     def left_s(self, device: str, now: float) -> int | None:
-        """Seconds of a trial that should be left by this clock; None where none is pending."""
+        """Seconds of a trial that its switch should show as left; None where none is pending."""
         at = self.devices[device].trial_at
-        return None if at is None else max(0, round(self.trial_s - (now - at)))
+        return None if at is None else max(0, round(self.trial_s - (now - at) * self.scale))
 
 
 def progress_of(plan: Plan, waits: frozenset[str] = frozenset()) -> Progress:

@@ -35,7 +35,8 @@ class Run:
     """One run of one plan. `ended`: how, as a sentence; empty while it is under way.
 
     code: the exit code that it ended with.
-    run: its id, of which switches are told the beginning.
+    run: its id, of which switches are told the beginning. scale: seconds of its switches in one of
+    this machine; above 1 only in a lab.
     """
 
     plan: str
@@ -46,6 +47,7 @@ class Run:
     ended_at: str = ""
     code: int = 0
     run: str = ""
+    scale: float = 1.0
 
     @property
     def broken_glass(self) -> tuple[str, ...]:

@@ -444,8 +444,9 @@ class Rollout:
 
     def _mark(self, phase: Phase, what: Mapping[str, object]) -> None:
         """Begin, resume or end the run in the journal."""
-        at = {"tool": who.release(), "host": who.host(), "process": os.getpid()}
-        event = Event("", "", told.RUN, phase, data=json.dumps({**what, **at, "user": who.user()}))
+        by = {"tool": who.release(), "host": who.host(), "user": who.user(), "process": os.getpid()}
+        data = json.dumps({**what, **by, "scale": self.scale})
+        event = Event("", "", told.RUN, phase, data=data)
         self.journal.append(event, None)
         self.history = self.history.after(event)
 

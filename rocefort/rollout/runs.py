@@ -36,7 +36,8 @@ def runs_of(entries: Iterable[Entry]) -> list[Run]:
             if entry.event.phase is Phase.INTENT and (number is None or data["mode"] != RESUME):
                 at_work[entry.plan] = len(found)
                 lives, run = (_life(entry, data),), str(data.get("run", ""))
-                found.append(Run(entry.plan, lives, _rules(data), run=run))
+                scale = float(data.get("scale", 1))
+                found.append(Run(entry.plan, lives, _rules(data), run=run, scale=scale))
             elif number is not None:
                 found[number] = _marked(found[number], entry, data)
                 if entry.event.phase is not Phase.INTENT:
@@ -106,6 +107,7 @@ def progress_in(plan: Plan, run: Run | None) -> Progress:
     """How far a run is, with seconds of the epoch as its clock."""
     waits = run.rules.get("approve", ()) if run else ()
     progress = progress_of(plan, frozenset(map(str, waits if isinstance(waits, list) else ())))
+    progress.scale = run.scale if run else 1.0
     for each in run.events if run else ():
         progress.take(each.event, datetime.fromisoformat(each.at).timestamp())
     return progress

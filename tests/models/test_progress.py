@@ -62,6 +62,12 @@ def test_what_is_found_as_intended_by_who_goes_on_is_done() -> None:
     assert (device.word, progress.state_of(wave)) == ("as intended, not saved", "under way")
 
 
+def test_the_seconds_left_of_a_trial_are_those_of_its_switch() -> None:
+    progress = Progress(600, (), {"leaf01": DeviceProgress("leaf01")}, scale=10)
+    progress.take(Event("canary", "leaf01", Act.TRIAL, Phase.DONE), 7.0)
+    assert progress.left_s("leaf01", 27.0) == 400
+
+
 def test_a_gate_whose_wave_goes_back_is_not_running() -> None:
     wave = WaveProgress("canary", ("leaf01",))
     progress = Progress(600, (wave,), {"leaf01": DeviceProgress("leaf01")})

@@ -21,6 +21,7 @@ from rocefort.rollout.soak import ADVERTISE_S, LACP_S, MARGIN_S, soak_of
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout import changing, planning
 from rocefort.steps.rollout.changing import apply_plan, resume_plan
+from rocefort.steps.rollout.operating import where_stands
 from rocefort.steps.rollout.planning import make_plan, running_of
 
 EditHeps = Callable[..., Path]
@@ -62,12 +63,24 @@ def one_sided(lab: Rehearsal, edit_hall: EditHeps, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_password_at_one_end_is_never_confirmed(
-    lab: Rehearsal, one_sided: Plan, apply_to: ApplyTo
+    lab: Rehearsal, one_sided: Plan, tmp_path: Path
 ) -> None:
-    """The session stays up until its hold time is over: only who waits sees it end."""
-    canary = lab.switches["leaf08"]
-    before = canary.running
-    applied, events = apply_to(one_sided)
+    """The session stays up until its hold time is over: only who waits sees it end.
+
+    What `status` shows of its trial behind the soak is what the switch shows, in the lab's seconds.
+    """
+    canary, journal = lab.switches["leaf08"], tmp_path / "journal"
+    before, events, left = canary.running, list[Event](), list[tuple[int, int | None]]()
+
+    def look(event: Event) -> None:
+        if (event.act, event.phase) == (Act.SOAK, Phase.DONE):
+            standing = where_stands(one_sided, journal)
+            shown = standing.progress.left_s("leaf08", standing.now.timestamp())
+            left.append((canary.trial_left(), shown))
+
+    applied = apply_plan(one_sided, lab.connections, journal, [events.append, look])
+    ((own, shown),) = left
+    assert shown is not None and abs(own - shown) < HOLD / 2 < one_sided.trial_s - own
     assert "leaf08: BGP sessions did not come back: 10.1.0.112" in applied.failure
     assert (applied.exit_code, applied.confirmed, applied.rolled_back) == (3, (), ("leaf08",))
     assert canary.running == canary.saved == before

@@ -147,7 +147,9 @@ def watched(kind: str, order: Order, say: Say) -> Iterator[Listener]:
         return
     from rocefort.reports.rollout_live import LiveProgress  # noqa: PLC0415 - rich is slow
 
-    with LiveProgress(order.plan, where_stands(order.plan, order.journal).progress) as live:
+    progress = where_stands(order.plan, order.journal).progress
+    progress.scale = order.access.time_scale
+    with LiveProgress(order.plan, progress) as live:
         yield live
 
 
