@@ -43,6 +43,7 @@ _TRIAL_UNKNOWN = (
     "outcome unknown; if the trial runs, it reverts by itself when its time is over: "
     "reconnect and ask the device (has_pending_commit)"
 )
+_SAVED = r"(?:Info: )?[A-Z][A-Za-z ]*\bconfiguration\b[A-Za-z ]*\bsuccessfully\.?"
 _SAVE_UNKNOWN = "the running configuration is untouched; whether it was saved is unknown"
 
 
@@ -183,7 +184,10 @@ class Changing(Dialogue):
             self._require_evidence(sent, reply, before, on_trial=revert_in is not None)
             return
         self._check_committed(sent, reply, on_trial=revert_in is not None)
-        if before is not None and self._last_commit() == before:
+        if before is not None and (newest := self._last_commit()) == before:
+            if not newest:  # none is shown, or ids of a form that is not known
+                why = "no rollback point is shown"
+                raise self._lost(sent, why, COMMIT_UNKNOWN, reply.last)
             raise CommitError(
                 f"{self.name}: '{command}' was accepted, but the switch has no new rollback point: "
                 "nothing was committed; read the running configuration"
@@ -249,7 +253,7 @@ class Changing(Dialogue):
         reply = self._run("save", _SAVE_UNKNOWN, self._commit_timeout_s)
         if reply.refused and not reply.doubt:
             raise QuestionRefusedError(self.name, "save", reply.refused, "nothing was saved")
-        if "successfully" in reply.solicited and not reply.errors:
+        if reply.reports("successfully", _SAVED):
             return
         if reply.doubt or not reply.errors:
             raise self._lost("save", "no success was told", _SAVE_UNKNOWN, reply.last)

@@ -15,6 +15,7 @@ what it does with a reply is replaced:
 
 import codecs
 import logging
+import re
 import socket
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -120,10 +121,14 @@ class Reply:
         """The lines that refuse: those that start with `Error:`."""
         return parse.error_lines(self.text)
 
-    @property
-    def solicited(self) -> str:
-        """The text without what can be told from an answer: log lines, repeats of the prompt."""
-        return framing.solicited(self.text, framing.prompt_text(self.prompt))
+    def reports(self, words: str, sentence: str) -> bool:
+        """Whether it reports a success: by `words`, in doubt by a line that is `sentence` alone.
+
+        A log line, or the rest of one that was torn apart, may have the same words.
+        """
+        if self.errors or not self.doubt:
+            return words in self.text and not self.errors
+        return any(re.fullmatch(sentence, row.strip()) for row in self.text.split("\n"))
 
     @property
     def last(self) -> str:

@@ -13,7 +13,7 @@ import re
 
 from napalm.base.exceptions import CommitConfirmException, CommitError
 
-from napalm_cloudengine import parse
+from napalm_cloudengine import framing, parse
 from napalm_cloudengine.changing import COMMIT_UNKNOWN, Changing
 from napalm_cloudengine.dialogue import NOTHING_CHANGED, same_configuration
 from napalm_cloudengine.errors import CandidateNotOursError, QuestionRefusedError
@@ -23,6 +23,7 @@ _CONFIRM_UNKNOWN = (
     "outcome unknown: the trial is confirmed, still running, or reverted; "
     "reconnect, ask the device (has_pending_commit) and read the running configuration"
 )
+_ROLLED_BACK = r"(?:Info: )?Configuration rollback succeeded\.?"
 
 
 class Trials(Changing):
@@ -93,7 +94,7 @@ class Trials(Changing):
         reply = self._run(command, COMMIT_UNKNOWN, self._commit_timeout_s)
         if reply.refused and not reply.doubt:
             raise QuestionRefusedError(self.name, command, reply.refused, "nothing was rolled back")
-        if "rollback succeeded" in reply.solicited and not reply.errors:
+        if reply.reports("rollback succeeded", _ROLLED_BACK):
             return
         if reply.doubt or not reply.errors:
             raise self._lost(command, "no success was told", COMMIT_UNKNOWN, reply.last)
@@ -150,8 +151,11 @@ class Trials(Changing):
         Entered with `?`, the words before it are incomplete as a command: nothing is aborted.
         """
         reply = self._run("abort trial session ?", NOTHING_CHANGED)
-        found: list[str] = re.findall(r"^\s*(\d+)\s+Session in trial", reply.text, re.MULTILINE)
-        return found[0] if len(found) == 1 and not reply.refused else ""
+        helped = reply.text.split(framing.prompt_text(reply.prompt))[0]  # then comes the line again
+        if reply.refused or framing.unsolicited(helped, self._connected().base_prompt):
+            return ""  # a number may be torn: that of another session would be left
+        found: list[str] = re.findall(r"^\s*(\d+)\s+Session in trial", helped, re.MULTILINE)
+        return found[0] if len(found) == 1 else ""
 
     def _require_accepted(self, command: str, reply: Reply) -> None:
         """Raise CommitConfirmException for a refusal; what became of the trial the switch says.

@@ -159,6 +159,8 @@ LOGS = (
     'Command="display configuration candidate changes")',
     "%%01CFM/4/CONFIG(l)[{n}]:Error: something else failed. Continue? [Y/N]:",
     "%%01BGP/3/STATE_CHG_UPDOWN(l)[{n}]:The status of the peer 10.1.1.3 changed.",
+    "%%01CFM/5/ROLLBACK(s)[{n}]:Configuration rollback succeeded, and was saved successfully.",
+    "CFM/1/SAVE:1.3.6.1.4.1.2011.{n} The configuration was saved successfully.",  # a trap
 )
 PROMPTS = ("<leaf01>", "[~leaf01]", "[*leaf01]", "[*leaf01-100GE1/0/1]")
 PAUSES = (0.05, 0.5, 2.0, TIMEOUT_S + 1.0)

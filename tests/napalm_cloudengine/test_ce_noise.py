@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from napalm.base.exceptions import CommitError, ConnectionException
+from napalm.base.exceptions import CommitConfirmException, CommitError, ConnectionException
 from paramiko import SSHException
 
 from napalm_cloudengine import connect, framing
@@ -96,6 +96,50 @@ def test_noise_at_a_place_changes_no_answer(row: str, place: bytes, flow: int) -
     first = printed.index(COMPARED)
     said, calls = noisy(Case(flow, {printed.index(place, first): ROWS[row]}))
     assert (said, calls) == ("", len(FLOWS[flow]))
+
+
+SUCCESS = (  # in the words of a save and of a rollback, and neither
+    b"#Jan  1 2026 10:00:00 leaf01 CFM/1/SAVE:1.3.6.1 The configuration was saved successfully.",
+    LOG.replace(b"100GE1/0/1 is up", b"Configuration rollback succeeded successfully"),
+)
+
+
+@pytest.mark.parametrize("log", SUCCESS)
+@pytest.mark.parametrize("call", ["save", "rollback"])
+def test_a_success_in_a_log_line_is_none_of_ours(call: str, log: bytes) -> None:
+    """In the middle of the question, of the answer, and of what the switch prints then."""
+    flow = next(number for number, calls in enumerate(FLOWS) if call in calls)
+    printed = quiet(flow)[1]
+    start = printed.rindex(call.encode())
+    for at in range(start, min(start + 400, len(printed)), 12):
+        case = Case(flow, {at: [b"\r\n" + log + b"\r\n"]})
+        assert noisy(case)[0] == "", case
+
+
+@pytest.mark.parametrize("noise", [LOG.decode(), "[~HUAWEI]"])
+def test_a_torn_number_of_a_session_ends_no_trial(play: Play, noise: str) -> None:
+    """The trial of session 392, and not that of session 2."""
+    status = "display configuration trial status"
+    active = (status, "Trial status:  ACTIVE\r\nTrial time left (sec): 51\r\n\r\n[~HUAWEI]")
+    steps = [
+        ("system-view", "\r\n[~HUAWEI]"),
+        active,
+        ("abort trial", "Error: The trial was not started in this session.\r\n[~HUAWEI]"),
+        (
+            "abort trial session ?",
+            f"  39\r\n{noise}\r\n2  Session in trial configuration mode\r\n\r\n"
+            "[~HUAWEI]abort trial session \r\n  ^\r\n"
+            "Error: Incomplete command found at '^' position.\r\n[~HUAWEI]",
+        ),
+        active,
+    ]
+    switch = play(steps)
+    with (
+        switch.driver() as driver,
+        pytest.raises(CommitConfirmException, match="the trial keeps its timer"),
+    ):
+        driver.abort_commit()
+    assert switch.heard[-len(steps) :] == [line for line, _ in steps]
 
 
 def test_log_lines_without_end_are_one_error_that_quotes_one() -> None:

@@ -221,6 +221,18 @@ def test_a_commit_that_leaves_the_candidate_pending_failed(play: Play) -> None:
             driver.commit_config()
 
 
+def test_a_commit_whose_list_is_not_understood_is_not_known(play: Play) -> None:
+    """Ids of another form look as if there were none: that does not show that nothing is new."""
+    newest = "display configuration commit list 1"
+    before = (newest, "1   100047       -      netops   2026-01-01 10:00:00\r\n[*HUAWEI]")
+    after = (newest, "1   100048       -      netops   2026-01-01 10:00:09\r\n[~ROLLBACK]")
+    switch = play([ENTER, SYSNAME, idle(), before, ("commit", "[~ROLLBACK]"), after])
+    with switch.driver() as driver:
+        driver.load_merge_candidate(config="sysname ROLLBACK")
+        with pytest.raises(OutcomeUnknownError, match="no rollback point is shown after 'commit'"):
+            driver.commit_config()
+
+
 def test_a_trial_that_did_not_start_is_noticed(play: Play) -> None:
     switch = play(
         [ENTER, SYSNAME, idle(), ("commit trial 60", f"{TRIAL}[~HUAWEI]"), idle(mark="~")]
