@@ -10,7 +10,9 @@ from __future__ import annotations
 import logging
 import re
 import traceback
+from collections.abc import Iterable
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from napalm_cloudengine.masking import MASK
@@ -18,24 +20,27 @@ from napalm_cloudengine.masking import MASK
 SHORT = 6  # a shorter secret is masked only where it stands alone, or half of a text would be masks
 
 _known: set[str] = set()
+_pattern: re.Pattern[str] | None = None  # of all that are known; replaced as a whole
+_one_more = Lock()  # the sessions of a fleet read theirs at once
 
 
 def remember(secret: str) -> None:
     """Mask this secret from now on, in log records too."""
-    if secret not in _known:
-        _known.add(secret)
-        _pattern.cache_clear()
+    global _pattern  # noqa: PLW0603 - the secrets are the process's
+    with _one_more:
+        if secret not in _known:
+            _known.add(secret)
+            _pattern = _pattern_of(_known)
     _guard_logging()
 
 
 def masked(text: str) -> str:
     """A text without any secret that was read so far."""
-    return _pattern().sub(MASK, text) if _known else text
+    return _pattern.sub(MASK, text) if _pattern else text
 
 
-@cache
-def _pattern() -> re.Pattern[str]:
-    forms = {form for secret in _known for form in (secret, repr(secret)[1:-1])}
+def _pattern_of(secrets: Iterable[str]) -> re.Pattern[str]:
+    forms = {form for secret in secrets for form in (secret, repr(secret)[1:-1])}
     ordered = sorted(forms, key=lambda form: (-len(form), form))  # a longer one may hold a shorter
     return re.compile("|".join(_found(form) for form in ordered))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import logging
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -33,6 +35,26 @@ def test_a_secret_is_masked_also_as_python_writes_it() -> None:
 def test_a_short_secret_is_masked_where_it_stands_alone() -> None:
     remember("net")
     assert masked("password net, of the network") == f"password {MASK}, of the network"
+
+
+def test_secrets_that_many_sessions_read_at_once_are_all_masked() -> None:
+    """Each is masked from the moment that it is read, whatever other threads do."""
+    seen: list[str] = []
+
+    def read_some(number: int) -> None:
+        for at in range(30):
+            secret = f"c4nary-{number}-{at}-of-many"
+            remember(secret)
+            seen.append(masked(secret))
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(read_some, range(6)))
+    finally:
+        sys.setswitchinterval(before)
+    assert seen == [MASK] * 180
 
 
 @given(before=st.text(max_size=20), after=st.text(max_size=20))
