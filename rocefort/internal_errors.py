@@ -16,8 +16,12 @@ def masked(text: str) -> str:
 
 
 def described(error: BaseException) -> str:
-    """The error in one line, without secrets."""
-    return masked(" ".join(f"{type(error).__name__}: {error}".split()).rstrip(":"))
+    """The error in one line, without secrets, and of characters that any file and stream takes.
+
+    Never raises, also where the error cannot make its own text.
+    """
+    text = masked(" ".join("".join(traceback.format_exception_only(error)).split()))
+    return text.encode("utf-8", "backslashreplace").decode().rstrip(":")
 
 
 def kept(error: BaseException) -> str:
@@ -27,11 +31,9 @@ def kept(error: BaseException) -> str:
     """
     try:
         text = masked("".join(traceback.format_exception(error)))
-        with tempfile.NamedTemporaryFile(
-            "w", prefix="rocefort-", suffix=".log", delete=False
-        ) as file:
-            file.write(text)
-    except (OSError, MemoryError) as failure:
+        with tempfile.NamedTemporaryFile(prefix="rocefort-", suffix=".log", delete=False) as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
+    except Exception as failure:  # noqa: BLE001 - whatever it is, a raw traceback is worse
         why = getattr(failure, "strerror", None) or described(failure)
         return f"its traceback could not be kept: {why}"
     return f"please report it with {file.name}"

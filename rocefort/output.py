@@ -17,31 +17,44 @@ UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}  # a full disk
 
 
 class LastingOutput:
-    """A text stream that goes silent at the first write that fails."""
+    """A text stream that goes silent at the first write that fails.
 
-    def __init__(self, stream: TextIO, lost: str) -> None:
-        self._stream, self._lost = stream, lost
+    nowhere: a descriptor that takes all, open before it is needed.
+    """
+
+    def __init__(self, stream: TextIO, lost: str, nowhere: int) -> None:
+        self._stream, self._lost, self._nowhere = stream, lost, nowhere
+        self._silent = False
 
     def write(self, text: str) -> int:
         """Write, or say once on standard error that nothing is written from now on."""
-        try:
-            self._stream.write(text)
+        if self._silent:
+            return len(text)
+        encoding = self._stream.encoding or "utf-8"
+        try:  # what the encoding of the stream lacks is spelled out
+            self._stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
             self._stream.flush()
-        except OSError as error:
+        except (OSError, ValueError) as error:  # the latter of a stream that is closed
             self._silence(error)
         return len(text)
 
     def flush(self) -> None:
         """Every write is flushed."""
 
-    def _silence(self, error: OSError) -> None:
-        silence(self._stream)
-        said = f"rocefort: output cannot be written: {error.strerror}; {self._lost}\n"
-        with suppress(OSError):  # standard error may be the same pipe
-            sys.stderr.write(said)
+    def _silence(self, error: OSError | ValueError) -> None:
+        self._silent = True
+        with suppress(OSError, ValueError):  # it is closed, or in memory
+            os.dup2(self._nowhere, self._stream.fileno())  # what it has buffered, too
+        why = getattr(error, "strerror", None) or str(error).rstrip(".")
+        if sys.stderr is None:
+            return
+        with suppress(OSError, ValueError):  # standard error may be the same pipe
+            sys.stderr.write(f"rocefort: output cannot be written: {why}; {self._lost}\n")
             sys.stderr.flush()
 
     def __getattr__(self, name: str) -> object:
+        if name == "buffer":  # where the encoding is ASCII, click would write to it, past `write`
+            raise AttributeError(name)
         return getattr(self._stream, name)
 
 
@@ -62,8 +75,10 @@ def lasting_output(lost: str) -> Iterator[None]:
     if before is None:  # closed before this process began: print() and click write nowhere
         yield
         return
-    sys.stdout = cast("TextIO", LastingOutput(before, lost))
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    sys.stdout = cast("TextIO", LastingOutput(before, lost, nowhere))
     try:
         yield
     finally:
         sys.stdout = before
+        os.close(nowhere)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -27,12 +28,13 @@ def test_a_full_disk_under_the_output_is_one_sentence() -> None:
     assert done.returncode == 3
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])  # click goes another way with the second
 def test_output_that_nobody_reads_goes_silent_and_says_so_once(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, encoding: str
 ) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    with open(writer, "w") as pipe:  # noqa: PTH123 - a descriptor
+    with open(writer, "w", encoding=encoding) as pipe:  # noqa: PTH123 - a descriptor
         monkeypatch.setattr(sys, "stdout", pipe)
         with lasting_output("`rocefort status plan.json` shows it"):
             for _ in range(3):
@@ -47,6 +49,65 @@ def test_a_closed_standard_output_is_written_nowhere(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(sys, "stdout", None)
     with lasting_output("the journal tells"):
         typer.echo("wave 1")
+
+
+@pytest.mark.parametrize("text", ["leaf\N{LATIN SMALL LETTER E WITH ACUTE}", "a file \udcff"])
+def test_what_the_encoding_of_the_output_lacks_is_spelled_out(
+    text: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with (tmp_path / "out").open("w", encoding="ascii") as ascii_only:
+        monkeypatch.setattr(sys, "stdout", ascii_only)
+        with lasting_output("the journal tells"):
+            typer.echo(text)
+            typer.echo("wave 2")
+    first, second = (tmp_path / "out").read_text().splitlines()
+    assert (first, second) == (text.encode("ascii", "backslashreplace").decode(), "wave 2")
+
+
+def test_no_descriptor_and_no_standard_error_are_needed_to_go_silent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as pipe:  # noqa: PTH123 - a descriptor
+        monkeypatch.setattr(sys, "stdout", pipe)
+        monkeypatch.setattr(sys, "stderr", None)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        with lasting_output("the journal tells"):
+            free = os.dup(writer)
+            os.close(free)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (free, hard))
+            try:
+                typer.echo("wave 1")
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_stream_that_was_closed_meanwhile_is_silent(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with (tmp_path / "out").open("w") as file:
+        monkeypatch.setattr(sys, "stdout", file)
+        with lasting_output("the journal tells"):
+            file.close()
+            typer.echo("wave 1")
+    assert capsys.readouterr().err == (
+        "rocefort: output cannot be written: I/O operation on closed file; the journal tells\n"
+    )
+
+
+class Mute(Exception):  # noqa: N818 - as a library may call its own
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize("error", [Mute(), OSError("no file \udcff"), RecursionError()])
+def test_no_error_is_such_that_telling_it_fails(error: Exception) -> None:
+    """Neither its own text, nor what that holds, gets a raw traceback out."""
+    described(error).encode()
+    file = Path(kept(error).removeprefix("please report it with "))
+    assert type(error).__name__ in file.read_text()
+    file.unlink()
 
 
 def test_a_traceback_that_cannot_be_kept_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
