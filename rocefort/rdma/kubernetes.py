@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
+from rocefort.children import environment
 from rocefort.errors import Problem, Refused
 from rocefort.rdma.probe import Probed
 
@@ -27,7 +28,12 @@ def kubectl(*words: str) -> Any:  # noqa: ANN401 - JSON
     command = ["kubectl", *words, "-o", "json", f"--request-timeout={PATIENCE_S}s"]
     try:
         done = subprocess.run(  # noqa: S603 - no shell; the words are names of Kubernetes
-            command, capture_output=True, text=True, check=True, timeout=2 * PATIENCE_S
+            command,
+            capture_output=True,
+            text=True,
+            env=environment(whole=True),
+            check=True,
+            timeout=2 * PATIENCE_S,
         )
         return json.loads(done.stdout)
     except subprocess.CalledProcessError as error:

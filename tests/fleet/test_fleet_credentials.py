@@ -11,6 +11,7 @@ import pytest
 
 from rocefort.errors import BadInput, Refused, ServiceFailed
 from rocefort.fleet.credentials import Secret, check_reference, resolve
+from rocefort.rdma.kubernetes import kubectl
 from rocefort.rollout.signing import sign_text
 from rocefort.steps.fabric.revisions import git
 
@@ -87,23 +88,34 @@ def test_what_is_no_reference_is_not_repeated(value: str) -> None:
     assert "hunter2" not in str(caught.value)
 
 
-@pytest.mark.parametrize("program", ["git", "ssh-keygen"])
+@pytest.mark.parametrize("program", ["git", "ssh-keygen", "kubectl"])
 def test_programs_that_are_run_do_not_inherit_secrets(
     program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither before a reference was read, nor after, nor by a name that looks like git's."""
+    """Neither before a reference was read, nor after, nor by a name that looks like git's.
+
+    Of kubectl any variable may be needed: it does not get what a reference has named.
+    """
     seen, script = tmp_path / "seen", tmp_path / "bin" / program
     script.parent.mkdir()
     script.write_text(f"#!/bin/sh\nenv > {seen}\nexit 1\n")
     script.chmod(0o755)
     monkeypatch.setenv("PATH", str(script.parent), prepend=":")
-    monkeypatch.setenv("LEAF_PASSWORD", "c4nary-of-children")
+    if program != "kubectl":
+        monkeypatch.setenv("LEAF_PASSWORD", "c4nary-of-children")
+    monkeypatch.setenv("AWS_PROFILE", "cluster")
     monkeypatch.setenv("GIT_PASSWORD", "c4nary-of-children")
     monkeypatch.setenv("GIT_AUTHOR_NAME", "ada")
     resolve("env:GIT_PASSWORD")
     key = tmp_path / "key"
     key.touch()
-    with pytest.raises((BadInput, ServiceFailed)):
-        sign_text("a plan", key, "test") if program == "ssh-keygen" else git(tmp_path, "status")
+    run = {
+        "git": lambda: git(tmp_path, "status"),
+        "ssh-keygen": lambda: sign_text("a plan", key, "test"),
+        "kubectl": lambda: kubectl("get", "node"),
+    }
+    with pytest.raises((BadInput, ServiceFailed, OSError)):
+        run[program]()
+    assert ("AWS_PROFILE" in seen.read_text()) is (program == "kubectl")
     assert "GIT_AUTHOR_NAME=ada" in seen.read_text()
     assert "c4nary" not in seen.read_text()
