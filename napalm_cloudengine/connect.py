@@ -14,6 +14,11 @@ from paramiko.hostkeys import InvalidHostKey
 from napalm_cloudengine.errors import HostKeyError
 from napalm_cloudengine.transport import SessionBrokenError, UnknownHostKeyError
 
+NO_SESSION = "No existing session"  # paramiko's words for a connection that is gone
+ENDED = (
+    "ended the connection before the login: too many connections, an access list, or no algorithm "
+    "in common"
+)
 CONNECT_S = 15.0  # for the TCP connection; a switch that is there answers in far less
 
 
@@ -76,9 +81,6 @@ def _connection_error(at: str, cause: BaseException | None) -> ConnectionExcepti
         return ConnectTimeoutError(f"{at}: no connection in time")
     # paramiko's own error for a refused connection begins with a number that it does not have
     said = str(cause).removeprefix("[Errno None] ")
-    if said == "No existing session":  # paramiko's words for a connection that is gone
-        return ConnectionException(
-            f"{at}: the switch ended the connection before the login: too many connections, an "
-            "access list, or no algorithm in common"
-        )
+    if said == NO_SESSION:
+        return ConnectionException(f"{at}: the switch {ENDED}")
     return ConnectionException(f"{at}: no connection: {said}")

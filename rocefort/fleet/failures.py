@@ -46,7 +46,10 @@ def _explain(at: str, user: str, known_hosts: str, error: Exception) -> tuple[st
     if isinstance(error, TimeoutError):
         return f"{at} does not answer in time", "check the address and that the host is up"
     if isinstance(error, (OSError, paramiko.SSHException, EOFError)):
+        from napalm_cloudengine.connect import ENDED, NO_SESSION  # noqa: PLC0415 - as below
+
         said = str(error) or type(error).__name__
+        said = f"it {ENDED}" if said == NO_SESSION else said
         return (
             f"no SSH session with {at}: {said}",
             "check the address, the port and that its SSH server runs",

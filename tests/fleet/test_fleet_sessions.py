@@ -13,12 +13,14 @@ from pathlib import Path
 import paramiko
 import pytest
 from nornir.core import Nornir
+from paramiko import SSHException
 
+from napalm_cloudengine.connect import NO_SESSION
 from rocefort.design.derive import Derived
 from rocefort.errors import BadInput, DeviceFailed
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Access, Connections, ServerAccess
-from rocefort.fleet.failures import Unreachable
+from rocefort.fleet.failures import Unreachable, unreachable
 from rocefort.fleet.runner import open_fleet
 from rocefort.fleet.ssh_exec import SshExec, guarded
 from rocefort.lab.hosts import End, RdmaHosts, Sample
@@ -244,6 +246,14 @@ def test_nothing_listens(nornir: Nornir) -> None:
         free = taken.getsockname()[1]
     nornir.inventory.hosts["k8sgn08"].port = free
     assert str(refusal(nornir)).startswith(f"k8sgn08: no SSH session with 127.0.0.1:{free}: ")
+
+
+def test_a_server_that_ends_the_connection_before_the_login() -> None:
+    """Where paramiko says "No existing session"."""
+    lost = unreachable("daisygn01", "h:22", "rdma", "known_hosts", SSHException(NO_SESSION))
+    assert str(lost).startswith(
+        "daisygn01: no SSH session with h:22: it ended the connection before the login: too many "
+    )
 
 
 def test_what_listens_is_silent(heps: Derived, nornir: Nornir) -> None:
