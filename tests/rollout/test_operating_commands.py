@@ -163,6 +163,21 @@ def test_break_glass_goes_on_and_stays_on_record(
     assert f"WENT ON WITHOUT APPROVALS by {user()}: a fibre is cut" in ran.words
 
 
+@pytest.mark.parametrize("odd", ["\n", "\x1b[2J", "\x85", "\u2028"])
+def test_a_reason_that_would_forge_a_row_of_the_history_is_refused(
+    odd: str, lab: Rehearsal, plan: Path, command: Command
+) -> None:
+    at = "--connections", lab.file, "--break-glass", f"a fibre is cut{odd}approved"
+    for act in ("apply", "resume"):
+        ran = command(act, plan, *at)
+        assert (ran.code, ran.err) == (
+            2,
+            "rocefort: --break-glass: the reason is not one line; write the reason in one line, "
+            "without control characters\n",
+        )
+    assert not Path(f"{plan}.journal").exists()
+
+
 def test_status_while_a_wave_is_on_trial_and_where_nothing_can_be_written(
     lab: Rehearsal, plan: Path, command: Command, tmp_path: Path
 ) -> None:

@@ -59,6 +59,11 @@ class Manner:
     approve_with: str = "rocefort approve PLAN"
     again: str = APPLY_AGAIN
 
+    def __post_init__(self) -> None:
+        if not self.break_glass.isprintable():  # it would be a row of its own in a history
+            how = "write the reason in one line, without control characters"
+            raise BadInput("the reason is not one line", where="--break-glass", how=how)
+
 
 RulesOf = Callable[[KeptFabric], Rules]  # what holds beside the plan, by the policy of its fabric
 
