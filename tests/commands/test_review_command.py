@@ -478,6 +478,8 @@ def test_the_jobs_run_the_script_and_keep_what_it_writes(name: str) -> None:
     assert "pip install --require-hashes --requirement requirements.lock" in text
     for used in re.findall(r"(?m)(?:uses|image|- name): (\S+[/:]\S+)", text):
         assert re.search(r"@(?:[0-9a-f]{40}|sha256:[0-9a-f]{64})$", used), f"{used} is not pinned"
+    assert "latest" not in text
+    assert text.count("actions/checkout@") == text.count("persist-credentials: false")
 
 
 def test_no_token_is_an_argument_of_a_command() -> None:
