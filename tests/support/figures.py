@@ -1,7 +1,8 @@
 """Counts and figures that tests record, printed at the end of a run and kept by `make soak`.
 
 A test records `record_property("count", (name, number))`, which is added up over all tests, or
-`record_property("figure", text)`. `--figures FILE` adds them to a Markdown table with the commit.
+`record_property("figure", text)`. `--figures FILE` adds them to a Markdown table with the commit:
+`-dirty` where the files were not those of the commit, and with a row that says so where tests failed.
 """
 
 from __future__ import annotations
@@ -47,12 +48,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     lines = list(recorded(terminalreporter))
     if not lines:
         return
+    if failed := sum(len(terminalreporter.stats.get(kind, ())) for kind in ("failed", "error")):
+        lines.append(f"{failed} FAILED: the figures before this row are of a run that failed")
     terminalreporter.section("figures")
     for line in lines:
         terminalreporter.write_line(line)
     if file := terminalreporter.config.getoption("--figures"):
-        words = ["git", "rev-parse", "--short", "HEAD"]
-        commit = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+        commit = _git("rev-parse", "--short", "HEAD")
+        # the table itself is there to be changed
+        commit += "-dirty" * bool(_git("status", "--porcelain", "--", ".", f":!{file}"))
         today = f"{datetime.now(UTC):%Y-%m-%d}"
         with Path(file).open("a", encoding="utf-8") as table:
             table.writelines(f"| {today} | `{commit}` | {line} |\n" for line in lines)
+
+
+def _git(*words: str) -> str:
+    done = subprocess.run(["git", *words], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
