@@ -37,6 +37,7 @@ logging.getLogger("paramiko").addHandler(logging.NullHandler())
 
 MAX_QUESTIONS = 10
 NO_ECHO = "no echo"
+QUESTION_S = 0.05  # a question is the last for so long; a description may end like one
 FENCE_S = 1.0  # until another fence goes out, twice as long each time
 # Log lines are shown on a terminal of their own accord where `terminal monitor` was entered for it;
 # this undoes `terminal logging`, `alarm` and `debugging`, too. A user of a lower level than 3 may
@@ -308,12 +309,16 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             if silent_s >= timeout_s:
                 raise self._broken(f"no answer for {timeout_s:g} s")
             tail = parse.plain_text(raw[-_TAIL_CHARS:])
+            asked = heard and parse.find_question(tail)
+            while asked and (more := self._receive(QUESTION_S)):
+                raw += more
+                tail = parse.plain_text(raw[-_TAIL_CHARS:])
+                asked = parse.find_question(tail)
             if heard and parse.waits_at_pager(raw[-_TAIL_CHARS:]):
                 self._send(" ")
                 continue
             if not heard and parse.asks_for_password(tail):
                 raise self._broken("the switch asks for a password")
-            asked = heard and parse.find_question(tail)
             prompt = None if asked else parse.find_prompt(tail)
             part = None
             if asked:

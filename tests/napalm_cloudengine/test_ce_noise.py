@@ -14,8 +14,13 @@ from paramiko import SSHException
 
 from napalm_cloudengine import connect, framing
 from napalm_cloudengine.errors import OutcomeUnknownError
+from napalm_cloudengine.transport import QUESTION_S
+from rocefort.lab.switch import EmulatedSwitch
+from rocefort.models.hardware import SyntaxFamily
 
+from .conftest import STARTUP
 from .noise import FLOWS, Case, quiet, some_case, verdict
+from .noisy_line import Noise, NoisyLine, driver_of
 
 Play = Callable[..., Any]
 Start = Callable[..., Any]
@@ -167,6 +172,25 @@ def test_a_host_name_may_look_like_a_prompt(name: str) -> None:
         assert [repr(s.error) for s in steps] == [repr(s.error) for s in wanted]
         for step, right in zip(steps, wanted, strict=True):
             assert str(step.value).replace(f"sysname {name}", "sysname leaf01") == str(right.value)
+
+
+def test_a_description_that_ends_like_a_question_is_none_where_the_line_pauses_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An answer to it would be a command: it is read, and nothing is typed meanwhile."""
+    text = "resets the peer session. Continue? [Y/N]:"
+    startup = STARTUP.replace(" mtu 9000", f" description {text} or not\n mtu 9000")
+
+    def running(noise: Noise) -> tuple[str, bytes]:
+        switch = EmulatedSwitch("leaf01", startup, SyntaxFamily.V300_G1, clock=lambda: 0.0)
+        line = NoisyLine(switch, noise)
+        with driver_of(line, monkeypatch) as driver:
+            return driver.get_config("running")["running"], bytes(line.printed)
+
+    config, printed = running({})
+    assert text in config
+    at = printed.index(text.encode()) + len(text)
+    assert running({at: [QUESTION_S / 2]}) == (config, printed)
 
 
 # --- the login ----------------------------------------------------------------------------------
