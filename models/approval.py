@@ -63,6 +63,26 @@ class Approvals(Frozen):
         """Whether a change of this size has to be approved."""
         return self.required and (switches >= self.from_switches or service_affecting)
 
+    def joined(self, other: Approvals) -> Approvals:
+        """The policy that asks for all that either asks for; its signers are those of both.
+
+        Raises ValueError where one asks for signatures, and nobody is a signer of both.
+        """
+        required = [each for each in (self, other) if each.required] or [self, other]
+        common = tuple(signer for signer in self.signers if signer in other.signers)
+        signers = common if self.signers and other.signers else self.signers or other.signers
+        if self.signers and other.signers and not common:
+            raise ValueError("no signer is one of both policies")
+        return Approvals(
+            required=self.required or other.required,
+            not_author=any(each.not_author for each in required),
+            expires_h=min(self.expires_h, other.expires_h),
+            count=max(each.count for each in required),
+            from_switches=min(each.from_switches for each in required),
+            signed=self.signed or other.signed,
+            signers=signers,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Approval:

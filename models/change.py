@@ -16,7 +16,7 @@ from rocefort.models.conditions import ConditionedLine
 from rocefort.models.trial_time import SETTLE_S, TrialTime, margin_s
 
 PLAN_FORMAT: Final = 5
-ADDED: Final = ("rotated",)  # fields of a plan that came after its format
+ADDED: Final = ("rotated", "undoes")  # fields of a plan that came after its format
 
 
 class Kind(StrEnum):
@@ -170,13 +170,15 @@ class Plan(Frozen):
     configurations, as `device: path`, that nobody had intended and the plan may overwrite.
     author: the user who made it. rotated: references of secrets that are set again. kept: of a
     plan back, the file in which the run that is taken back has kept its fabric, named by its
-    digest; what source and files say by now does not count then.
+    digest; what source and files say by now does not count then. undoes: of a plan back, the
+    file of the plan that it takes back.
     """
 
     format: Literal[5] = PLAN_FORMAT
     fabric: str
     source: str  # the fabric's file, absolute: a plan is applied from any directory
     kept: str = ""
+    undoes: str = ""
     tool: str
     author: str = ""
     intent_digest: str

@@ -33,7 +33,7 @@ class Asked:
     each_wave: every wave waits. required: it does, and waits for another person than the author.
     expires_h: 0 as the fabric says. signers: whose keys are known; then only they approve.
     allow_sick: errors of the live checks that are there before a wave do not stop it. base: the
-    intent whose policy counts, `REV:`; empty: that of the plan.
+    intent whose policy counts, `REV:`; empty: the one before the change.
     """
 
     each_wave: bool = False

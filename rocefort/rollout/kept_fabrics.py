@@ -14,6 +14,8 @@ from rocefort.errors import Refused
 from rocefort.models.kept_fabric import KeptFabric
 from rocefort.rollout.texts import KeptTexts
 
+ENDING = ".fabric"  # of the directory, after the name of the journal
+
 
 def keep_fabric(journal: Path, fabric: KeptFabric) -> str:
     """Keep a fabric, for its owner alone; returns its digest. Raises ServiceFailed."""
@@ -23,6 +25,11 @@ def keep_fabric(journal: Path, fabric: KeptFabric) -> str:
 def place_of(journal: Path, digest: str) -> Path:
     """The file of a kept fabric."""
     return _fabrics(journal).directory / digest
+
+
+def journal_of_kept(place: Path) -> Path:
+    """The journal beside which a fabric is kept."""
+    return place.parent.with_name(place.parent.name.removesuffix(ENDING))
 
 
 def read_fabric(place: Path) -> KeptFabric:
@@ -35,4 +42,4 @@ def read_fabric(place: Path) -> KeptFabric:
 
 
 def _fabrics(journal: Path) -> KeptTexts:
-    return KeptTexts(journal.with_name(journal.name + ".fabric"), "the fabric")
+    return KeptTexts(journal.with_name(journal.name + ENDING), "the fabric")

@@ -19,7 +19,7 @@ from rocefort.models.approval import Approvals
 from rocefort.models.change import Change, Plan
 from rocefort.models.rollout import Phase, Runs, Seen
 from rocefort.rollout import sealed_files
-from rocefort.rollout.plan import write_plan
+from rocefort.rollout.plan import read_plan, write_plan
 from rocefort.rollout.signing import signature_of
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout import deriving_again, ground
@@ -145,6 +145,35 @@ def test_what_is_neither_before_nor_behind_its_change_is_not_believed(
     idle = with_change(plan, "spine01", patch=("undo bgp 65001",))
     with pytest.raises(Refused, match="spine01: has commands, and is in none of its waves"):
         refuse_forged(idle, lab.connections, seen, running, again=False)
+
+
+def test_a_plan_back_is_what_its_journal_leads_back_to(
+    lab: Rehearsal, described: Path, plan_of: PlanOf, command: Command, tmp_path: Path
+) -> None:
+    """Whoever names a kept fabric in a plan does not have its commands believed."""
+    file, back, at = tmp_path / "plan.json", tmp_path / "back.json", ("--connections", lab.file)
+    plan = plan_of(described)
+    write_plan(plan, file)
+    assert command("apply", file, *at).code == 0
+    assert command("rollback", file, "--out", back).code == 0
+    honest = read_plan(back)
+    points = {name: len(switch.points) for name, switch in lab.switches.items()}
+    leaf = honest.change("leaf08")
+    own = {"kept": honest.kept, "undoes": honest.undoes}
+    for forged, what in (
+        (with_change(honest, "leaf08", patch=(*leaf.patch, "undo lldp enable")), "is not what its"),
+        (plan.model_copy(update=own).seal(), "is not what its journal and"),
+        (honest.model_copy(update={"undoes": ""}).seal(), "does not name the plan that it takes"),
+        (
+            honest.model_copy(update={"undoes": str(back)}).seal(),
+            "nothing of this plan was applied",
+        ),
+    ):
+        write_plan(forged, tmp_path / "forged.json")
+        ran = command("apply", tmp_path / "forged.json", *at)
+        assert (ran.code, what in ran.err, "`rocefort rollback`" in ran.err) == (4, True, True), ran
+    assert {name: len(switch.points) for name, switch in lab.switches.items()} == points
+    assert command("apply", back, *at).code == 0
 
 
 # --- the sealed commands are enough for what has begun --------------------------------------------
@@ -283,7 +312,11 @@ def test_where_the_policy_of_the_base_is_read(
     made = make_plan(site, lab.connections, running_of(site, lab.connections, None))
     asked, none = Approvals(required=True), Approvals()
     assert policy_of_base(plan()) == asked  # before the last commit that touched it
-    assert policy_of_base(plan("HEAD:")) == none
+    assert policy_of_base(plan("HEAD:")) == asked  # a base that its author chose asks for no less
+    lax = tmp_path / "lax.yaml"
+    lax.write_text(site.read_text(encoding="utf-8"), encoding="utf-8")
+    assert policy_of_base(plan(str(lax))) == asked
+    assert policy_of_base(plan(), str(lax)) == none
     assert policy_of_base(plan("HEAD:"), "HEAD~1:") == asked  # whoever applies it outranks it
     back = plan().model_copy(update={"kept": "journal.fabric/0"})
     assert policy_of_base(back) == none  # what it leads back from is committed
@@ -292,6 +325,7 @@ def test_where_the_policy_of_the_base_is_read(
     git(tmp_path, "reset", "--quiet", "--hard", "ORIG_HEAD")
     edit_hall()  # a change that is not committed
     assert policy_of_base(plan()) == none
+    assert policy_of_base(plan("HEAD~1:")) == asked  # and may ask for more
     git(tmp_path, "checkout", "--quiet", "-b", "topic")
     for words in ((RAISED, REQUIRED), (RAISED, ("trial_s: 600", "trial_s: 660"))):
         git(tmp_path, "add", str(edit_hall(*words)))
@@ -303,6 +337,39 @@ def test_where_the_policy_of_the_base_is_read(
     alone.parent.mkdir()
     alone.write_text(site.read_text(encoding="utf-8"), encoding="utf-8")
     assert policy_of_base(plan().model_copy(update={"source": str(alone)})) is None
+
+
+ADA, BOB, EVE = (f"{name} ssh-ed25519 {name.upper()}" for name in ("ada", "bob", "eve"))
+
+
+def test_two_policies_ask_together_for_all_that_each_asks_for() -> None:
+    strict = Approvals(required=True, not_author=False, count=2, from_switches=3, expires_h=48)
+    lax = Approvals(expires_h=12)
+    both = strict.model_copy(update={"expires_h": 12})
+    assert strict.joined(lax) == lax.joined(strict) == both
+    other = Approvals(required=True, signed=True, signers=(ADA, BOB))
+    both = both.model_copy(update=vars(other) | {"count": 2, "expires_h": 24})
+    assert strict.joined(other) == both
+    assert other.joined(Approvals(signers=(BOB, EVE))).signers == (BOB,)
+    with pytest.raises(ValueError, match="no signer is one of both policies"):
+        other.joined(Approvals(signers=(EVE,)))
+
+
+def test_a_base_with_other_signers_is_refused(
+    site: Path, edit_hall: EditHeps, lab: Rehearsal
+) -> None:
+    made = make_plan(site, lab.connections, running_of(site, lab.connections, None))
+    for signer in (ADA, BOB):
+        words = f"  max_unavailable: 1\n  approvals: {{signers: ['{signer}']}}\n"
+        git(site.parent, "add", str(edit_hall((REQUIRED[0], words))))
+        git(site.parent, "commit", "--quiet", "-m", "signers")
+    plan = made.model_copy(update={"source": str(site), "base": "HEAD:"})
+    with pytest.raises(Refused) as caught:
+        policy_of_base(plan)
+    assert str(caught.value) == (
+        f"{site}: rollout.approvals: no signer is one of both policies: that before its last change, "
+        "and that of the plan's base HEAD:; say which one counts: --base REV:"
+    )
 
 
 @pytest.mark.parametrize(

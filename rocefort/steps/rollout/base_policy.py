@@ -1,7 +1,8 @@
 """Policy of a plan's base: what approvals and signatures are asked for before the change counts.
 
 A change could relax the policy that judges it. So the policy is read from the intent before the
-change: the base that the plan names, or what git has of the fabric's file before its last change.
+change: what git has of the fabric's file before its last change. The base that a plan names is its
+author's choice: its policy counts beside that, and only adds to it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from rocefort.design.load import load_fabric
-from rocefort.errors import RocefortError
+from rocefort.errors import Refused, RocefortError
 from rocefort.models.approval import Approvals
 from rocefort.models.change import Plan
 from rocefort.steps.fabric.revisions import (
@@ -25,22 +26,37 @@ from rocefort.steps.fabric.revisions import (
 def policy_of_base(plan: Plan, base: str = "") -> Approvals | None:
     """Policy of the intent before a plan's; None: none is known, and the plan's own counts.
 
-    base: `REV:` of the intent that was rolled out last, before what the plan names. For a plan back
-    it is what is committed, which is what it leads back from; where that cannot be read, the way
-    back does not wait for it, and the policy counts that its run has kept. Raises BadInput.
+    base: `REV:` of the intent whose policy counts alone, as who applies the plan says. For a plan
+    back it is what is committed, which is what it leads back from; where that cannot be read, the
+    way back does not wait for it, and the policy counts that its run has kept. Raises BadInput,
+    and Refused where no signer satisfies two policies.
     """
-    source, named = Path(plan.source), base or ("" if plan.kept else plan.base)
-    if plan.kept and not base:
+    source = Path(plan.source)
+    if base:
+        return _policy_at(base, source)
+    if plan.kept:
         with suppress(RocefortError):
             return _policy_of(newest(source))
         return None
-    if not named:
-        revision = last_but_one(source)
-    elif looks_like_revision(named):
-        revision = revision_of(named, str(source))
-    else:
-        return load_fabric(Path(named)).fabric.rollout.approvals
-    return _policy_of(revision)
+    before = _policy_of(last_but_one(source))
+    named = _policy_at(plan.base, source) if plan.base else None
+    if before is None or named is None:
+        return before or named
+    try:
+        return before.joined(named)
+    except ValueError as error:
+        raise Refused(
+            f"{error}: that before its last change, and that of the plan's base {plan.base}",
+            where=f"{source}: rollout.approvals",
+            how="say which one counts: --base REV:",
+        ) from None
+
+
+def _policy_at(base: str, source: Path) -> Approvals | None:
+    """Policy of an intent that somebody names, as a revision or a place."""
+    if looks_like_revision(base):
+        return _policy_of(revision_of(base, str(source)))
+    return load_fabric(Path(base)).fabric.rollout.approvals
 
 
 def _policy_of(revision: Revision | None) -> Approvals | None:

@@ -18,6 +18,7 @@ from rocefort.fleet.connections import Connections
 from rocefort.models.change import Change, Plan, Wave
 from rocefort.models.rollout import Runs, Seen, Whose
 from rocefort.steps.fabric.judging import subject_of_derived
+from rocefort.steps.rollout.leading_back import refuse_forged_back
 from rocefort.steps.rollout.planning import Wishes, make_plan
 
 HOW = "do not apply it: plan again, and compare both"
@@ -45,9 +46,10 @@ def refuse_forged(
     """Raise Refused where a plan does not follow from its fabric and from what runs.
 
     seen, running: of every switch of its waves. again: an earlier run of this plan may have left
-    switches drained. A plan back is not derived: its run's journal and kept fabric made it.
+    switches drained. A plan back is not derived, but made again from its journal.
     """
     if plan.kept:
+        refuse_forged_back(plan)
         return
     old = {name for name, each in seen.items() if each.runs is Runs.OLD}
     between = [name for name, each in seen.items() if each.runs is Runs.BETWEEN]

@@ -21,7 +21,6 @@ from rocefort.models.wording import counted
 from rocefort.reports.rollout_lines import JsonLines, WaveLines
 from rocefort.rollout import requests, runs
 from rocefort.rollout.approvals import Asked, allowed_by, rules_for
-from rocefort.rollout.back import applied_of, plan_back
 from rocefort.rollout.journal import Listener, restore_head
 from rocefort.rollout.plan import read_plan, write_plan
 from rocefort.rollout.rehearsed import rehearsed, require_rehearsal
@@ -36,7 +35,7 @@ from rocefort.rollout.status import status
 from rocefort.rollout.who import user
 from rocefort.steps.rollout.base_policy import policy_of_base
 from rocefort.steps.rollout.changing import Manner, apply_plan, resume_plan
-from rocefort.steps.rollout.ground import back_stands_on, ground_of_run
+from rocefort.steps.rollout.leading_back import back_of
 from rocefort.steps.rollout.planning import signed
 
 LIVE, PLAIN, JSON, AUTO = "live", "plain", "json", "auto"
@@ -270,24 +269,8 @@ def make_back(
 ) -> tuple[Plan, str]:
     """Seal the plan back of what was confirmed into a file, and sign it where a key is named.
 
-    Gives words for its signature, too; raises Refused where nothing was confirmed.
-    It stands on the fabric that the run has kept: what its files say by now is what it leads from.
+    Gives words for its signature, too; raises Refused as `back_of`.
     """
-    plan, notes = read_plan(sealed), journal_of(sealed, journal)
-    found = runs.told(notes, plan.digest)
-    if found.damage:
-        how = "undo the change in the fabric's files, then `rocefort plan` leads back"
-        raise Refused(f"is damaged: {found.damage}", where=found.journal, how=how)
-    if found.runs and not found.runs[-1].ended:
-        raise Refused(
-            "has a run of this plan that did not end",
-            where=found.journal,
-            how="`rocefort resume` or `rocefort abort` first",
-        )
-    applied = applied_of(plan, runs.confirmed_of(found))
-    ground = ground_of_run(plan, notes, status(notes).history(plan.digest).fabric)
-    families = {n.name: n.family for n in ground.fabric.network.nodes if n.family}
-    mine = back_stands_on(plan.model_copy(update={"author": user()}), notes, ground)
-    back = plan_back(mine, applied, families)
+    back = back_of(sealed, journal_of(sealed, journal), user())
     write_plan(back, out)
     return back, signed(out, key)

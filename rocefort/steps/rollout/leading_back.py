@@ -1,0 +1,58 @@
+"""The plan back of an applied one: made from its journal, and once more before it is applied."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rocefort.errors import BadInput, Refused
+from rocefort.models.change import Plan
+from rocefort.rollout import runs
+from rocefort.rollout.back import applied_of, plan_back
+from rocefort.rollout.kept_fabrics import journal_of_kept
+from rocefort.rollout.plan import read_plan
+from rocefort.rollout.status import status
+from rocefort.steps.rollout.ground import back_stands_on, ground_of_run
+
+ANEW = "make the way back anew: `rocefort rollback`"
+
+
+def back_of(sealed: Path, journal: Path, author: str) -> Plan:
+    """The plan back of what a journal shows as confirmed of a sealed plan.
+
+    It uses the fabric that the run has kept: the fabric's files describe what it leads from. Raises
+    Refused where nothing was confirmed, a run did not end, or the journal is damaged.
+    """
+    plan = read_plan(sealed)
+    found = runs.told(journal, plan.digest)
+    if found.damage:
+        how = "undo the change in the fabric's files, then `rocefort plan` leads back"
+        raise Refused(f"is damaged: {found.damage}", where=found.journal, how=how)
+    if found.runs and not found.runs[-1].ended:
+        raise Refused(
+            "has a run of this plan that did not end",
+            where=found.journal,
+            how="`rocefort resume` or `rocefort abort` first",
+        )
+    applied = applied_of(plan, runs.confirmed_of(found))
+    ground = ground_of_run(plan, journal, status(journal).history(plan.digest).fabric)
+    families = {n.name: n.family for n in ground.fabric.network.nodes if n.family}
+    mine = plan.model_copy(update={"author": author, "undoes": str(sealed.resolve())})
+    return plan_back(back_stands_on(mine, journal, ground), applied, families)
+
+
+def refuse_forged_back(plan: Plan) -> None:
+    """Raise Refused where a plan back is not the one that its journal and the undone plan make.
+
+    Nothing is derived: the commands are those that the undone plan has sealed.
+    """
+    where = f"plan {plan.digest[:12]}"
+    if not plan.undoes:
+        raise Refused("does not name the plan that it takes back", where=where, how=ANEW)
+    try:
+        made = back_of(Path(plan.undoes), journal_of_kept(Path(plan.kept)), plan.author)
+    except (BadInput, Refused) as error:
+        what = f"takes {plan.undoes} back, but {error.problem.where}: {error.problem.what}"
+        raise Refused(what, where=where, how=ANEW) from None
+    if made.digest != plan.digest:
+        what = f"is not what its journal and {plan.undoes} lead back to"
+        raise Refused(what, where=where, how=f"do not apply it: {ANEW}")
