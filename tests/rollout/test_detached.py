@@ -17,9 +17,13 @@ from typing import Any
 
 import pytest
 
+from rocefort.models.rollout import Event, Phase
+from rocefort.rollout import who
+from rocefort.rollout.journal import open_journal
 from rocefort.rollout.plan import read_plan, write_plan
 from rocefort.rollout.runs import told
 from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.steps.rollout import detaching
 
 Command = Callable[..., Any]
 ROCEFORT = Path(sys.executable).with_name("rocefort")
@@ -107,6 +111,40 @@ def test_what_keeps_it_from_beginning_is_told_at_once(
     assert (ran.code, ran.err) == (
         2, f"rocefort: {plan}.journal: no such journal; begin by `rocefort apply`\n"
     )  # fmt: skip
+
+
+def test_who_detaches_hears_of_its_own_process_though_another_begins_a_run(
+    plan: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two of the same plan at one moment: one has the locks, the other is refused."""
+    refused = [sys.executable, "-c", "import sys; print('another controller'); sys.exit(4)"]
+
+    def spawned(_words: object, output: int) -> int:
+        with open_journal(Path(f"{plan}.journal"), read_plan(plan).digest) as journal:
+            data = {"mode": "apply", "run": "b" * 32, "host": who.host(), "process": os.getpid()}
+            data |= {"tool": "", "user": "ada", "max_unavailable": 1}
+            journal.append(Event("", "", "run", Phase.INTENT, data=json.dumps(data)))
+        into = [(os.POSIX_SPAWN_DUP2, output, 1)]
+        return os.posix_spawn(sys.executable, refused, os.environ, file_actions=into)
+
+    monkeypatch.setattr(detaching, "_spawned", spawned)
+    assert detaching.detach([], plan, None) == detaching.Detached("another controller\n", 4)
+
+
+def test_ctrl_c_before_the_run_has_begun_ends_the_detached_process(
+    plan: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+
+    def interrupted(_seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(detaching, "_spawned", lambda *_: child.pid)
+    with monkeypatch.context() as patch:
+        patch.setattr(detaching.time, "sleep", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            detaching.detach([], plan, None)
+    assert child.wait(PATIENCE_S) == -signal.SIGTERM
 
 
 def test_a_failed_run_ends_who_follows_with_its_code_also_as_another_user(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort.errors import ServiceFailed
+from rocefort.rollout import who
 from rocefort.rollout.plan import read_plan
 from rocefort.rollout.runs import told
 from rocefort.steps.rollout.operating import journal_of
@@ -32,10 +33,11 @@ def detach(words: Sequence[str], sealed: Path, journal: Path | None) -> Detached
     """Run a command line in a process of its own; returns once its run is in the journal.
 
     It takes the locks itself. Its output goes to a file beside the journal, after what is there.
-    words: `apply` or `resume` with its arguments. Raises ServiceFailed where it cannot be started.
+    Ctrl-C until then ends it, too. words: `apply` or `resume` with its arguments. Raises
+    ServiceFailed where it cannot be started.
     """
     plan, notes = read_plan(sealed), journal_of(sealed, journal)
-    lives = _lives(notes, plan.digest)
+    earlier = len(_lives(notes, plan.digest))
     log = notes.with_name(notes.name + ".log")
     output = _opened(log)
     try:
@@ -43,12 +45,17 @@ def detach(words: Sequence[str], sealed: Path, journal: Path | None) -> Detached
         process = _spawned([word for word in words if word != FLAG], output)
     finally:
         os.close(output)
-    while _lives(notes, plan.digest) == lives:
-        ended, state = os.waitpid(process, os.WNOHANG)
-        if ended:
-            said = log.read_bytes()[begin:].decode("utf-8", "replace")
-            return Detached(said, os.waitstatus_to_exitcode(state))
-        time.sleep(LOOK_S)
+    mine = who.host(), process  # somebody else may begin a run of the same plan meanwhile
+    try:
+        while mine not in _lives(notes, plan.digest)[earlier:]:
+            ended, state = os.waitpid(process, os.WNOHANG)
+            if ended:
+                said = log.read_bytes()[begin:].decode("utf-8", "replace")
+                return Detached(said, os.waitstatus_to_exitcode(state))
+            time.sleep(LOOK_S)
+    except KeyboardInterrupt:
+        os.kill(process, signal.SIGTERM)
+        raise
     of_run = [str(sealed), *(["--journal", str(journal)] if journal else [])]
     return Detached(
         f"process {process} goes on without this terminal; its output is in {log}\n"
@@ -57,9 +64,10 @@ def detach(words: Sequence[str], sealed: Path, journal: Path | None) -> Detached
     )
 
 
-def _lives(journal: Path, plan: str) -> int:
-    """How many controllers have begun, or gone on with, a run of a plan."""
-    return sum(len(run.lives) for run in told(journal, plan).runs) if journal.is_file() else 0
+def _lives(journal: Path, plan: str) -> list[tuple[str, int]]:
+    """Host and process of every controller that has begun or resumed a run of a plan."""
+    runs = told(journal, plan).runs if journal.is_file() else ()
+    return [(life.host, life.process) for run in runs for life in run.lives]
 
 
 def _opened(log: Path) -> int:
