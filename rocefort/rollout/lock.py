@@ -173,10 +173,12 @@ def holder(path: Path) -> str:
     """Who has a lock: `process N of USER on HOST, since TIME`; empty: nobody. Takes none.
 
     A lock that was left by a controller that died is told apart by its process, also where its
-    number is another's by now.
+    number is another's by now. Of one that this user may not read, the process and its user.
     """
     try:
         said = path.read_text(encoding="utf-8", errors="replace")[:MOST_TOLD]
+    except PermissionError:
+        return _unread(path)
     except OSError:
         return ""
     found = HOLDER.match(said)
@@ -193,14 +195,31 @@ def holder(path: Path) -> str:
     return found[0]
 
 
+def _unread(path: Path) -> str:
+    """Who has a lock whose file this user may not read, as the kernel lists it."""
+    with suppress(OSError):
+        found = path.stat()
+        for process, inode in _flocks():
+            ours = inode == found.st_ino and Path("/proc", process).stat().st_uid == found.st_uid
+            if ours:
+                return f"process {process} of {who.name_of(found.st_uid)}"
+    return ""
+
+
 def _locks(process: str) -> bool:
     """Whether a process has any such lock; where the system does not say, it may have one."""
     try:
-        told = LOCKS.read_text(encoding="utf-8")
+        return any(each == process for each, _ in _flocks())
     except OSError:
         return True
-    words = (line.split() for line in told.splitlines())
-    return any(each[1] == "FLOCK" and each[4] == process for each in words)
+
+
+def _flocks() -> Iterator[tuple[str, int]]:
+    """Process and inode of every such lock of this machine: lines of proc_locks(5)."""
+    for line in LOCKS.read_text(encoding="utf-8").splitlines():
+        words = line.split()
+        if words[1] == "FLOCK":
+            yield words[4], int(words[5].rpartition(":")[2])
 
 
 def _now() -> str:

@@ -69,9 +69,9 @@ def status(path: Path) -> Status:
 
 def _read(path: Path) -> Status:
     head = FIRST
-    with suppress(FileNotFoundError):
-        head = parsed(head_file(path).read_bytes()[:HEAD_BYTES])  # first: rows may only be more
     try:
+        with suppress(FileNotFoundError):
+            head = parsed(head_file(path).read_bytes()[:HEAD_BYTES])  # first: rows may only be more
         rows = _rows(path)
     except sqlite3.Error as error:
         return Status((), "", str(error))

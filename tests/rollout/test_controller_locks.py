@@ -15,8 +15,11 @@ from pathlib import Path
 import pytest
 
 from rocefort.errors import Refused, RocefortError, ServiceFailed
+from rocefort.models.rollout import Event, Phase
 from rocefort.rollout import lock, who
+from rocefort.rollout.journal import open_journal
 from rocefort.rollout.lock import holder, locked, one_controller, shared_directory
+from rocefort.rollout.status import status
 from rocefort.rollout.who import user
 
 NOBODY = 65534
@@ -106,6 +109,35 @@ def test_another_user_is_excluded_and_told_by_whom(shared: Path) -> None:
         assert as_nobody(lambda: hold(THREE)) == ""
     assert as_nobody(lambda: hold(ONE, TWO)) == ""
     assert list(shared.iterdir()) == []
+
+
+@ALONE
+def test_another_user_sees_that_a_run_is_under_way_by_a_lock_that_it_may_not_read(
+    shared: Path,
+) -> None:
+    """Otherwise its controller would count as gone, and `status --follow` would end."""
+    path = shared / "plan.json.journal.lock"
+
+    def tell() -> None:
+        raise Refused(holder(path))
+
+    with locked(path):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert as_nobody(tell) == f"Refused process {os.getpid()} of {user()}"
+    path.touch(0o600)  # its controller was killed
+    assert as_nobody(tell) == "Refused "
+
+
+@ALONE
+def test_a_journal_that_another_user_may_not_read_is_one_error(shared: Path) -> None:
+    path = shared / "plan.json.journal"
+    with open_journal(path, "one") as journal:
+        journal.append(Event("w", "leaf01", "load", Phase.INTENT))
+
+    def look() -> None:
+        status(path)
+
+    assert as_nobody(look) == (f"BadInput {path}: cannot be read: Permission denied")
 
 
 @ALONE
