@@ -166,9 +166,10 @@ class Changing(Dialogue):
             raise CommitError(f"{self.name}: nothing to commit: no change is loaded")
         trial = self.trial_status()
         if trial.state != "INACTIVE":
+            cure = "wait for its end" if trial.ending else "confirm or abort it first"
             raise CommitError(
                 f"{self.name}: not committed: a trial is {trial.state} "
-                f"({trial.time_left} left); confirm or abort it first"
+                f"({trial.time_left} left); {cure}"
             )
         unknown = COMMIT_UNKNOWN if revert_in is None else _TRIAL_UNKNOWN
         before = self._last_commit() if revert_in is None else None

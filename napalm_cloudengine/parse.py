@@ -64,6 +64,11 @@ class TrialStatus:
     persist_id: str = ""
 
     @property
+    def ending(self) -> bool:
+        """Whether the switch is cancelling it, or about to: it runs no more, and is not over."""
+        return self.state in ("CANCELING", "WAITCANCEL")
+
+    @property
     def time_left(self) -> str:
         """The time left, in words."""
         return "an unknown time" if self.seconds_left is None else f"{self.seconds_left} s"

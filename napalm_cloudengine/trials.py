@@ -10,6 +10,7 @@ timer ends.
 """
 
 import re
+import time
 
 from napalm.base.exceptions import CommitConfirmException, CommitError
 
@@ -24,6 +25,8 @@ _CONFIRM_UNKNOWN = (
     "reconnect, ask the device (has_pending_commit) and read the running configuration"
 )
 _ROLLED_BACK = r"(?:Info: )?Configuration rollback succeeded\.?"
+
+_ASK_AGAIN_S = 0.5  # while a switch cancels a trial
 
 
 class Trials(Changing):
@@ -60,26 +63,25 @@ class Trials(Changing):
     def abort_commit(self, persist_id: str = "") -> None:
         """Cancel a running trial: the switch goes back to what it ran before, at once.
 
-        persist_id: of the trial, where it is not this driver's own. Raises CommitConfirmException
-        when no trial runs, it has another id or is still there, OutcomeUnknownError.
+        One that the switch is cancelling already is waited for. persist_id: of the trial, where it
+        is not this driver's own. Raises CommitConfirmException when no trial runs, it has another
+        id or is still there, OutcomeUnknownError.
         """
         trial = self._require_trial("abort")
+        if trial.ending:
+            self._require_ended("an abort")
+            return
         ways = self._ways("abort trial", trial, persist_id or self._persist_id)
         command, reply = self._first_accepted(ways)
         refused = reply.errors and not reply.doubt
         if refused and not trial.persist_id and (other := self._trial_session()):
             command, reply = self._first_accepted((f"abort trial session {other}",))
         self._require_accepted(command, reply)
-        after = self._trial_status(_CONFIRM_UNKNOWN)
-        if after.state == "ACTIVE":
-            raise CommitConfirmException(
-                f"{self.name}: the switch took '{command}' but the trial still runs, "
-                f"{after.time_left} left"
-            )
+        self._require_ended(f"'{command}'")
 
     def has_pending_commit(self) -> bool:
-        """Whether a trial runs, as the switch says; CommitConfirmException when it cannot say."""
-        return self.trial_status().state == "ACTIVE"
+        """Whether a trial runs or is being cancelled; CommitConfirmException if not told."""
+        return self.trial_status().state != "INACTIVE"
 
     def rollback(self) -> None:
         """Undo: abort a running trial, otherwise take back the last commit (whoever made it).
@@ -100,6 +102,18 @@ class Trials(Changing):
             raise self._lost(command, "no success was told", COMMIT_UNKNOWN, reply.last)
         raise CommitError(f"{self.name}: '{command}' failed: {reply.said}")
 
+    def _require_ended(self, command: str) -> None:
+        """Wait while the switch cancels a trial; CommitConfirmException if it does not end."""
+        deadline = time.monotonic() + self._commit_timeout_s
+        while (now := self._trial_status(_CONFIRM_UNKNOWN)).ending and time.monotonic() < deadline:
+            time.sleep(_ASK_AGAIN_S)
+        if now.state != "INACTIVE":
+            still = "still runs" if now.state == "ACTIVE" else f"is {now.state}"
+            raise CommitConfirmException(
+                f"{self.name}: the switch took {command} but the trial {still}, "
+                f"{now.time_left} left"
+            )
+
     def _more_than_the_trial(self) -> CommitError:
         if not self._loaded:
             return CandidateNotOursError(self.name, "a confirm would commit them too, so none went")
@@ -111,7 +125,7 @@ class Trials(Changing):
     def _require_trial(self, act: str) -> parse.TrialStatus:
         self._system_view()
         status = self.trial_status()
-        if status.state != "ACTIVE":
+        if status.state != "ACTIVE" and not (status.ending and act == "abort"):
             raise CommitConfirmException(
                 f"{self.name}: no trial to {act} (it is {status.state}): it was confirmed, "
                 "aborted, or has reverted; read the running configuration"

@@ -31,6 +31,7 @@ BANNER = (
     "What else it leaves out: docs/emulator.md, docs/lab-displays.md\n"
 )
 UNKNOWN_QUESTION = "Warning: This operation may affect an unexpected service. Proceed? [Y/N]:"
+ABORT_SESSION = ("abort", "trial", "session")  # whose help names the session of the trial
 LINE_LIMIT = 3100  # characters of a command line, V300R023C00
 
 
@@ -285,6 +286,8 @@ class Session:
         beginning = tokens[-1] if tokens and not typed.endswith(" ") else ""
         if beginning:
             tokens = tokens[:-1]
+        elif tokens == ABORT_SESSION and (trial := self.switch.trial) is not None:
+            return Reply(f"  {trial.session}  Session in trial configuration mode")
         try:
             found = self._known_words(tokens, beginning)
         except Refused as refused:

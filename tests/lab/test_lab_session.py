@@ -449,9 +449,9 @@ def test_facts_and_states_of_the_switch(
     assert brief[-2].split()[:3] == ["100GE1/0/2", "up", "up"], "a layer-2 port"
     bgp = talk("display bgp peer").splitlines()
     assert bgp[1:4] == [
-        " BGP local router ID : 10.0.0.11",
-        " Local AS number : 65101",
-        " Total number of peers : 1",
+        " BGP local router ID        : 10.0.0.11",
+        " Local AS number            : 65101",
+        " Total number of peers      : 1",
     ]
     assert bgp[-1].split() == ["10.1.0.0", "4", "65001", "0", "0", "0", "0025h01m", "Idle", "0"]
     old = make_switch(family=SyntaxFamily.V200, software="V200R022C00", hardware="CE8850-64CQ-EI")

@@ -154,7 +154,7 @@ def test_bgp_states_come_from_the_model_of_all_switches(
     leaf, spine = asyncio.run(ask())
     assert leaf.splitlines()[-1].split()[-2:] == ["Established", "7"]
     assert " Peers in established state : 1" in leaf.splitlines()
-    assert " Total number of peers : 0" in spine.splitlines()
+    assert " Total number of peers      : 0" in spine.splitlines()
 
 
 def test_only_the_right_password_and_the_known_host_key_get_in(

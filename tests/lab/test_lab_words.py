@@ -114,6 +114,14 @@ def test_help_lists_the_words_that_may_follow(
     assert talk.session.help(typed).text.splitlines() == words
 
 
+def test_help_names_the_session_of_the_trial(switch: EmulatedSwitch, open_talk: OpenTalk) -> None:
+    """V300R023C00 command reference, "abort trial", second example."""
+    first, second = open_talk(switch), open_talk(switch)
+    first("system-view", "sysname other", "commit trial")
+    told = second.session.help("abort trial session ").text
+    assert told == f"  {first.session.number}  Session in trial configuration mode"
+
+
 def test_help_for_what_nothing_fits_is_an_error_and_changes_nothing(
     switch: EmulatedSwitch, open_talk: OpenTalk
 ) -> None:

@@ -80,6 +80,27 @@ def test_a_plain_trial_that_nobody_else_can_end_is_told_as_such(replay: Replay) 
     assert str(aborted.value) == f"127.0.0.1: 'abort trial' {said} 47 s"
 
 
+def test_an_abort_waits_for_the_end_of_the_trial(replay: Replay) -> None:
+    with replay("abort-takes-its-time").driver() as driver:
+        driver.abort_commit()
+
+
+def test_a_trial_that_is_being_cancelled_is_pending_and_waited_for(replay: Replay) -> None:
+    with replay("trial-being-cancelled").driver() as driver:
+        driver.load_merge_candidate(config="sysname other")
+        with pytest.raises(CommitError) as committed:
+            driver.commit_config()
+        driver.discard_config()
+        assert driver.has_pending_commit()
+        with pytest.raises(CommitConfirmException) as confirmed:
+            driver.confirm_commit()
+        driver.rollback()  # the last commit stays: it is the trial that ends
+    assert "no trial to confirm (it is CANCELING)" in str(confirmed.value)
+    assert str(committed.value) == (
+        "127.0.0.1: not committed: a trial is CANCELING (0 s left); wait for its end"
+    )
+
+
 def test_a_commit_is_taken_back(replay: Replay) -> None:
     with replay("rolled-back").driver() as driver:
         driver.rollback()

@@ -39,11 +39,13 @@ SESSIONS = {
     "persist-unknown": Typed(persist="absent"),
 }
 OTHERS = {
+    "abort-takes-its-time": "trials of emulated switches end at once",
     "commit-failed": "a sentence of older releases; the emulated switch fails with words of its own",
     "plain-aborted-elsewhere": "the session has the number 392; its refusal is in our words",
     "plain-refused-elsewhere": "its refusals are in our words",
     "rolled-back": "V200's words; those of V300 are in test_ce_sessions.py and tests/lab",
     "saved": "V200's words; those of V300 are in test_ce_sessions.py and tests/lab",
+    "trial-being-cancelled": "trials of emulated switches end at once",
     "trial-of-old-vrp8": "another release: a line of progress, and an asterisk that stays",
 }
 

@@ -64,7 +64,7 @@ def test_where_only_the_timer_ends_a_trial_it_is_said_when(bench: Start, act: st
         with pytest.raises(CommitError, match=r"a trial is ACTIVE \(400 s left\); confirm or"):
             driver.commit_config()
         assert driver.has_pending_commit() is True
-    command = "commit" if act == "confirm" else "abort trial"
+    command = "commit" if act == "confirm" else "abort trial session 1"
     assert str(caught.value) == (
         f"leaf01: '{command}' failed: Error: Session 1 has a trial in progress.; the trial keeps "
         "its timer and reverts by itself within 400 s"

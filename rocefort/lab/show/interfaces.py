@@ -1,7 +1,8 @@
 """`display interface [brief]`, `lldp neighbor [brief]` and `eth-trunk`.
 
-Samples: V300R023C00 command reference, Interface Management, LLDP, Eth-Trunk. Rates, peaks and
-utilization are always zero; LACP's states of single members are not modelled and shown as working.
+Samples: V300R023C00 command reference, Interface Management, LLDP, Eth-Trunk; V200's forms: outputs
+of CloudEngine switches that public drivers test with. Rates, peaks and utilization are always zero;
+LACP's states of single members are not modelled and shown as working.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from rocefort.lab.show.asked import NO_INTERFACE, behind_of, interface_of
 from rocefort.lab.show.hardware import described
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.bond import MANUAL, NO_BOND, Bond, trunk_number
+from rocefort.models.breakout import whole_port
+from rocefort.models.hardware import SyntaxFamily, port_speed_gbps
 from rocefort.models.interface import kind_of
 
-BRIEF_HEAD = """\
+BRIEF_LEGEND = """\
 PHY: Physical
 *down: administratively down
 ^down: standby
@@ -25,8 +28,12 @@ PHY: Physical
 (p): port alarm down
 (dl): DLDP down
 (c): CFM down
+"""
+BRIEF_V300 = """\
 (sd): STP instance discarding
 (ms): MACsec down
+"""
+BRIEF_HEAD = """\
 (ed): error down
 InUti/OutUti: input utility rate/output utility rate
 Interface                  PHY      Protocol  InUti OutUti   inErrors  outErrors"""
@@ -36,11 +43,19 @@ LLDP_HEAD = "Local Interface         Exptime(s) Neighbor Interface      Neighbor
 TRUNK_HEAD = "ActorPortName              Status   PortType PortPri PortNo PortKey PortState Weight"
 PARTNER_HEAD = "ActorPortName              SysPri    SystemID  PortPri PortNo  PortKey   PortState"
 HARDWARE_ADDRESS = "00e0-fc12-3456"  # the samples' own: addresses of Ethernet are not modelled
+UTILITY = (
+    "    Last 300 seconds input utility rate:  0.00%",
+    "    Last 300 seconds output utility rate: 0.00%",
+)
+MANAGEMENT = (  # MEth0/0/0
+    "Media type: COMMON COPPER, Link type: auto negotiation",
+    "Loopback: NONE, Maximal BW: 1000M, Current BW: 1000M, Full-duplex mode",
+)
 ACTIVE, INACTIVE = "10111100", "10100000"  # port states of selected members and others
 
 
 def brief(switch: EmulatedSwitch) -> str:
-    """`display interface brief`; that members stand indented below their Eth-Trunk is FIELD."""
+    """`display interface brief`: members below their Eth-Trunk, in lexicographic order."""
     rows = []
     states = behind_of(switch).interfaces(switch.name)
     members = {name for state in states for name in state.members}
@@ -48,16 +63,26 @@ def brief(switch: EmulatedSwitch) -> str:
     for state in states:
         if state.name not in members:
             rows.append(_brief_row(state, ""))
-            rows += [_brief_row(by_name[name], "  ") for name in state.members if name in by_name]
-    return "\n".join([BRIEF_HEAD, *rows])
+            below = sorted(name for name in state.members if name in by_name)
+            rows += [_brief_row(by_name[name], "  ") for name in below]
+    own = "" if switch.family is SyntaxFamily.V200 else BRIEF_V300
+    return "\n".join([BRIEF_LEGEND + own + BRIEF_HEAD, *rows])
 
 
 def _brief_row(state: InterfaceState, indent: str) -> str:
     counts = state.counts
     return (
-        f"{indent + state.name:<25}{state.physical:<9}{state.protocol:<10}{'0%':>5}{'0%':>7}"
-        f"{counts.in_errors:>11}{counts.out_discards:>11}"
+        f"{indent + _with_speed(state):<25}{state.physical:<9}{state.protocol:<10}{'0%':>5}"
+        f"{'0%':>7}{counts.in_errors:>11}{counts.out_discards:>11}"
     )
+
+
+def _with_speed(state: InterfaceState) -> str:
+    """The name, and behind it the speed where that is not the name's: `400GE1/1/1:1(200GE)`."""
+    promised = port_speed_gbps(whole_port(state.name))
+    if not state.speed_mbps or not promised or state.speed_mbps == promised * 1000:
+        return state.name
+    return f"{state.name}({state.speed_mbps // 1000}GE)"
 
 
 def one(switch: EmulatedSwitch, name: str) -> str:
@@ -79,16 +104,24 @@ def _index(switch: EmulatedSwitch, name: str) -> int:
 
 def _shown(switch: EmulatedSwitch, state: InterfaceState, index: int) -> str:
     at = f"{switch.now():%Y-%m-%d %H:%M:%S}"
+    kind = kind_of(state.name)
+    physical = kind in ("ethernet", "management")
+    routed_up = physical and state.pvid is None and state.protocol == "up"
     head = [
         f"{state.name} current state : {STATES[state.physical]} (ifindex: {index})",
         f"Line protocol current state : {PROTOCOLS[state.protocol]}",
+        *(["Last line protocol up time : -"] if routed_up else []),
         f"Description: {state.description}".rstrip(),
         _layer(state),
         *_addresses(state),
     ]
-    if kind_of(state.name) == "ethernet":
-        return "\n".join([*head, *_physical(state, at), *_port_counters(state)])
-    tail = [f"Current system time: {at}", *_logical_counters(state)]
+    if kind == "ethernet":
+        tail = [*_port(switch.family, state), *_times(at), *_rates(state)]
+        tail += _port_counters(switch.family, state)
+    elif kind == "management":
+        tail = [*MANAGEMENT, *_times(at), *_rates(state), *_management_counters(state)]
+    else:
+        tail = [f"Current system time: {at}", *_logical_counters(state)]
     return "\n".join([*head, *tail])
 
 
@@ -101,7 +134,6 @@ def _layer(state: InterfaceState) -> str:
 
 
 def _addresses(state: InterfaceState) -> list[str]:
-    """Lines of the address; how one is shown is known from older VRP8 samples."""
     hardware = (
         f"IP Sending Frames' Format is PKTFMT_ETHNT_2, Hardware address is {HARDWARE_ADDRESS}"
     )
@@ -110,14 +142,25 @@ def _addresses(state: InterfaceState) -> list[str]:
     return [f"Internet Address is {address}" for address in state.addresses] + [hardware]
 
 
-def _physical(state: InterfaceState, at: str) -> list[str]:
+def _port(family: SyntaxFamily, state: InterfaceState) -> list[str]:
+    """Lines of the medium; V200 tells splitting alone, and no FEC."""
     speed = str(state.speed_mbps) if state.physical == "up" and state.speed_mbps else "AUTO"
+    v200 = family is SyntaxFamily.V200
+    split = "ENABLE" if state.name != whole_port(state.name) else "DISABLE"
     return [
-        "Port Mode:     COMMON FIBER,     Port Split/Aggregate:               -",
+        f"Port Mode:     COMMON FIBER,     Port Split:{split:>26}"
+        if v200
+        else "Port Mode:     COMMON FIBER,     Port Split/Aggregate:               -",
         f"Speed:{speed:>21},     Loopback:                        NONE",
         "Duplex:                FULL,     Negotiation:                        -",
         "Input Flow-control: DISABLE,     Output Flow-control:          DISABLE",
-        "Mdi:                      -,     Fec:                                -",
+        "Mdi:                      -"
+        + ("" if v200 else ",     Fec:                                -"),
+    ]
+
+
+def _times(at: str) -> list[str]:
+    return [
         "Last physical up time   : -",
         "Last physical down time : -",
         f"Current system time: {at}",
@@ -125,7 +168,7 @@ def _physical(state: InterfaceState, at: str) -> list[str]:
     ]
 
 
-def _port_counters(state: InterfaceState) -> list[str]:
+def _rates(state: InterfaceState) -> list[str]:
     counts = state.counts
     return [
         "    Last 300 seconds input rate: 0 bits/sec, 0 packets/sec",
@@ -134,17 +177,25 @@ def _port_counters(state: InterfaceState) -> list[str]:
         "    Output peak rate 0 bits/sec, Record time: -",
         f"    Input :{counts.in_bytes:>19} bytes,{counts.in_packets:>19} packets",
         f"    Output:{counts.out_bytes:>19} bytes,{counts.out_packets:>19} packets",
+    ]
+
+
+def _port_counters(family: SyntaxFamily, state: InterfaceState) -> list[str]:
+    """Counters; V200 tells other MAC control frames (`Ignoreds`) at the end of the errors."""
+    counts, v200 = state.counts, family is SyntaxFamily.V200
+    return [
         "    Input:",
         _pair(("Unicast", counts.in_packets), ("Multicast", 0)),
         _pair(("Broadcast", 0), ("Jumbo", 0)),
         _pair(("Discard", counts.in_discards), ("Frames", 0)),
-        _pair(("Pause", counts.in_pauses), ("Ignoreds", 0)),
+        _pair(("Pause", counts.in_pauses), *([] if v200 else [("Ignoreds", 0)])),
         "",
         _pair(("Total Error", counts.in_errors)),
         _pair(("CRC", counts.crc), ("Giants", 0)),
         _pair(("Jabbers", 0), ("Fragments", 0)),
         _pair(("Runts", 0), ("DropEvents", 0)),
         _pair(("Alignments", 0), ("Symbols", 0)),
+        *([_pair(("Ignoreds", 0))] if v200 else []),
         "",
         "    Output:",
         _pair(("Unicast", counts.out_packets), ("Multicast", 0)),
@@ -154,8 +205,26 @@ def _port_counters(state: InterfaceState) -> list[str]:
         "",
         "    Input bandwidth utilization threshold : 90.00%",
         "    Output bandwidth utilization threshold: 90.00%",
-        "    Last 300 seconds input utility rate:  0.00%",
-        "    Last 300 seconds output utility rate: 0.00%",
+        *UTILITY,
+    ]
+
+
+def _management_counters(state: InterfaceState) -> list[str]:
+    counts = state.counts
+    return [
+        "    Input:",
+        _pair(("Unicast", counts.in_packets), ("Multicast", 0)),
+        _pair(("Broadcast", 0), ("Overrun", 0)),
+        _pair(("Over-car-pps", 0)),
+        "",
+        _pair(("Total Error", counts.in_errors), ("CRC", counts.crc)),
+        _pair(("Giants", 0), ("Jabbers", 0)),
+        _pair(("Runts", 0), ("Fragments", 0)),
+        "",
+        "    Output:",
+        _pair(("Unicast", counts.out_packets), ("Multicast", 0)),
+        _pair(("Broadcast", 0), ("Underrun", 0)),
+        *UTILITY,
     ]
 
 

@@ -22,17 +22,28 @@ PFC_HEAD = (
 )
 XON = "Xon:        PFC backpressure stop threshold"
 XOFF = "Xoff:       PFC backpressure threshold"
+HDRM = "Hdrm:       Headroom buffer threshold"
+GUARANTEED = "Guaranteed: PFC guaranteed buffer threshold"
+ACTUAL = (
+    "The actual PFC backpressure stop threshold is the higher value between the value of\n"
+    "{} and the difference between the value of xoff and the value of xon-offset."
+)
 G1_HEAD = "Interface      Queue            Xon           Xoff"
 G2_HEAD = "Interface      Queue    Guaranteed     Xon-Lowest  Xon-Offset       Xoff        Hdrm"
 V200_HEAD = "Interface      Queue    Guaranteed            Xon  Xon-Offset       Xoff        Hdrm"
 G2_LEGEND = (
-    "Hdrm:       Headroom buffer threshold\n"
-    "Guaranteed: PFC guaranteed buffer threshold\n"
-    "B:bytes     K:kilobytes     D:dynamic alpha\n"
-    "The actual PFC backpressure stop threshold is the higher value between the value of\n"
-    "xon-lowest and the difference between the value of xoff and the value of xon-offset."
+    HDRM,
+    GUARANTEED,
+    "B:bytes   \tK:kilobytes   \tD:dynamic alpha",
+    ACTUAL.format("xon-lowest") + " ",
 )
-V200_LEGEND = "C:cells     B:bytes     K:kbytes     M:mbytes     D:dynamic alpha"
+# AI Fabric best practice, EDOC1100155250 f1a44286; where its lines break is not confirmed.
+V200_LEGEND = (
+    HDRM,
+    GUARANTEED,
+    ACTUAL.format("xon"),
+    "C:cells   B:bytes   K:kilobytes   M:megabytes   D:dynamic alpha",
+)
 # Defaults, V300R023C00: G1 xon 100, xoff 125 kbytes; G2 alpha 3, offset 6 kbytes, headroom 256.
 UNITS = {"kbytes": "K", "mbytes": "M", "cells": "C", "bytes": "B"}
 
@@ -116,7 +127,7 @@ def buffers(switch: EmulatedSwitch, interface: str | None = None) -> str:
         v200 = switch.family is SyntaxFamily.V200
         rule = "-" * 84
         legend = V200_LEGEND if v200 else G2_LEGEND
-        top = [XON, XOFF, legend, rule, V200_HEAD if v200 else G2_HEAD, rule]
+        top = [XON, XOFF, *legend, rule, V200_HEAD if v200 else G2_HEAD, rule]
     return "\n".join([*top, *rows, rule])
 
 

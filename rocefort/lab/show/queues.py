@@ -15,9 +15,12 @@ SLOT = "1"  # the only one of a switch with fixed ports
 QUEUE_RULE = " " + "-" * 94
 QUEUE_HEAD = (
     " Queue   CIR/PIR              Passed     Pass Rate"
-    "             Dropped     Drop Rate  Drop Time\n"
-    "     (% or kbps)     (Packets/Bytes)     (pps/bps)     (Packets/Bytes)     (pps/bps)"
+    "             Dropped     Drop Rate  Drop Time"
 )
+# Units below the head: of `slot` in the command reference, of `interface` in the configuration
+# guide's examples for queue shaping.
+SLOT_UNITS = "     (% or kbps)     (Packets/Bytes)     (pps/bps)     (Packets/Bytes)     (pps/bps)"
+PORT_UNITS = "        (% or kbps)   (Packets/Bytes)    (pps/bps)      (Packets/Bytes)    (pps/bps)"
 AI_RULE = "-" * 125
 AI_HEAD = (
     "AI-ECN Model Version : 1.0.1\n"
@@ -38,14 +41,10 @@ ECN_HEAD = (
 
 
 def statistics(switch: EmulatedSwitch, interface: str) -> str:
-    """`display qos queue statistics interface X`; an interface without queues shows no rows.
-
-    Without the line above the head that `slot` has: V300R023C00 configuration guide, examples for
-    queue shaping.
-    """
+    """`display qos queue statistics interface X`; an interface without queues shows no rows."""
     if interface_of(switch, interface) is None:
         return NO_INTERFACE
-    return "\n".join([QUEUE_HEAD, QUEUE_RULE, *_queue_rows(switch, interface)])
+    return "\n".join([QUEUE_HEAD, PORT_UNITS, QUEUE_RULE, *_queue_rows(switch, interface)])
 
 
 def slot_statistics(switch: EmulatedSwitch, slot: str) -> str | None:
@@ -56,7 +55,7 @@ def slot_statistics(switch: EmulatedSwitch, slot: str) -> str | None:
     for state in behind_of(switch).interfaces(switch.name):
         if queues := _queue_rows(switch, state.name):
             title = f" Queue statistics info: interface {state.name}"
-            rows += [title, QUEUE_RULE, QUEUE_HEAD, QUEUE_RULE, *queues]
+            rows += [title, QUEUE_RULE, QUEUE_HEAD, SLOT_UNITS, QUEUE_RULE, *queues]
     return "\n".join(rows)
 
 

@@ -1,6 +1,7 @@
 """`display ip routing-table [A.B.C.D [mask]]`, `display bgp peer [verbose]` and `.. routing-table`.
 
-Samples: V300R023C00 command reference, IP Routing. Messages are not counted and shown as 0, and of
+Samples: V300R023C00 command reference, IP Routing; `display bgp peer`: configuration guide, whose
+columns are those of outputs of switches. Messages are not counted and shown as 0, and of
 a peer's capabilities only the address family is shown.
 """
 
@@ -27,7 +28,7 @@ BGP_HEAD = (
 BGP_COLUMNS = (
     "        Network            NextHop                       MED        LocPrf    PrefVal Path/Ogn"
 )
-PEER_HEAD = "  Peer            V          AS  MsgRcvd  MsgSent  OutQ   Up/Down       State PrefRcv"
+PEER_HEAD = "  Peer            V          AS  MsgRcvd  MsgSent  OutQ  Up/Down       State  PrefRcv"
 UNKNOWN_AGE = 9999  # hours that the column of a session's age can show
 
 
@@ -99,17 +100,18 @@ def bgp_peer(switch: EmulatedSwitch, peers: Sequence[PeerState]) -> str:
         return ""
     rows = [
         f"  {peer.address!s:<15} {4:>1} {peer.asn:>11} {0:>8} {0:>8} {0:>5} "
-        f"{_age(switch, peer):>9} {peer.state:>11} {peer.prefixes:>7}"
+        f"{_age(switch, peer):>8} {peer.state:>11} {peer.prefixes:>8}"
         for peer in peers
     ]
     return "\n".join(
         [
             " Status codes: * - Dynamic",
-            f" BGP local router ID : {router_id(switch.running)}",
-            f" Local AS number : {bgp.text.split()[1]}",
-            f" Total number of peers : {len(peers)}",
+            f" BGP local router ID        : {router_id(switch.running)}",
+            f" Local AS number            : {bgp.text.split()[1]}",
+            f" Total number of peers      : {len(peers)}",
             f" Peers in established state : {sum(peer.state == 'Established' for peer in peers)}",
             " Total number of dynamic peers : 0",
+            "",
             PEER_HEAD,
             *rows,
         ]

@@ -117,13 +117,16 @@ def thresholds(shown: Shown) -> tuple[ThresholdSeen, ...]:
 
 
 def _threshold(shown: Shown, row: Row, name: str, cells: dict[str, str]) -> ThresholdSeen:
-    """xon = max(xoff - offset, lowest) where an offset is shown (G2; for V200 not confirmed)."""
+    """Where an offset is shown, xon = max(xoff - offset, Xon-Lowest), on V200 of Xon."""
     xoff, offset, xon, lowest, headroom = (
         _kbytes(shown, row, cells.get(word, "-"))
         for word in ("Xoff", "Xon-Offset", "Xon", "Xon-Lowest", "Hdrm")
     )
     if "Xon-Offset" in cells:
-        xon = None if xoff is None or offset is None else max(xoff - offset, lowest or 0)
+        floor, least = ("Xon", xon) if "Xon" in cells else ("Xon-Lowest", lowest)
+        least = 0 if cells.get(floor, "-") == "-" else least
+        unknown = xoff is None or offset is None or least is None
+        xon = None if unknown else max(xoff - offset, least)
     return ThresholdSeen(
         interface=name,
         queue=shown.number(row, cells["Queue"]),

@@ -1,0 +1,78 @@
+"""The driver's readers against the vendor's display outputs; the emulator has tests of its own."""
+
+import pytest
+from vendor_displays import vendor_display
+
+from napalm_cloudengine import parse, parse_interfaces, parse_lldp
+from napalm_cloudengine.parse import TrialStatus
+from napalm_cloudengine.parse_interfaces import Counters
+from napalm_cloudengine.parse_lldp import Neighbor
+
+STATES = [
+    TrialStatus("INACTIVE", 0),
+    TrialStatus("ACTIVE", 51),
+    TrialStatus("ACTIVE", 30, "IQ,d0815"),
+    TrialStatus("CANCELING", 0),
+    TrialStatus("WAITCANCEL", 29),
+]
+
+
+def test_names_are_those_of_the_interfaces_without_speed_and_indent() -> None:
+    assert parse.interface_names(vendor_display("interface-brief-v300")) == [
+        "100GE1/0/3",
+        "400GE1/1/1:1",
+        "Eth-Trunk10",
+        "100GE1/0/1",
+        "100GE1/0/10",
+        "100GE1/0/2",
+        "MEth0/0/0",
+        "NULL0",
+    ]
+    assert parse.interface_names(vendor_display("interface-brief-v200")) == [
+        "100GE1/0/1",
+        "100GE1/0/3",
+        "NULL0",
+    ]
+
+
+def test_the_management_port_has_a_form_of_its_own() -> None:
+    [port] = parse_interfaces.interfaces(vendor_display("interface-management"))
+    assert (port.name, port.up, port.enabled) == ("MEth0/0/0", True, True)
+    assert (port.mtu, port.speed_mbits, port.flapped_s) == (1500, 1000.0, 7445.0)
+    assert port.received == Counters(330033, 3001, 2, 0, 5, -1)
+    assert port.sent == Counters(44044, 404, 0, 0, -1, -1)
+
+
+def test_a_port_of_v200_has_no_fec() -> None:
+    [port] = parse_interfaces.interfaces(vendor_display("interface-port-v200"))
+    assert (port.speed_mbits, port.mtu, port.flapped_s) == (100_000.0, 9216, 7445.0)
+    assert port.received == Counters(123, 3, 0, 0, 6, 5)
+    assert port.sent == Counters(321, 4, 0, 0, -1, 7)
+
+
+def test_sessions_have_ages_beyond_99_hours() -> None:
+    table = parse.bgp_peers(vendor_display("bgp-peer"))
+    assert (table.router_id, table.local_as) == ("10.0.0.11", 65101)
+    assert [(p.address, p.remote_as, p.uptime_s, p.prefixes_received) for p in table.peers] == [
+        ("10.1.0.0", 65001, 522 * 3600 + 45 * 60, 13),
+        ("10.1.0.2", 65002, 626 * 3600 + 43 * 60, 14),
+        ("10.1.0.4", (1 << 16) + 24, 147 * 3600 + 32 * 60, 4),
+        ("10.1.0.6", 65004, 7, 0),
+    ]
+
+
+def test_columns_of_neighbours_may_be_wider() -> None:
+    assert parse_lldp.neighbors(vendor_display("lldp-neighbor-brief")) == (
+        Neighbor("400GE1/1/5", "400GE6/0/19", "spine01"),
+        Neighbor("400GE1/1/6", "400GE6/0/20", "spine02"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    list(zip(vendor_display("configuration-trial-status").split("\n\n"), STATES, strict=True)),
+    ids=["none", "two blanks", "persistent", "canceling", "waitcancel"],
+)
+def test_every_state_of_a_trial_is_read(said: str, status: TrialStatus) -> None:
+    assert parse.trial_status(said) == status
+    assert status.ending is (status.state in ("CANCELING", "WAITCANCEL"))
