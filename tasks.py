@@ -216,7 +216,7 @@ def verify(
     fabric: options.MaybeFabric = None,
     configs: options.Configs = None,
     engine: Annotated[options.Engine, typer.Option(help="Who is asked.")] = options.Engine.AUTO,
-    batfish: options.BatfishService = "127.0.0.1:9996",
+    batfish: options.BatfishService = None,
     failures: options.Failures = None,
     against: options.Against = None,
     timings: options.Timings = False,
@@ -346,7 +346,7 @@ def review(
     out: Annotated[Path, typer.Option(help="Directory of the four files.")] = Path("review"),
     page_url: options.PageUrl = "review.html",
     engine: Annotated[options.Engine, typer.Option(help="Who verifies.")] = options.Engine.AUTO,
-    batfish: options.BatfishService = "127.0.0.1:9996",
+    batfish: options.BatfishService = None,
     failures: options.Failures = None,
 ) -> None:
     """Review a change in git: Markdown, HTML, JSON and SARIF."""
@@ -369,7 +369,7 @@ def review(
 def demo(
     fabric: options.Fabric = Path("heps"),
     engine: Annotated[options.Engine, typer.Option(help="Who verifies.")] = options.Engine.AUTO,
-    batfish: options.BatfishService = "127.0.0.1:9996",
+    batfish: options.BatfishService = None,
     rollout: Annotated[
         bool, typer.Option("--rollout", help="Only roll out: waves, a fault, a killed controller.")
     ] = False,
@@ -379,7 +379,7 @@ def demo(
 ) -> None:
     """Walk the whole way once, on emulated switches."""
     from rocefort.steps.fabric.demo import run_demo
-    from rocefort.steps.fabric.judging import service_of
+    from rocefort.steps.fabric.verifying import service_of
     from rocefort.steps.rollout.demo import run_rollout_demo
     from rocefort.validators import engines
 

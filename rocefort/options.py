@@ -97,11 +97,11 @@ MaybeConnections = Annotated[
     Path | None, typer.Option("--connections", help="YAML: how each switch is reached.")
 ]
 BatfishService = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--batfish",
         envvar="ROCEFORT_BATFISH",
-        help="Batfish service, HOST:PORT or https://HOST:PORT.",
+        help="Batfish service, HOST:PORT or https://HOST:PORT; `auto` asks none but this.",
     ),
 ]
 

@@ -14,14 +14,12 @@ from __future__ import annotations
 import contextlib
 import logging
 import re
-import tempfile
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 from itertools import permutations
-from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
@@ -43,7 +41,6 @@ from rocefort.validators.batfish_access import (
     HOST,
     PLAIN,
     PORT,
-    START,
     Access,
     Service,
     check_version,
@@ -53,14 +50,14 @@ from rocefort.validators.batfish_snapshot import (
     HOST_PORT,
     Files,
     host_name,
+    keep_snapshot,
     snapshot_files,
-    write_snapshot,
     zip_snapshot,
 )
 from rocefort.validators.filters import questions
 from rocefort.validators.outside import with_outside
 
-__all__ = ["HOST", "PORT", "START", "Answers", "ask", "collect", "interpret", "reachable"]
+__all__ = ["HOST", "PORT", "Answers", "ask", "collect", "interpret"]
 __all__ += ["RouteRow", "SessionRow", "server_version"]
 
 LINE = 300  # of the words of a service, as much as a terminal shows
@@ -150,7 +147,8 @@ class Asking:
 def opened(files: Files, service: Service) -> Iterator[Asking]:
     """A session with a snapshot; whatever goes wrong with it becomes one ServiceFailed."""
     where = str(service)
-    version = server_version(service.host, service.port, VERSION_S, service.access)
+    patience_s = min(VERSION_S, service.access.limit_s)
+    version = server_version(service.host, service.port, patience_s, service.access)
     check_version(version, where)
     zipped = zip_snapshot(files)
     with (
@@ -192,17 +190,6 @@ def trace_rows(
     """All paths of RDMA between all hosts that are up."""
     traces = [_trace_row(row) for row in _traces(asking, network, up, of)]
     return tuple(sorted(traces, key=lambda row: (row.source, row.destination)))
-
-
-def reachable(
-    host: str = HOST, port: int = PORT, timeout_s: float = 1.0, access: Access = PLAIN
-) -> bool:
-    """Whether a Batfish service answers there, within so many seconds."""
-    try:
-        server_version(host, port, timeout_s, access)
-    except ServiceFailed:
-        return False
-    return True
 
 
 @contextlib.contextmanager
@@ -252,9 +239,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _failed(where: str, what: str, files: Files) -> ServiceFailed:
-    folder = Path(tempfile.mkdtemp(prefix="rocefort-batfish-"))
-    write_snapshot(files, folder)
-    return ServiceFailed(what, where=where, how=f"the snapshot is kept in {folder}")
+    return ServiceFailed(what, where=where, how=keep_snapshot(files))
 
 
 CAUSES = {  # what the words of a service mean

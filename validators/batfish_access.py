@@ -15,6 +15,7 @@ import ssl
 from dataclasses import dataclass, field
 
 from rocefort.errors import BadInput, ServiceFailed
+from rocefort.validators.batfish_limits import ended_after
 
 HOST, PORT = "127.0.0.1", 9996
 LIMIT_S = 600.0  # of one question; the data plane of 8 spines and 120 leaves takes 107 s
@@ -22,6 +23,8 @@ TOKEN_HEADER = "X-Batfish-Apikey"  # noqa: S105 - a name, not a token
 OLDEST, NEWEST = (0, 36), (0, 36)  # releases whose answers were compared with the embedded engine
 START = "start one with `docker compose -f docs/batfish-compose.yaml up -d`"
 NOT_BATFISH = "what answers is not Batfish"
+HIGHEST_PORT = 65535
+LONGEST_VERSION = 65536  # bytes; a service's is some fifty
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,10 @@ def service_at(address: str, token: str = "", limit_s: float = LIMIT_S) -> Servi
     if not match:
         how = "for example: 127.0.0.1:9996, https://batfish.example.org:443"
         raise BadInput(f"{address!r} is not HOST:PORT", how=how)
+    if not 1 <= int(match[3]) <= HIGHEST_PORT:
+        raise BadInput(
+            f"there is no port {match[3]}", where=address, how=f"use 1 to {HIGHEST_PORT}"
+        )
     if token and match[1] != "https":
         raise BadInput("a token is not sent in the clear", where=address, how="use https://")
     if limit_s <= 0:
@@ -66,9 +73,17 @@ def server_version(host: str, port: int, timeout_s: float, access: Access = PLAI
     """Version of the service. Raises ServiceFailed if none answers, or something else does."""
     where = f"{host}:{port}"
     try:
-        status, body = _version(host, port, timeout_s, access)
+        with ended_after(timeout_s, TimeoutError(f"no answer in {timeout_s:g} s")):
+            status, body = _version(host, port, timeout_s, access)
         said = json.loads(body) if status not in (401, 403) else None
-    except (OSError, OverflowError) as error:  # the latter for a port above 65535
+    except ssl.SSLCertVerificationError as error:
+        what = f"the service's certificate is not trusted: {error.verify_message}"
+        how = "name the authority's file in REQUESTS_CA_BUNDLE"
+        raise ServiceFailed(what, where=where, how=how) from error
+    except ssl.SSLError as error:
+        what, how = "what answers does not speak TLS", f"without a TLS proxy use http://{where}"
+        raise ServiceFailed(what, where=where, how=how) from error
+    except OSError as error:
         what = f"no Batfish service answers: {error}"
         raise ServiceFailed(what, where=where, how=START) from error
     except (http.client.HTTPException, ValueError) as error:
@@ -89,8 +104,8 @@ def _version(host: str, port: int, timeout_s: float, access: Access) -> tuple[in
     try:
         headers = {TOKEN_HEADER: access.token} if access.token else {}
         connection.request("GET", "/v2/version", headers=headers)
-        answer = connection.getresponse()
-        return answer.status, answer.read()
+        with connection.getresponse() as answer:
+            return answer.status, answer.read(LONGEST_VERSION)
     finally:
         connection.close()
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from pybatfish.client.options import Options
 from pybatfish.exception import BatfishException
-from requests import HTTPError, RequestException, Response
+from requests import HTTPError, RequestException
 
 # pybatfish reads it once, when its client is imported; its 10 wait minutes for a dead service.
 Options.max_retries_to_connect_to_coordinator = 2
@@ -29,6 +29,7 @@ from rocefort.models.network import End  # noqa: E402
 from rocefort.models.routing import Timing  # noqa: E402
 from rocefort.models.traffic import Flow  # noqa: E402
 from rocefort.validators.batfish_access import PLAIN, Access  # noqa: E402
+from rocefort.validators.batfish_limits import ended_after, interrupted_by_signals  # noqa: E402
 
 REFUSED = HTTPError  # is a LOST too: ask for it first
 LOST = RequestException
@@ -44,12 +45,14 @@ class TooLong(Exception):  # noqa: N818 - reads as a sentence where it is raised
 
 
 class Watched(Session):  # type: ignore[misc]  # pybatfish has no types
-    """A session whose questions end at a limit, and that notes how long each took."""
+    """A session whose questions end at a limit, and that notes how long each took.
+
+    pybatfish polls without end, and repeats a request whose answer takes too long.
+    """
 
     def __init__(self, host: str, port: int, access: Access) -> None:
         self.limit_s = access.limit_s
         self.timings: list[Timing] = []
-        self._asked, self._until = "", 0.0
         with self.asking("version"):
             super().__init__(
                 host=host,
@@ -57,25 +60,16 @@ class Watched(Session):  # type: ignore[misc]  # pybatfish has no types
                 ssl=access.tls,
                 **({"api_key": access.token} if access.token else {}),
                 timeout=min(REQUEST_S, access.limit_s),
-                request_kwargs={"hooks": {"response": self._watch}},
             )
 
     @contextlib.contextmanager
     def asking(self, question: str) -> Iterator[None]:
-        """Time what is asked in the block; pybatfish polls without end: each answer is a gate."""
+        """Time what is asked in the block, and end it at the limit."""
         before = time.monotonic()
-        self._asked, self._until = question, before + self.limit_s
-        try:
+        late = TooLong(f"{question} was not answered in {self.limit_s:g} s")
+        with ended_after(self.limit_s, late):
             yield
-        finally:
-            self._until = 0.0
         self.timings.append(Timing(question=question, seconds=time.monotonic() - before))
-
-    def _watch(self, response: Response, *_args: object, **_kwargs: object) -> Response:
-        if self._until and time.monotonic() > self._until:
-            response.close()
-            raise TooLong(f"{self._asked} was not answered in {self.limit_s:g} s")
-        return response
 
 
 def network_name() -> str:
@@ -86,12 +80,13 @@ def network_name() -> str:
 @contextlib.contextmanager
 def session(host: str, port: int, snapshot: bytes, access: Access = PLAIN) -> Iterator[Watched]:
     """A session with the zipped snapshot in a network of its own, deleted in the end."""
-    with contextlib.ExitStack() as after:
+    with interrupted_by_signals(), contextlib.ExitStack() as after:
         after.callback(_hang_up)
         batfish = Watched(host, port, access)
         name = network_name()
         after.callback(_forget, batfish, name, min(DELETE_S, access.limit_s))
-        batfish.set_network(name)
+        with batfish.asking("network"):
+            batfish.set_network(name)
         add_snapshot(batfish, snapshot, BASE)
         yield batfish
 
@@ -99,7 +94,7 @@ def session(host: str, port: int, snapshot: bytes, access: Access = PLAIN) -> It
 def _forget(batfish: Session, network: str, timeout_s: float) -> None:
     """Delete the network. If the service is gone so is that, and what went wrong first is told."""
     batfish.timeout = timeout_s
-    with contextlib.suppress(RequestException):
+    with contextlib.suppress(RequestException, TooLong), ended_after(timeout_s, TooLong()):
         batfish.delete_network(network)
 
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
+import shutil
+import stat
+import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from rocefort.dialects.eos import DEFAULT_VLAN, EosNames, render_eos
@@ -22,6 +27,8 @@ from rocefort.validators.underlay import unmodelled_forwarding
 HOST_PORT = "eth0"
 NOWHERE = "rocefort-nowhere"  # far end of the edge that tells Batfish that a switch is uncabled
 ZIP_DATE = (2020, 1, 1, 0, 0, 0)  # the bytes must not depend on when they were made
+
+KEPT, KEPT_PREFIX = 3, "rocefort-batfish-"  # snapshots of failures: how many stay, their names
 
 Files = Mapping[str, bytes]
 
@@ -53,6 +60,32 @@ def write_snapshot(files: Files, folder: Path) -> None:
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
+
+
+def keep_snapshot(files: Files) -> str:
+    """Write the files to a new temporary folder, and return a sentence that names it.
+
+    Of this user's older ones only the newest stay.
+    """
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=KEPT_PREFIX))
+        write_snapshot(files, folder)
+    except OSError as error:
+        return f"the snapshot could not be kept: {error.strerror}"
+    for old in _kept_in(folder.parent)[KEPT:]:
+        shutil.rmtree(old, ignore_errors=True)  # another process may remove it, too
+    return f"the snapshot is kept in {folder}"
+
+
+def _kept_in(directory: Path) -> list[str]:
+    """Folders of this user's snapshots, newest first."""
+    own = []
+    for folder in directory.glob(f"{KEPT_PREFIX}*"):
+        with suppress(FileNotFoundError):  # another process has removed it
+            facts = folder.lstat()
+            if stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.getuid():
+                own.append((facts.st_mtime_ns, str(folder)))
+    return [path for _, path in sorted(own, reverse=True)]
 
 
 def zip_snapshot(files: Files) -> bytes:

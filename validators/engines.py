@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 
-from rocefort.errors import Refused
+from rocefort.errors import Refused, ServiceFailed
 from rocefort.models.finding import Report
 from rocefort.models.network import Network, Sources
 from rocefort.models.routing import RoutingState
 from rocefort.models.routing_change import RoutingChange
-from rocefort.validators import batfish
 from rocefort.validators.agreement import ENGINES_DISAGREE, disagreements
-from rocefort.validators.batfish_access import PLAIN, Access, Service
+from rocefort.validators.batfish_access import Service
 from rocefort.validators.batfish_asking import Asked, ask_all
 from rocefort.validators.batfish_failures import cabled_failures, choose
 from rocefort.validators.batfish_verification import verify_checks
@@ -32,7 +31,7 @@ from rocefort.validators.waivers import sort_out
 
 
 class Engine(StrEnum):
-    """Who is asked. `auto`: both where a Batfish service answers, else embedded, and said so."""
+    """Verification engine. `auto`: both where a Batfish service is named, else embedded."""
 
     AUTO = "auto"
     EMBEDDED = "embedded"
@@ -59,34 +58,37 @@ class Wishes:
 
     failures: str | None = None  # a scope, as `chosen_failures` has it
     before: Network | None = None
-    access: Access = PLAIN
 
 
-def run(  # noqa: PLR0913, PLR0917 - what is verified, by whom, where, and what beside
+def run(
     network: Network,
     sources: Sources,
     engine: Engine,
-    host: str,
-    port: int,
+    service: Service | None = None,
     wishes: Wishes | None = None,
 ) -> Verified:
     """Verify a network whose Devices were parsed from text.
 
-    Raises ServiceFailed where Batfish is asked for and does not answer, Refused where an engine
-    that is asked does not model what it is shown.
+    service: the one that the user names. Without it `auto` asks no Batfish, and the engines that
+    need one ask the usual address. Raises ServiceFailed where such an engine gets no answer (`auto`
+    notes it and keeps the embedded answer), Refused where an engine does not model what it is
+    shown.
     """
-    wanted, service = wishes or Wishes(), Service(host, port, (wishes or Wishes()).access)
+    wanted = wishes or Wishes()
     if engine is Engine.BATFISH:
-        return _by_batfish(network, sources, service, wanted)
+        return _by_batfish(network, sources, service or Service(), wanted)
     solution = analyse(network, sources)
     report = verify(network, solution.state, sources, solution)
     done = Verified(report, solution.state, (solution.state.engine,), solution=solution)
     done = _changed(done, network, sources, wanted)
-    if engine is Engine.EMBEDDED:
+    if engine is Engine.EMBEDDED or (engine is Engine.AUTO and service is None):
         return done
-    if engine is Engine.AUTO and not batfish.reachable(host, port, access=wanted.access):
-        return replace(done, note=f"Batfish not run: no service at {service}")
-    asked = _ask(network, solution, service, wanted)
+    try:
+        asked = _ask(network, solution, service or Service(), wanted)
+    except ServiceFailed as error:
+        if engine is Engine.BOTH:
+            raise
+        return replace(done, note=f"no answer of Batfish: {error}")
     return _joined(done, asked, network, wanted.before, sources)
 
 

@@ -32,13 +32,13 @@ def lab_opinions(
     """Compare next hops: kernels, the embedded engine, Batfish."""
     from rocefort.models.lab_trials import OpinionRow
     from rocefort.reports.lab_trials import opinions_text, rows_json
+    from rocefort.steps.fabric.verifying import service_of
     from rocefort.steps.lab.asking_opinions import Batfish
     from rocefort.steps.lab.asking_opinions import lab_opinions as compare
     from rocefort.steps.lab.twin import find_lab
     from rocefort.steps.stopping import stop_on_signals
-    from rocefort.validators.batfish_access import service_at
 
-    answers = Batfish.of(recordings, service_at(batfish) if batfish else None)
+    answers = Batfish.of(recordings, service_of(batfish))
     rows: list[OpinionRow] = []
     with stop_on_signals() as stop:
         for name in names or (None,):

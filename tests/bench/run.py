@@ -22,6 +22,7 @@ from rocefort.errors import ServiceFailed
 from rocefort.lab.twin.host import require_host
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.network import Network
+from rocefort.steps.fabric.verifying import service_of
 from rocefort.validators import batfish
 from rocefort.validators.routing import solve
 
@@ -148,14 +149,14 @@ def patch(network: Network) -> None:
 
 
 def routing(network: Network) -> None:
-    """All server pairs of HEPS, by the embedded engine and by Batfish where one answers."""
+    """All server pairs of HEPS, by the embedded engine and by Batfish where one is named."""
     ours = cpu(lambda: solve(network))[0]
-    host, _, port = os.environ.get("ROCEFORT_BATFISH", "127.0.0.1:9996").rpartition(":")
-    if not batfish.reachable(host, int(port)):
-        print(f"routing of HEPS: embedded {ours:.3f} s; no Batfish at {host}:{port}")
+    service = service_of(os.environ.get("ROCEFORT_BATFISH"))
+    if service is None:
+        print(f"routing of HEPS: embedded {ours:.3f} s; ROCEFORT_BATFISH names no service")
         return
     before = time.perf_counter()
-    batfish.ask(network, host, int(port))
+    batfish.ask(network, service.host, service.port, service.access)
     theirs = time.perf_counter() - before
     print(f"routing of HEPS: Batfish {theirs:.1f} s wall, embedded {ours:.3f} s, "
           f"{theirs / ours:.0f}x")  # fmt: skip

@@ -36,6 +36,7 @@ def rocefort(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., Ran]:
     """Run a command in this process."""
+    monkeypatch.delenv("ROCEFORT_BATFISH", raising=False)
 
     def run(*arguments: object) -> Ran:
         monkeypatch.setattr(sys, "argv", ["rocefort", *map(str, arguments)])

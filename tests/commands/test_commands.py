@@ -73,6 +73,10 @@ def test_findings_of_severity_error_end_with_1(rocefort: Rocefort, edit_heps: Ed
             "rocefort: 'here' is not HOST:PORT; for example: 127.0.0.1:9996",
         ),
         (
+            ("demo", "heps", "--batfish", "127.0.0.1:99999"),
+            "rocefort: 127.0.0.1:99999: there is no port 99999; use 1 to 65535",
+        ),
+        (
             ("plan", "heps", "--connections", "nowhere.yaml"),
             "rocefort: nowhere.yaml: no such file; check the path",
         ),
@@ -124,12 +128,6 @@ def test_verify_by_the_embedded_engine_is_clean(rocefort: Rocefort, heps_file: P
     assert done.code == 0
     assert "verified by: embedded\n" in done.out
     assert "server pairs delivered by every path: 132 of 132\n" in done.out
-
-
-def test_auto_says_when_batfish_was_not_run(rocefort: Rocefort, heps_file: Path) -> None:
-    done = rocefort("verify", heps_file, "--batfish", NOWHERE)
-    assert done.code == 0
-    assert f"verified by: embedded (Batfish not run: no service at {NOWHERE})\n" in done.out
 
 
 @pytest.mark.parametrize("engine", ["batfish", "both"])

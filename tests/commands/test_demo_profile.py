@@ -16,7 +16,7 @@ def test_a_shipped_profile_is_not_changed(edit_heps: Callable[..., Path]) -> Non
     path = edit_heps(("lossless: heps\n", "lossless: heps-like\n"))
     told: list[str] = []
     with pytest.raises(BadInput) as caught:
-        run_demo(path, Engine.EMBEDDED, ("127.0.0.1", 9), told.append)
+        run_demo(path, Engine.EMBEDDED, None, told.append)
     assert str(caught.value).removeprefix(f"{path.parent}/") == (
         "fabric.yaml:40:1: the demonstration changes the fabric's own file, and 'heps-like' is not "
         "in it; copy that profile into profiles.lossless of the fabric, under another name"

@@ -189,7 +189,7 @@ def test_text_tells_the_cables_and_roles_of_any_fabric(
 def test_verify_answers_for_sessions_and_routes_and_says_what_it_does_not_know(
     heps: Derived, from_text: Subject
 ) -> None:
-    done = engines.run(from_text.network, from_text.sources, engines.Engine.EMBEDDED, "", 0)
+    done = engines.run(from_text.network, from_text.sources, engines.Engine.EMBEDDED)
     whole = solve(heps.network)
     assert (done.state.sessions, done.state.routes) == (whole.sessions, whole.routes)
     assert done.report.findings == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address, IPv4Interface
 from typing import Any
@@ -39,7 +40,9 @@ from rocefort.models.network import (
     Sources,
 )
 from rocefort.models.nic import Adapter, Hosts, NicProfile, Parameter
+from rocefort.steps.fabric.verifying import service_of
 from rocefort.validators import check
+from rocefort.validators.batfish_access import Service, server_version
 
 # The ranges of families.yaml, without what would have the sound fabric reported: a case adds that.
 CLEAN: dict[str, Any] = {"unconfirmed": (), "conditions": (), "cell_bytes": None}
@@ -351,6 +354,23 @@ def _line(verdict: Finding | NotJudged) -> str:
     if isinstance(verdict, Finding):
         return f"{verdict.severity} {place}: {verdict.message}"
     return f"not judged {place}: {verdict.reason}"
+
+
+@pytest.fixture(scope="session")
+def live_service() -> Service:
+    """The Batfish service that ROCEFORT_BATFISH names, or a skip that says so."""
+    pytest.importorskip("pybatfish", reason="pip install 'rocefort[batfish]'")
+    service = service_of(os.environ.get("ROCEFORT_BATFISH"))
+    if service is None:
+        pytest.skip("ROCEFORT_BATFISH names no service: docs/batfish.md")
+    server_version(service.host, service.port, 5.0, service.access)
+    return service
+
+
+@pytest.fixture(scope="session")
+def service(live_service: Service) -> tuple[str, int]:
+    """Host and port of the same."""
+    return live_service.host, live_service.port
 
 
 @pytest.fixture(scope="session")

@@ -30,6 +30,7 @@ from rocefort.steps.lab.emulated_site import BANDWIDTH, GOOD, SCENERY, Rehearsal
 from rocefort.steps.rollout.changing import apply_plan
 from rocefort.steps.rollout.planning import make_plan, running_of
 from rocefort.validators import check, engines
+from rocefort.validators.batfish_access import Service
 
 BROKEN_RUN = "fail.udp4791_blocked"  # perftest ends with exit 0 and nothing measured
 RAISED_KBYTES = 40
@@ -52,7 +53,7 @@ class Teller:
             self.say(f"{head if index == 0 else '':<{HEAD}}{line}")
 
 
-def run_demo(fabric: Path, engine: engines.Engine, service: tuple[str, int], say: Say) -> None:
+def run_demo(fabric: Path, engine: engines.Engine, service: Service | None, say: Say) -> None:
     """Walk the whole way; raises RocefortError where a step fails."""
     started = time.monotonic()
     tell = Teller(say)
@@ -101,9 +102,9 @@ def _counts(report: Report) -> str:
 
 
 def _verify(
-    subject: Subject, engine: engines.Engine, service: tuple[str, int], tell: Teller
+    subject: Subject, engine: engines.Engine, service: Service | None, tell: Teller
 ) -> None:
-    done = engines.run(subject.network, subject.sources, engine, *service)
+    done = engines.run(subject.network, subject.sources, engine, service)
     if done.report.failed:
         worst = next(f for f in done.report.findings if f.severity is Severity.ERROR)
         raise BadInput(worst.message, where=str(worst.where))

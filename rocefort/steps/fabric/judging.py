@@ -186,11 +186,3 @@ def write_files(files: Mapping[str, str], directory: Path, *, private: bool = Fa
     except OSError as error:
         raise BadInput(f"cannot be written: {error.strerror}", where=str(directory)) from None
     return [directory / name for name in files]
-
-
-def service_of(address: str) -> tuple[str, int]:
-    """`HOST:PORT` of a service."""
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdigit():
-        raise BadInput(f"{address!r} is not HOST:PORT", how="for example: 127.0.0.1:9996")
-    return host, int(port)

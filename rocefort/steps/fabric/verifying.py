@@ -17,7 +17,7 @@ from rocefort.steps.fabric.failing import NONE, study_failures
 from rocefort.steps.fabric.judging import Subject, subject_of_derived, subject_of_texts
 from rocefort.steps.fabric.revisions import checked_out, looks_like_revision, revision_of
 from rocefort.validators import engines
-from rocefort.validators.batfish_access import LIMIT_S, service_at
+from rocefort.validators.batfish_access import LIMIT_S, Service, service_at
 from rocefort.validators.batfish_failures import DEFAULT, disagreeing
 from rocefort.validators.change_verification import lend
 from rocefort.validators.engines import Engine, Verified, Wishes
@@ -31,7 +31,7 @@ class Asked:
     """As it was asked for on the command line."""
 
     engine: Engine
-    batfish: str
+    batfish: str | None
     failures: str | None = None
     against: str | None = None
     limit_s: float = LIMIT_S
@@ -47,19 +47,22 @@ class Done:
     notes: tuple[str, ...] = ()
 
 
+def service_of(address: str | None, limit_s: float = LIMIT_S) -> Service | None:
+    """Service of an address, with the token of the environment; None where none is named."""
+    return None if address is None else service_at(address, os.environ.get(TOKEN, ""), limit_s)
+
+
 def verify_subject(subject: Subject, name: str, asked: Asked) -> Done:
     """Verify; name: of the subject on the command line, for `--against REV:`."""
-    service = service_at(asked.batfish, os.environ.get(TOKEN, ""), asked.limit_s)
+    service = service_of(asked.batfish, asked.limit_s)
     before = None
     if asked.against is not None:
         before = subject_of_side(asked.against, name).network
         # Text that tells of no servers is asked about those of the other side.
         subject = replace(subject, network=lend(before, subject.network))
         before = lend(subject.network, before)
-    wishes = Wishes(_forks(asked), before, service.access)
-    verified = engines.run(
-        subject.network, subject.sources, asked.engine, service.host, service.port, wishes
-    )
+    wishes = Wishes(_forks(asked), before)
+    verified = engines.run(subject.network, subject.sources, asked.engine, service, wishes)
     return _with_failures(subject, verified, asked)
 
 

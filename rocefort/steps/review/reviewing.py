@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +33,7 @@ from rocefort.rollout.difference import Side, Switch, difference
 from rocefort.rollout.management_path import management_path
 from rocefort.steps.fabric.comparing import switches_of
 from rocefort.steps.fabric.rule_texts import rule_texts
-from rocefort.steps.fabric.verifying import TOKEN
+from rocefort.steps.fabric.verifying import service_of
 from rocefort.steps.review.advice import advice_on, without_live_patches
 from rocefort.steps.review.drain import Sight
 from rocefort.steps.review.findings import findings_change
@@ -48,7 +47,6 @@ from rocefort.steps.review.sides import ReviewSide, Sides, read_sides
 from rocefort.steps.review.verification import Asking, Outcome, Version, verify_both
 from rocefort.steps.together import put_together
 from rocefort.validators import check, titles
-from rocefort.validators.batfish_access import service_at
 from rocefort.validators.by_switch import Judgements
 from rocefort.validators.engines import Engine
 
@@ -63,13 +61,13 @@ class ReviewRequest:
     base: str
     head: str
     engine: Engine
-    batfish: str
+    batfish: str | None
     failures: str | None = None
 
 
 def make_review(asked: ReviewRequest) -> Review:
     """Review a change; raises BadInput, ServiceFailed or Refused, and then there is no review."""
-    service = service_at(asked.batfish, os.environ.get(TOKEN, ""))
+    service = service_of(asked.batfish)
     sides, names = under_new_names(read_sides(asked.fabric, asked.base, asked.head))
     base, head = sides.base, sides.head
     before = base.derived if base else None

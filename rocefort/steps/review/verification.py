@@ -37,7 +37,7 @@ class Asking:
     """Who is asked, and about which failures."""
 
     engine: Engine
-    service: Service
+    service: Service | None
     failures: str | None = None
 
 
@@ -69,11 +69,8 @@ def verify_both(
     same = base is not None and _same(base.network, head.network, difference, buffers=True)
     both = asking.engine in (Engine.BATFISH, Engine.BOTH)
     before = base.network if base and both and not same else None
-    wishes = Wishes(None, before, asking.service.access)
-    service = asking.service
-    done = engines.run(
-        head.network, head.sources, asking.engine, service.host, service.port, wishes
-    )
+    wishes = Wishes(None, before)
+    done = engines.run(head.network, head.sources, asking.engine, asking.service, wishes)
     failing = _study(head, asking, done.solution)
     report = done.report.joined(failing.report) if failing.report else done.report
     if base is None:

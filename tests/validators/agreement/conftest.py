@@ -6,7 +6,6 @@ Each is derived from intent, rendered, spoilt by hand in its text, and parsed ba
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,6 @@ from rocefort.design.derive import derive
 from rocefort.dialects.vrp.parse import parse, sources_of
 from rocefort.dialects.vrp.texts import render_all
 from rocefort.models.network import Network, Position, Sources
-from rocefort.validators.batfish import START, reachable
 from rocefort.validators.outside import with_outside
 
 RECORDED = Path(__file__).parents[2] / "recorded"
@@ -376,16 +374,6 @@ def fabric(folder: Path) -> Callable[[str, Intent, Edits], Case]:
 def generate(folder: Path) -> Callable[[int], Case]:
     """The fabric of a seed, made once."""
     return cache(lambda seed: generated(seed, folder))
-
-
-@pytest.fixture(scope="session")
-def service() -> tuple[str, int]:
-    """Host and port of a Batfish service that answers; else the test is skipped and says so."""
-    pytest.importorskip("pybatfish", reason="pip install 'rocefort[batfish]'")
-    host, _, port = os.environ.get("ROCEFORT_BATFISH", "127.0.0.1:9996").rpartition(":")
-    if not reachable(host, int(port)):
-        pytest.skip(f"no Batfish service answers at {host}:{port}; {START}")
-    return host, int(port)
 
 
 @pytest.fixture(scope="session")

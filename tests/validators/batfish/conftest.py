@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from pathlib import Path
@@ -22,8 +21,6 @@ from rocefort.models.bgp import (
 from rocefort.models.device import Device
 from rocefort.models.interface import Interface
 from rocefort.models.network import End, Link, Network, Node, Segment, Server
-from rocefort.validators.batfish import START, reachable
-from rocefort.validators.batfish_access import Service, service_at
 
 Edit = Callable[[Device], Device]
 Clos = Callable[..., Network]
@@ -227,13 +224,3 @@ def recorded() -> Callable[[str], tuple[Network, Path]]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "recording" in metafunc.fixturenames:
         metafunc.parametrize("recording", sorted(_recorded_networks()))
-
-
-@pytest.fixture(scope="session")
-def live_service() -> Service:
-    """The service that ROCEFORT_BATFISH names, or a skip that says why."""
-    pytest.importorskip("pybatfish", reason="pip install 'rocefort[batfish]'")
-    service = service_at(os.environ.get("ROCEFORT_BATFISH", "127.0.0.1:9996"))
-    if not reachable(service.host, service.port, access=service.access):
-        pytest.skip(f"no Batfish service answers at {service}; {START}")
-    return service

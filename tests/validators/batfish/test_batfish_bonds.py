@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from itertools import permutations
 from typing import Any
@@ -15,7 +14,7 @@ from rocefort.models.interface import Interface
 from rocefort.models.network import End, Network
 from rocefort.models.traffic import Flow
 from rocefort.validators.agreement import disagreements
-from rocefort.validators.batfish import START, ask, reachable
+from rocefort.validators.batfish import ask
 from rocefort.validators.routing import analyse
 
 Clos = Callable[..., Network]
@@ -72,13 +71,11 @@ def test_the_embedded_engine(clos: Clos, fields: dict[str, Any], delivered: bool
 
 @pytest.mark.batfish
 @pytest.mark.parametrize(("fields", "delivered"), CASES)
-def test_batfish_agrees(clos: Clos, fields: dict[str, Any], delivered: bool) -> None:
-    pytest.importorskip("pybatfish", reason="pip install 'rocefort[batfish]'")
-    host, _, port = os.environ.get("ROCEFORT_BATFISH", "127.0.0.1:9996").rpartition(":")
-    if not reachable(host, int(port)):
-        pytest.skip(f"no Batfish service answers at {host}:{port}; {START}")
+def test_batfish_agrees(
+    clos: Clos, fields: dict[str, Any], delivered: bool, service: tuple[str, int]
+) -> None:
     network = bonded(clos, **dict(fields))
-    state = ask(network, host, int(port))
+    state = ask(network, *service)
     reached = state.reachability
     assert reached.delivered == (reached.pairs if delivered else 0)
     assert disagreements(analyse(network), state) == ()

@@ -16,7 +16,7 @@ from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.texts import render_all
 from rocefort.models.network import Network
 from rocefort.validators.agreement import disagreements
-from rocefort.validators.batfish import START, ask, reachable
+from rocefort.validators.batfish import ask
 from rocefort.validators.batfish_recording import record, replay
 from rocefort.validators.outside import with_outside
 from rocefort.validators.routing import analyse
@@ -83,12 +83,10 @@ def test_both_engines_agree_and_say_what_is_wrong(networks: dict[str, Network], 
 
 @pytest.mark.batfish
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_live_service_says_what_is_recorded(networks: dict[str, Network], name: str) -> None:
-    pytest.importorskip("pybatfish", reason="pip install 'rocefort[batfish]'")
-    host, _, port = os.environ.get("ROCEFORT_BATFISH", "127.0.0.1:9996").rpartition(":")
-    if not reachable(host, int(port)):
-        pytest.skip(f"no Batfish service answers at {host}:{port}; {START}")
+def test_a_live_service_says_what_is_recorded(
+    networks: dict[str, Network], name: str, service: tuple[str, int]
+) -> None:
     path = RECORDED / f"{name}.json"
     if os.environ.get("ROCEFORT_RECORD") == "1":
-        record(networks[name], path, host, int(port))
-    assert ask(networks[name], host, int(port)) == replay(networks[name], path)
+        record(networks[name], path, *service)
+    assert ask(networks[name], *service) == replay(networks[name], path)

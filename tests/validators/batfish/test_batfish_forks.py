@@ -30,6 +30,7 @@ from rocefort.models.routing import (
 )
 from rocefort.validators.batfish_access import Service
 from rocefort.validators.batfish_failures import choose, deactivated, disagreeing
+from rocefort.validators.batfish_limits import ENDING
 from rocefort.validators.change_verification import (
     change_of,
     disagreement,
@@ -128,7 +129,7 @@ def test_what_is_refused_in_the_version_before_is_said_to_stand_there(clos: Clos
         return device.model_copy(update={"interfaces": ports})
 
     with pytest.raises(Refused, match=r"^the version before, leaf1 .*vpn-instance RED"):
-        run(clos(), Sources(), Engine.EMBEDDED, "", 0, Wishes(before=clos(leaf1=in_a_vpn)))
+        run(clos(), Sources(), Engine.EMBEDDED, None, Wishes(before=clos(leaf1=in_a_vpn)))
 
 
 def state(engine: str, *hops: str) -> RoutingState:
@@ -206,7 +207,10 @@ def test_both_engines_see_the_same_change(live_service: Service, clos: Clos) -> 
 
 
 @pytest.mark.batfish
-def test_ctrl_c_leaves_nothing_on_the_service(live_service: Service) -> None:
+@pytest.mark.parametrize("number", ENDING)
+def test_a_signal_leaves_nothing_on_the_service(
+    live_service: Service, number: signal.Signals
+) -> None:
     from pybatfish.client.session import Session  # noqa: PLC0415 - the extra may be missing
 
     session = Session(host=live_service.host, port=live_service.port)
@@ -224,6 +228,6 @@ def test_ctrl_c_leaves_nothing_on_the_service(live_service: Service) -> None:
     )
     while process.poll() is None and name not in session.list_networks():
         time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) not in (0, 70)
+    process.send_signal(number)
+    assert process.wait(timeout=60) == 130
     assert name not in session.list_networks()

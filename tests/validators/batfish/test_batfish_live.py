@@ -16,7 +16,7 @@ from rocefort.models.device import Device
 from rocefort.models.interface import Interface
 from rocefort.models.network import Network
 from rocefort.validators.agreement import disagreements
-from rocefort.validators.batfish import START, ask, reachable
+from rocefort.validators.batfish import ask
 from rocefort.validators.batfish_recording import record, replay
 from rocefort.validators.routing import analyse
 
@@ -24,15 +24,6 @@ pytestmark = pytest.mark.batfish
 
 Clos = Callable[..., Network]
 Edit = Callable[[Device], Device]
-
-
-@pytest.fixture(scope="module")
-def service() -> tuple[str, int]:
-    pytest.importorskip("pybatfish", reason="pip install 'rocefort[batfish]'")
-    host, _, port = os.environ.get("ROCEFORT_BATFISH", "127.0.0.1:9996").rpartition(":")
-    if not reachable(host, int(port)):
-        pytest.skip(f"no Batfish service answers at {host}:{port}; {START}")
-    return host, int(port)
 
 
 def test_the_service_still_says_what_was_recorded(

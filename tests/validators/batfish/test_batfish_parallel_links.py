@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,19 +11,10 @@ from rocefort.design.derive import derive
 from rocefort.dialects.vrp.texts import read_back, render_all
 from rocefort.models.routing import SessionStatus
 from rocefort.validators.agreement import disagreements
-from rocefort.validators.batfish import START, ask, reachable
+from rocefort.validators.batfish import ask
 from rocefort.validators.routing import analyse
 
 pytestmark = pytest.mark.batfish
-
-
-@pytest.fixture(scope="module")
-def service() -> tuple[str, int]:
-    pytest.importorskip("pybatfish", reason="pip install 'rocefort[batfish]'")
-    host, _, port = os.environ.get("ROCEFORT_BATFISH", "127.0.0.1:9996").rpartition(":")
-    if not reachable(host, int(port)):
-        pytest.skip(f"no Batfish service answers at {host}:{port}; {START}")
-    return host, int(port)
 
 
 def test_both_engines_count_every_link(

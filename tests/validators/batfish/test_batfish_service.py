@@ -9,13 +9,12 @@ import re
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, ClassVar
 
 import pytest
+from batfish_server import HOST, serving
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -31,7 +30,6 @@ from rocefort.validators.batfish_access import (
     service_at,
 )
 
-HOST = "127.0.0.1"
 RECORDED = Path(__file__).parents[2] / "recorded" / "batfish-failures"
 Clos = Callable[..., Network]
 
@@ -48,6 +46,13 @@ Clos = Callable[..., Network]
 def test_an_address_is_a_host_and_a_port(address: str, host: str, port: int, tls: bool) -> None:
     service = service_at(address)
     assert (service.host, service.port, service.access.tls) == (host, port, tls)
+
+
+@pytest.mark.parametrize("port", [0, 65536, 99999])
+def test_a_port_that_does_not_exist_is_refused(port: int) -> None:
+    with pytest.raises(BadInput) as caught:
+        service_at(f"h:{port}")
+    assert str(caught.value) == f"h:{port}: there is no port {port}; use 1 to 65535"
 
 
 @pytest.mark.parametrize("address", ["", "batfish", "9996", "ftp://a:1", "a:1/x", "u@h:1", "h:x"])
@@ -101,74 +106,6 @@ def test_a_version_that_is_too_old_is_refused(clos: Clos) -> None:
     )
 
 
-class Handler(BaseHTTPRequestHandler):
-    """What pybatfish asks on its way to a first answer, and what was recorded of it."""
-
-    protocol_version = "HTTP/1.1"
-    said: ClassVar[dict[str, Any]] = {}
-    token: ClassVar[str] = ""
-    deleted: ClassVar[list[str]] = []
-
-    def do_GET(self) -> None:
-        if self.token and self.headers.get("X-Batfish-Apikey") != self.token:
-            self.answer(b"", 401)
-            return
-        words = self.path.partition("?")[0].strip("/").split("/")
-        kind = "log" if "worklog" in words else "work" if "work" in words else words[-1]
-        defaults = {"version": {"Batfish": "0.36.0"}, "snapshots": [], "name": {"name": words[-1]}}
-        found = self.said.get(kind, defaults.get(kind, {"name": words[-1]}))
-        self.answer(found.encode() if isinstance(found, str) else json.dumps(found).encode())
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self.answer(b"")
-
-    do_PUT = do_POST  # noqa: N815
-
-    def do_DELETE(self) -> None:
-        self.deleted.append(self.path)
-        self.answer(b"")
-
-    def answer(self, body: bytes, status: int = 200) -> None:
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args: object) -> None:
-        """Say nothing."""
-
-
-class Server(ThreadingHTTPServer):
-    """Clients that break off are what is tested here."""
-
-    daemon_threads = True
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing."""
-
-
-@contextmanager
-def serving(
-    said: dict[str, Any],
-    *,
-    tls: ssl.SSLContext | None = None,
-    token: str = "",
-    deleted: list[str] | None = None,
-) -> Iterator[int]:
-    fields = {"said": said, "token": token, "deleted": [] if deleted is None else deleted}
-    with Server((HOST, 0), type("Recorded", (Handler,), fields)) as server:
-        if tls is not None:
-            server.socket = tls.wrap_socket(server.socket, server_side=True)
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield server.server_address[1]
-        finally:
-            server.shutdown()
-            thread.join()
-
-
 @pytest.fixture
 def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ssl.SSLContext:
     """A server's context; its certificate is trusted by REQUESTS_CA_BUNDLE."""
@@ -214,8 +151,21 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(
     authority: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("REQUESTS_CA_BUNDLE")
-    with serving({}, tls=authority) as port, pytest.raises(ServiceFailed, match="self-signed"):
+    with serving({}, tls=authority) as port, pytest.raises(ServiceFailed) as caught:
         server_version(HOST, port, 5.0, Access(tls=True))
+    assert str(caught.value) == (
+        f"{HOST}:{port}: the service's certificate is not trusted: self-signed certificate; "
+        "name the authority's file in REQUESTS_CA_BUNDLE"
+    )
+
+
+def test_a_service_without_tls_is_hinted_at() -> None:
+    with serving({}) as port, pytest.raises(ServiceFailed) as caught:
+        server_version(HOST, port, 5.0, Access(tls=True))
+    assert str(caught.value) == (
+        f"{HOST}:{port}: what answers does not speak TLS; "
+        f"without a TLS proxy use http://{HOST}:{port}"
+    )
 
 
 def test_pybatfish_speaks_tls_with_the_token_too(
@@ -284,6 +234,34 @@ def test_what_a_real_service_said_as_it_gave_up_is_one_sentence(
     with serving(recorded["said"]) as port, pytest.raises(ServiceFailed) as caught:
         ask(clos(), HOST, port)
     assert said(caught.value, kept) == f"{HOST}:{port}: {sentence}"
+
+
+def test_only_the_newest_snapshots_are_kept(clos: Clos, kept: Path) -> None:
+    pytest.importorskip("pybatfish")
+    foreign = kept / "rocefort-batfish-a-file"
+    foreign.touch()
+    named = []
+    with serving({"work": {"workstatuscode": "REQUEUEFAILURE", "task": {}}}) as port:
+        for _ in range(5):
+            with pytest.raises(ServiceFailed) as caught:
+                ask(clos(), HOST, port)
+            named.append(Path(str(caught.value).rpartition(" ")[2]))
+    assert sorted(kept.iterdir()) == sorted([foreign, *named[-3:]])
+    assert all((folder / "configs/leaf1.cfg").is_file() for folder in named[-3:])
+
+
+def test_a_snapshot_that_cannot_be_kept_is_told(
+    clos: Clos, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pybatfish")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    work = {"workstatuscode": "REQUEUEFAILURE", "task": {}}
+    with serving({"work": work}) as port, pytest.raises(ServiceFailed) as caught:
+        ask(clos(), HOST, port)
+    assert str(caught.value) == (
+        f"{HOST}:{port}: Batfish gave up: Work finished with status REQUEUEFAILURE; "
+        "the snapshot could not be kept: No such file or directory"
+    )
 
 
 class Proxy:

@@ -17,7 +17,7 @@ from rocefort.dialects.vrp.parse import parse, sources_of
 from rocefort.dialects.vrp.texts import render_all
 from rocefort.models.network import Network, Node, Position, Sources
 from rocefort.validators.agreement import disagreements
-from rocefort.validators.batfish import START, ask, reachable
+from rocefort.validators.batfish import ask
 from rocefort.validators.batfish_recording import record, replay
 from rocefort.validators.routing import analyse
 from rocefort.validators.verification import verify
@@ -129,13 +129,11 @@ def test_both_engines_find_the_fault_with_its_device_and_line(heps: Derived, fau
 @pytest.mark.parametrize(
     "fault", [None, *FAULTS], ids=lambda fault: fault.name if fault else "heps"
 )
-def test_a_live_service_says_what_is_recorded(heps: Derived, fault: Fault | None) -> None:
-    pytest.importorskip("pybatfish", reason="pip install 'rocefort[batfish]'")
-    host, _, port = os.environ.get("ROCEFORT_BATFISH", "127.0.0.1:9996").rpartition(":")
-    if not reachable(host, int(port)):
-        pytest.skip(f"no Batfish service answers at {host}:{port}; {START}")
+def test_a_live_service_says_what_is_recorded(
+    heps: Derived, fault: Fault | None, service: tuple[str, int]
+) -> None:
     network, _, _ = edited(heps, fault)
     path = RECORDED / f"{fault.name if fault else 'heps'}.json"
     if os.environ.get("ROCEFORT_RECORD") == "1":
-        record(network, path, host, int(port))
-    assert ask(network, host, int(port)) == replay(network, path)
+        record(network, path, *service)
+    assert ask(network, *service) == replay(network, path)

@@ -18,7 +18,7 @@ from rocefort.dialects.vrp.texts import render_all
 from rocefort.errors import Refused
 from rocefort.models.network import Network, Node, Position, Sources
 from rocefort.validators.agreement import compare, disagreements
-from rocefort.validators.batfish import START, ask, reachable
+from rocefort.validators.batfish import ask
 from rocefort.validators.batfish_recording import record, replay
 from rocefort.validators.routing import analyse
 from rocefort.validators.verification import verify
@@ -163,12 +163,10 @@ def test_the_access_list_in_eos(case: tuple[Network, Sources]) -> None:
 
 @pytest.mark.batfish
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_live_service_says_what_is_recorded(case: tuple[Network, Sources], fault: str) -> None:
-    pytest.importorskip("pybatfish", reason="pip install 'rocefort[batfish]'")
-    host, _, port = os.environ.get("ROCEFORT_BATFISH", "127.0.0.1:9996").rpartition(":")
-    if not reachable(host, int(port)):
-        pytest.skip(f"no Batfish service answers at {host}:{port}; {START}")
+def test_a_live_service_says_what_is_recorded(
+    case: tuple[Network, Sources], fault: str, service: tuple[str, int]
+) -> None:
     path = RECORDED / f"{fault}.json"
     if os.environ.get("ROCEFORT_RECORD") == "1":
-        record(case[0], path, host, int(port))
-    assert ask(case[0], host, int(port)) == replay(case[0], path)
+        record(case[0], path, *service)
+    assert ask(case[0], *service) == replay(case[0], path)

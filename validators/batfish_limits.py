@@ -1,0 +1,66 @@
+"""Ends a conversation with a Batfish service: at a limit of time, or when a signal comes."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# Signals that end a program, and the handlers that a program without its own has.
+ENDING = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGTERM: signal.SIG_DFL,
+    signal.SIGHUP: signal.SIG_DFL,
+}
+
+
+def _in_main_thread() -> bool:
+    """Whether signals can be handled here."""
+    return threading.current_thread() is threading.main_thread()
+
+
+@contextmanager
+def ended_after(seconds: float, error: Exception) -> Iterator[None]:
+    """Raise an error in the block after so many seconds, whatever it waits for.
+
+    The timeout of a socket starts anew with each byte. Only the main thread can be ended so.
+    """
+    if not _in_main_thread():
+        yield
+        return
+
+    def late(_number: int, _frame: object) -> None:
+        raise error
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def interrupted_by_signals() -> Iterator[None]:
+    """Raise KeyboardInterrupt in the block for TERM and HUP as for Ctrl-C, so that it cleans up.
+
+    Later signals do not cut that short. A signal that is ignored or handled already stays so.
+    """
+    taken = [n for n, usual in ENDING.items() if signal.getsignal(n) is usual]
+
+    def first(_number: int, _frame: object) -> None:
+        for number in taken:
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    if not _in_main_thread():
+        taken = []
+    for number in taken:
+        signal.signal(number, first)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, ENDING[number])
