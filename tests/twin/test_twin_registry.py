@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from rocefort.errors import BadInput, Refused, ServiceFailed
+from rocefort.lab.twin import registry
 from rocefort.lab.twin.registry import Record, Registry
 
 
@@ -57,6 +63,37 @@ def test_one_process_at_a_time(labs: Registry) -> None:
             pass
         with labs.lock("b"):
             pass
+
+
+KILLED = """
+import os, signal, subprocess, sys
+from pathlib import Path
+from rocefort.lab.twin.registry import Registry
+
+with Registry(Path(sys.argv[1])).lock("a"):
+    (lock,) = (fd for fd in os.listdir("/proc/self/fd")
+               if os.path.realpath(f"/proc/self/fd/{fd}").endswith("/a.lock"))
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    child = subprocess.Popen(["sleep", sys.argv[2]], pass_fds=(int(lock),), **quiet)
+    print(child.pid, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize(("child_s", "waits_s", "free"), [(0.3, 20.0, True), (60.0, 0.2, False)])
+def test_the_lock_of_a_killed_process_is_free_once_its_last_child_is_started(
+    labs: Registry, monkeypatch: pytest.MonkeyPatch, child_s: float, waits_s: float, free: bool
+) -> None:
+    """What a child inherits between fork and exec is a lock that no living process took."""
+    monkeypatch.setattr(registry, "CHILD_S", waits_s)
+    command = [sys.executable, "-c", KILLED, str(labs.root), str(child_s)]
+    killed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    refused = nullcontext() if free else pytest.raises(Refused, match=r"process \d+ is at work")
+    with refused, labs.lock("a"):
+        pass
+    if not free:
+        os.kill(int(killed.stdout), signal.SIGKILL)
 
 
 def test_a_lab_that_was_never_whole(labs: Registry) -> None:

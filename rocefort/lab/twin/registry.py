@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from time import monotonic, sleep
+from typing import IO, Literal
 
 from pydantic import ValidationError
 
@@ -19,6 +20,9 @@ from rocefort.models.base import Frozen, check_name
 
 ROOT = Path("/run/rocefort")  # gone with a reboot, as namespaces are
 LONGEST_LAB = 32
+# A child that a process was starting when it was killed has its lock until it executes its program:
+# 0.2 s were seen on a busy machine.
+CHILD_S = 2.0
 Status = Literal["starting", "up", "changing"]
 
 
@@ -120,12 +124,13 @@ class Registry:
         self._labs.mkdir(parents=True, exist_ok=True)
         path = self._labs / f"{name}.lock"
         with path.open("a+", encoding="ascii") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                path_text = path.read_text(encoding="ascii").strip()
-                what = f"process {path_text or 'unknown'} is at work on lab {name}"
-                raise Refused(what, how="wait for it, or end it") from None
+            until = monotonic() + CHILD_S
+            while not _flocked(file):
+                holder = path.read_text(encoding="ascii").strip()
+                if not holder or Path("/proc", holder).exists() or monotonic() > until:
+                    what = f"process {holder or 'unknown'} is at work on lab {name}"
+                    raise Refused(what, how="wait for it, or end it")
+                sleep(0.01)
             if not path.exists() or not path.samefile(f"/proc/self/fd/{file.fileno()}"):
                 raise Refused(f"lab {name} was removed just now", how="try again")
             path.write_text(str(os.getpid()), encoding="ascii")
@@ -144,6 +149,15 @@ class Registry:
             what = f"a lab's name of {len(name)} characters"
             raise BadInput(what, where="--name", how=f"use at most {LONGEST_LAB}")
         return self._labs / f"{name}.json"
+
+
+def _flocked(file: IO[str]) -> bool:
+    """Lock a file; False where another process has it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def write_whole(path: Path, text: str) -> None:
