@@ -31,8 +31,9 @@ from rocefort.models.observed import (
 )
 
 UNREADABLE = "what the switch shows could not be read (LIV001)"
-# Of a switch beside a change: what the change may do to it, and nothing that takes long to read.
-BESIDE = (Topic.FACTS, Topic.PEERS, Topic.ROUTES, Topic.NEIGHBOURS, Topic.PORTS)
+# Of a switch beside a change: what the change may do to it, and nothing that takes long to read;
+# the clock, because that of one switch alone does not tell whose clock is wrong.
+BESIDE = (Topic.FACTS, Topic.PEERS, Topic.ROUTES, Topic.NEIGHBOURS, Topic.PORTS, Topic.CLOCK)
 NOT_BESIDE = "it is read only of switches that change"
 GETTERS = {  # the commands behind NAPALM's getters
     Topic.FACTS: "display version",

@@ -11,7 +11,7 @@ from rocefort.models.observed import DeviceSeen, Observed
 from rocefort.models.wording import counted
 from rocefort.rollout.history import AFTER, BEFORE
 from rocefort.rollout.live import Live, LiveChecks, MeantNow, with_neighbours
-from rocefort.rollout.observing import as_beside
+from rocefort.rollout.observing import as_beside, utc_now
 
 FRESH_S = 30.0  # as long as sessions may take to settle
 NOTHING_BEFORE = "; nothing was read before the change, so every error counts as new"
@@ -60,9 +60,12 @@ class WaveChecks:
     def _just_read(self, now: float) -> dict[str, DeviceSeen]:
         """What the reading after the last wave said: nothing was done to any switch since then.
 
-        Only of switches beside the next wave, as far as such are read at all, and not for long.
+        Only of switches beside the next wave, as far as such are read at all, and not for long;
+        nothing where this machine's clock was set since, for it was what their clocks differ from.
         """
         if self._last is None or now - self._last[0] > FRESH_S:
+            return {}
+        if not 0 <= (utc_now() - self._last[1].at).total_seconds() <= FRESH_S:
             return {}
         devices = self._last[1].devices
         return {seen.name: as_beside(seen) for seen in devices if not seen.failed}

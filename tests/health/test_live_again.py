@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import pytest
 from nornir.core import Nornir
@@ -16,7 +17,7 @@ from rocefort.models.network import Network
 from rocefort.models.observed import DeviceSeen, Observed, Topic
 from rocefort.rollout.history import AFTER, BEFORE, DURING
 from rocefort.rollout.live import Latest, LiveChecks, MeantNow
-from rocefort.rollout.observing import BESIDE, as_beside, close_sessions, observe
+from rocefort.rollout.observing import BESIDE, as_beside, close_sessions, observe, utc_now
 from rocefort.rollout.watching import FRESH_S, WaveChecks
 from rocefort.steps.fabric.judging import Subject
 from rocefort.steps.lab.emulated_site import Rehearsal
@@ -37,11 +38,12 @@ class Asked:
     read: list[list[str]] = field(default_factory=list)
     solved: int = 0
     needed: list[str] = field(default_factory=list)
+    set_later: timedelta = timedelta()  # what this machine's clock differs by when it is read
 
     def observe(self, names: Sequence[str], beside: Sequence[str]) -> Observed:
         self.read.append(list(names))
         found = (as_beside(self.seen[n]) if n in beside else self.seen[n] for n in names)
-        at = self.seen[SPINES[0]].at
+        at = utc_now() + self.set_later
         return Observed(fabric=self.network.name, at=at, devices=tuple(found))
 
     def intended(self, network: Network) -> Intended:
@@ -86,6 +88,16 @@ def test_an_old_reading_is_not_taken_for_the_next_waves(asked: Asked) -> None:
     checks = asked.checks()
     checks(["leaf03"], AFTER, allow_sick=False)
     asked.now += FRESH_S + 1
+    checks(["leaf04"], BEFORE, allow_sick=False)
+    assert asked.read[-1] == [*SPINES, "leaf04"]
+
+
+@pytest.mark.parametrize("days", [-1, 1])
+def test_a_reading_from_before_this_machines_clock_was_set_is_not_taken(
+    asked: Asked, days: int
+) -> None:
+    checks, asked.set_later = asked.checks(), timedelta(days=days)
+    checks(["leaf03"], AFTER, allow_sick=False)
     checks(["leaf04"], BEFORE, allow_sick=False)
     assert asked.read[-1] == [*SPINES, "leaf04"]
 

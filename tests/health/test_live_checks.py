@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from rocefort.models.finding import Finding, Report, Severity, Where
 from rocefort.models.network import Network
 from rocefort.models.observed import Observed
 from rocefort.rollout.live import LiveChecks, MeantNow, new_errors, with_neighbours
-from rocefort.rollout.observing import observe
+from rocefort.rollout.observing import observe, utc_now
 from rocefort.steps.fabric.judging import Subject, subject_of
 from rocefort.steps.lab.emulated_site import Rehearsal
 
@@ -114,6 +116,21 @@ def test_what_settles_in_time_stops_nothing(
     time.then = lab.model.heal
     after = checks(subject.network, ["leaf03"], before)
     assert (after.new, time.waits) == ((), [1.0])
+
+
+def test_a_clock_of_this_machine_that_is_set_blames_no_switch(
+    checks: LiveChecks, subject: Subject, lab: Rehearsal
+) -> None:
+    """One switch changes; those beside it tell that it is not the one whose clock was set."""
+    before = checks(subject.network, ["leaf03"])
+    for switch in lab.switches.values():
+        switch.now = lambda: utc_now() + timedelta(days=1)
+    after = checks(subject.network, ["leaf03"], before)
+    assert after.refusal() is None
+    (found,) = after.report.findings
+    assert re.fullmatch(
+        r"this machine's clock: all 3 switches are 8640\d s ahead of it", found.message
+    )
 
 
 def test_errors_that_rise_during_a_wave_stop_it(
