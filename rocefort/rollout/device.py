@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from napalm.base.exceptions import CommandErrorException
+from napalm.base.exceptions import CommandErrorException, CommitError
 
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.secrets import filled
@@ -242,12 +242,18 @@ class DeviceSteps:
         newest, begins = newest_commit(driver), self.clock()
         self._words.pop(change.device, None)
         self._loaded.pop(change.device, None)
+        self._began.pop(change.device, None)
+        refused = False
         try:
             driver.commit_config(self.label.description(word), seconds)
             self._words[change.device] = word
-        finally:  # whatever came of it: the trial may run
-            ends = begins + seconds, self.clock() + seconds
-            self._began[change.device] = Began(driver, newest, *ends)
+        except CommitError:  # a trial that runs now is somebody else's
+            refused = True
+            raise
+        finally:  # what came of it may not be known: the trial may run
+            if not refused:
+                ends = begins + seconds, self.clock() + seconds
+                self._began[change.device] = Began(driver, newest, *ends)
 
     def check(self, driver: Driver, change: Change, before: Collection[str]) -> None:
         """Configuration read back as intended, and BGP sessions up that were up before."""

@@ -34,7 +34,6 @@ PAIR = (
     "\nlinks:\n  - spine: spine01\n    leaf: leaf08\n"
     "    authentication: {password: 'env:BGP_PASSWORD_OF_A_TEST'}\n\nsecurity:",
 )
-MTU = ("  mtu: 9000", "  mtu: 9100")
 
 
 @pytest.fixture(autouse=True)

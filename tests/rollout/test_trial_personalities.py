@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 from crash_plans import Case
+from crash_site import Wire
 from crashing import Trials, new_trials
 
+from napalm_cloudengine.answers import Answer
+from napalm_cloudengine.transport import Reply
 from rocefort.design.derive import Derived
 from rocefort.lab.personality import Personality, covering_set
 from rocefort.models.hardware import Family
@@ -53,6 +56,27 @@ def test_a_spine_is_drained_and_changed_whatever_is_shown_of_trials(
     applied, _ = trials.life()
     assert (applied.failure, applied.unknown) == ("", ())
     trials.judge_end()
+
+
+@of_each
+def test_a_trial_that_somebody_else_begins_before_ours_is_left_alone(
+    personality: Personality, family: Family, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes between the look and the commit, which the switch then refuses."""
+    trials = trials_of(personality, family, tmp_path / "it")
+    exchange = Wire.exchange
+
+    def intruded(wire: Wire, command: str, answers: tuple[Answer, ...], timeout_s: float) -> Reply:
+        if command.startswith("commit trial") and not trials.site.foreign:
+            trials.intrude(wire.device)
+        return exchange(wire, command, answers, timeout_s)
+
+    monkeypatch.setattr(Wire, "exchange", intruded)
+    applied, _ = trials.life()
+    assert (applied.exit_code, applied.unknown) == (3, ("leaf01",))
+    assert "leaf01: a trial is pending that this rollout did not start; wait" in applied.failure
+    assert trials.site.switches["leaf01"].trial is not None
+    assert not [line for _, line in trials.site.log if line.startswith("abort")]
 
 
 PLAN, RUN, OTHER = "a" * 64, "b" * 32, "c" * 32
