@@ -5,6 +5,7 @@ By hand: `ssh-keygen -Y verify -f SIGNERS -I WHO -n rocefort-plan -s plan.json.s
 
 from __future__ import annotations
 
+import json
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -39,10 +40,11 @@ def sign(plan: Path, key: Path) -> Path:
     return signature_of(plan)
 
 
-def signer_of(plan: Path, allowed: Path) -> str:
+def signer_of(plan: Path, allowed: Path, digest: str = "") -> str:
     """Who of the allowed signers signed a plan; raises Refused where nobody of them did.
 
-    allowed: a file of lines `NAME KEYTYPE KEY`, see ALLOWED SIGNERS of ssh-keygen(1).
+    allowed: a file of lines `NAME KEYTYPE KEY`, see ALLOWED SIGNERS of ssh-keygen(1). digest: of
+    the plan as it was read, when the file may have been another one.
     """
     signature = signature_of(plan)
     if not allowed.is_file():
@@ -64,6 +66,7 @@ def signer_of(plan: Path, allowed: Path) -> str:
     for name in names:
         words = ("-Y", "verify", *known, "-I", name, "-n", NAMESPACE)
         if _run(words, content).returncode == 0:
+            _refuse_other(plan, content, digest)
             return name
     raise Refused(
         f"the signature of {names[0]} does not fit: the plan was changed after it was signed, "
@@ -71,6 +74,13 @@ def signer_of(plan: Path, allowed: Path) -> str:
         where=str(plan),
         how="look at it, and sign it again",
     )
+
+
+def _refuse_other(plan: Path, signed: bytes, digest: str) -> None:
+    """Raise Refused where what is signed is not the plan that was read."""
+    if digest and json.loads(signed)["digest"] != digest:
+        what = "was replaced while it was read: what is signed is another plan"
+        raise Refused(what, where=str(plan), how="look at it, and try again")
 
 
 @contextmanager

@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from rocefort.errors import Refused
+from rocefort.errors import BadInput, Refused
 from rocefort.models.approval import Approvals
 from rocefort.models.change import Change, Plan
 from rocefort.models.rollout import Phase, Runs, Seen
 from rocefort.rollout import sealed_files
 from rocefort.rollout.plan import read_plan, write_plan
-from rocefort.rollout.signing import signature_of
+from rocefort.rollout.signing import sign, signature_of
 from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout import deriving_again, ground
+from rocefort.steps.rollout import deriving_again, ground, operating
 from rocefort.steps.rollout.base_policy import policy_of_base
 from rocefort.steps.rollout.changing import apply_plan, resume_plan
 from rocefort.steps.rollout.deriving_again import refuse_forged
@@ -235,6 +235,34 @@ def test_a_signature_beside_a_plan_is_never_ignored(
 
 
 @with_keys
+def test_a_plan_that_is_replaced_by_a_signed_one_once_it_is_read_is_refused(
+    lab: Rehearsal,
+    described: Path,
+    plan_of: PlanOf,
+    command: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The signature is of the commands that are sent, not of what is in the file by then."""
+    file, key, signers = (tmp_path / name for name in ("plan.json", "ada", "signers"))
+    honest = plan_of(described)
+    write_plan(honest, file)
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    signers.write_text(f"ada {key.with_suffix('.pub').read_text()}")
+    sign(file, key)
+    leaf = honest.change("leaf08")
+    forged = with_change(honest, "leaf08", patch=(*leaf.patch, "undo lldp enable"))
+    monkeypatch.setattr(operating, "read_plan", lambda _: forged)
+    ran = command("apply", file, "--connections", lab.file, "--allowed-signers", signers)
+    assert (ran.code, ran.err) == (
+        4,
+        f"rocefort: {file}: was replaced while it was read: what is signed is another plan; look at "
+        "it, and try again\n",
+    )
+    assert not any(switch.points for switch in lab.switches.values())
+
+
+@with_keys
 def test_the_fabric_says_who_signs_and_how_many_approve(
     lab: Rehearsal, edit_hall: EditHeps, command: Command, tmp_path: Path
 ) -> None:
@@ -337,6 +365,31 @@ def test_where_the_policy_of_the_base_is_read(
     alone.parent.mkdir()
     alone.write_text(site.read_text(encoding="utf-8"), encoding="utf-8")
     assert policy_of_base(plan().model_copy(update={"source": str(alone)})) is None
+
+
+def test_a_repository_that_lacks_the_earlier_form_is_told_apart_from_one_that_has_none(
+    site: Path, lab: Rehearsal, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    made = make_plan(site, lab.connections, running_of(site, lab.connections, None))
+
+    def policy(fabric: Path, base: str = "") -> Approvals | None:
+        return policy_of_base(made.model_copy(update={"source": str(fabric)}), base)
+
+    shallow = tmp_path / "shallow"
+    git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{tmp_path}", str(shallow))
+    with pytest.raises(BadInput) as caught:
+        policy(shallow / "fabric.yaml")
+    assert str(caught.value) == (
+        f"{shallow}/fabric.yaml: this clone is shallow and lacks it as it was before its last "
+        "change, whose policy counts; git fetch --unshallow, or name that: --base REV:"
+    )
+    assert policy(shallow / "fabric.yaml", "HEAD:") == Approvals()
+    fresh, broken = (tmp_path_factory.mktemp(name) for name in ("fresh", "broken"))
+    git(fresh, "init", "--quiet")
+    (broken / ".git").mkdir()
+    for place in (fresh, broken):
+        shutil.copy(site, place)
+        assert policy(place / "fabric.yaml") is None
 
 
 ADA, BOB, EVE = (f"{name} ssh-ed25519 {name.upper()}" for name in ("ada", "bob", "eve"))

@@ -11,10 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from rocefort.design.load import load_fabric
-from rocefort.errors import Refused, RocefortError
+from rocefort.errors import BadInput, Refused, RocefortError
 from rocefort.models.approval import Approvals
 from rocefort.models.change import Plan
 from rocefort.steps.fabric.revisions import (
+    NotInGit,
     Revision,
     checked_out,
     git,
@@ -72,11 +73,21 @@ def last_but_one(source: Path) -> Revision | None:
     """The fabric's file before its last change, along first parents: what is merged counts whole.
 
     A change that is not committed yet is one. None: it is in no repository, or has no earlier form.
+    Raises BadInput for a shallow clone that may lack that.
     """
     known = _commits(source)
-    if known and not git(known[0].repository, "status", "--porcelain", "--", known[0].path):
-        known = known[1:]  # the newest one has the change
-    return known[0] if known else None
+    if not known:
+        return None
+    top = known[0].repository
+    if git(top, "status", "--porcelain", "--", known[0].path):
+        return known[0]
+    if known[1:]:
+        return known[1]  # the newest one has the change
+    if git(top, "rev-parse", "--is-shallow-repository") == "true":
+        what = "this clone is shallow and lacks it as it was before its last change"
+        how = "git fetch --unshallow, or name that: --base REV:"
+        raise BadInput(f"{what}, whose policy counts", where=str(source), how=how)
+    return None
 
 
 def newest(source: Path) -> Revision | None:
@@ -89,7 +100,12 @@ def _commits(source: Path) -> list[Revision]:
     folder = source.parent
     if not any((place / ".git").exists() for place in (folder, *folder.parents)):
         return []
-    top = Path(git(folder, "rev-parse", "--show-toplevel"))
+    try:
+        top = Path(git(folder, "rev-parse", "--show-toplevel"))
+    except NotInGit:
+        return []
+    if not git(top, "rev-list", "--all", "--max-count=1"):
+        return []  # nothing is committed yet
     path = str(source.resolve().relative_to(top.resolve()))
     commits = git(top, "log", "-2", "--first-parent", "--format=%H", "--", path).split()
     return [Revision(top, commit[:12], commit, path) for commit in commits]

@@ -73,7 +73,7 @@ def order_of(
     allowed: who may sign; who signed the plan counts as its author.
     """
     plan = read_plan(sealed)
-    author = signer_of(sealed, allowed) if allowed else plan.author
+    author = signer_of(sealed, allowed, plan.digest) if allowed else plan.author
     access = load_connections(connections)
     known = {device.name for device in access.devices}
     if not known.intersection(change.device for change in plan.changes):
@@ -102,7 +102,7 @@ def _author(order: Order, policy: Approvals, asked: Asked) -> str:
     signed = signature_of(order.sealed).exists()
     if policy.signed or (signed and policy.signers):
         with signers_file(policy.signers) as allowed:
-            return signer_of(order.sealed, allowed)
+            return signer_of(order.sealed, allowed, order.plan.digest)
     if not asked.signers:
         refuse_unjudged(order.sealed)
     return order.author
@@ -127,7 +127,7 @@ def _check_signer(order: Order, rules: Rules) -> None:
     try:
         if rules.signers or (rules.keys and signature_of(order.sealed).exists()):
             with allowed_by(rules) as allowed:
-                signer_of(order.sealed, allowed)
+                signer_of(order.sealed, allowed, order.plan.digest)
         else:
             refuse_unjudged(order.sealed)
     except (BadInput, Refused) as error:
