@@ -141,7 +141,7 @@ def test_ctrl_c_before_the_run_has_begun_ends_the_detached_process(
 
     monkeypatch.setattr(detaching, "_spawned", lambda *_: child.pid)
     with monkeypatch.context() as patch:
-        patch.setattr(detaching.time, "sleep", interrupted)
+        patch.setattr("rocefort.steps.rollout.detaching.time.sleep", interrupted)
         with pytest.raises(KeyboardInterrupt):
             detaching.detach([], plan, None)
     assert child.wait(PATIENCE_S) == -signal.SIGTERM
