@@ -185,10 +185,7 @@ class Changing(Dialogue):
             self._require_evidence(sent, reply, before, on_trial=revert_in is not None)
             return
         self._check_committed(sent, reply, on_trial=revert_in is not None)
-        if before is not None and (newest := self._last_commit()) == before:
-            if not newest:  # none is shown, or ids of a form that is not known
-                why = "no rollback point is shown"
-                raise self._lost(sent, why, COMMIT_UNKNOWN, reply.last)
+        if before is not None and self._last_commit() == before:
             raise CommitError(
                 f"{self.name}: '{command}' was accepted, but the switch has no new rollback point: "
                 "nothing was committed; read the running configuration"
@@ -212,15 +209,17 @@ class Changing(Dialogue):
         self._loaded = False
 
     def _last_commit(self) -> str | None:
-        """The id of the newest rollback point; "" where there is none, None where it is not told.
+        """The id of the newest rollback point; "" where there is none, None where it is not known.
 
         Ten digits (command reference, "display configuration commit list").
         """
         reply = self._ask("display configuration commit list 1", COMMIT_UNKNOWN)
         if reply.errors or reply.refused:
             return None
-        found = re.search(r"\b\d{10}\b", reply.text)
-        return found[0] if found else ""
+        if found := re.search(r"\b\d{10}\b", reply.text):
+            return found[0]
+        of_another_form = re.search(r"^\s*\d", reply.text, re.MULTILINE)
+        return None if of_another_form else ""
 
     def discard_config(self) -> None:
         """Clear the candidate; CandidateNotOursError when its changes were not loaded here."""

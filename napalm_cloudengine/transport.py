@@ -305,20 +305,16 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             patient = not blanks and not self._hides_end(tail)
             wait_s = timeout_s if patient else min(FENCE_S * 2.0**blanks, timeout_s)
             heard = self._receive(wait_s)
-            raw, silent_s = raw + heard, 0.0 if heard else silent_s + wait_s
+            raw, silent_s = self._with_rest(raw, heard), 0.0 if heard else silent_s + wait_s
             if silent_s >= timeout_s:
                 raise self._broken(f"no answer for {timeout_s:g} s")
             tail = parse.plain_text(raw[-_TAIL_CHARS:])
-            asked = heard and parse.find_question(tail)
-            while asked and (more := self._receive(QUESTION_S)):
-                raw += more
-                tail = parse.plain_text(raw[-_TAIL_CHARS:])
-                asked = parse.find_question(tail)
             if heard and parse.waits_at_pager(raw[-_TAIL_CHARS:]):
                 self._send(" ")
                 continue
             if not heard and parse.asks_for_password(tail):
                 raise self._broken("the switch asks for a password")
+            asked = heard and parse.find_question(tail)
             prompt = None if asked else parse.find_prompt(tail)
             part = None
             if asked:
@@ -331,6 +327,14 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
                 return replace(part, prompt=prompt)
             if not heard or (prompt and not blanks):
                 blanks = self._fence(blanks + 1)
+
+    def _with_rest(self, raw: str, heard: str) -> str:
+        """Add what was heard; to what ends like a question also what comes behind it at once."""
+        while heard:
+            raw += heard
+            asked = parse.find_question(parse.plain_text(raw[-_TAIL_CHARS:]))
+            heard = self._receive(QUESTION_S) if asked else ""
+        return raw
 
     def _unfenced(
         self, text: str, echo: str, prompt: parse.Prompt, *, fenced: bool

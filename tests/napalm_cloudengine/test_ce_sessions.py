@@ -221,16 +221,17 @@ def test_a_commit_that_leaves_the_candidate_pending_failed(play: Play) -> None:
             driver.commit_config()
 
 
-def test_a_commit_whose_list_is_not_understood_is_not_known(play: Play) -> None:
-    """Ids of another form look as if there were none: that does not show that nothing is new."""
+def test_a_list_of_commits_that_is_not_understood_is_no_proof_that_nothing_is_new(
+    play: Play,
+) -> None:
+    """Ids of another form look as if there were none, before the commit and after it."""
     newest = "display configuration commit list 1"
     before = (newest, "1   100047       -      netops   2026-01-01 10:00:00\r\n[*HUAWEI]")
-    after = (newest, "1   100048       -      netops   2026-01-01 10:00:09\r\n[~ROLLBACK]")
-    switch = play([ENTER, SYSNAME, idle(), before, ("commit", "[~ROLLBACK]"), after])
+    switch = play([ENTER, SYSNAME, idle(), before, ("commit", "[~ROLLBACK]")])
     with switch.driver() as driver:
         driver.load_merge_candidate(config="sysname ROLLBACK")
-        with pytest.raises(OutcomeUnknownError, match="no rollback point is shown after 'commit'"):
-            driver.commit_config()
+        driver.commit_config()
+    assert "commit" in switch.heard
 
 
 def test_a_trial_that_did_not_start_is_noticed(play: Play) -> None:
