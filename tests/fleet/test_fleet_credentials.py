@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -109,7 +110,7 @@ def test_programs_that_are_run_do_not_inherit_secrets(
     resolve("env:GIT_PASSWORD")
     key = tmp_path / "key"
     key.touch()
-    run = {
+    run: dict[str, Callable[[], object]] = {
         "git": lambda: git(tmp_path, "status"),
         "ssh-keygen": lambda: sign_text("a plan", key, "test"),
         "kubectl": lambda: kubectl("get", "node"),
