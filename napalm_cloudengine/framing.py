@@ -39,7 +39,8 @@ def after_echo(text: str, echo: str, prompt: str) -> tuple[str, str] | None:
     lines = text.split("\n")[:-1]  # the last is not complete
     for first, line in enumerate(lines):
         seen = ""
-        for last, part in enumerate([line.removeprefix(prompt), *lines[first + 1 :]], start=first):
+        broken = lines[first + 1 : first + len(echo)]  # it has no more lines than characters
+        for last, part in enumerate([line.removeprefix(prompt), *broken], start=first):
             seen += "".join(part.split())
             if seen == wanted:
                 before = text.split("\n", first)[:first]

@@ -24,7 +24,7 @@ def make_room(files: int) -> int:
 def require_open_files(sessions: int) -> None:
     """Raise Refused where so many sessions, each a socket, cannot be open at the same time."""
     limit = make_room(sessions + OTHERS)
-    needed = len(list(Path("/proc/self/fd").iterdir())) + sessions + OTHERS
+    needed = len(list(Path("/dev/fd").iterdir())) + sessions + OTHERS
     if limit != resource.RLIM_INFINITY and limit < needed:
         raise Refused(
             f"{sessions} sessions need {needed} open files, and this user may open {limit}",

@@ -282,6 +282,22 @@ def test_an_error_inside_a_log_line_is_not_dropped_with_it() -> None:
     assert framing.solicited(f"Er{log}\nror: Wrong.", "[*leaf01]") == f"Er{log}\nror: Wrong."
 
 
+@pytest.mark.parametrize("width", [1, 7, 60])
+def test_an_echo_is_found_however_the_terminal_breaks_it(width: int) -> None:
+    rows = [COMPARED.decode()[at : at + width] for at in range(0, len(COMPARED), width)]
+    text = "\n".join(["noise", f"<leaf01>{rows[0]}", *rows[1:], "the answer", "<leaf01>"])
+    found = framing.after_echo(text, COMPARED.decode(), "<leaf01>")
+    assert found == ("noise", "the answer\n<leaf01>")
+
+
+def test_a_long_reply_is_searched_for_an_echo_in_linear_time() -> None:
+    """Of 20,000 lines without it, once more than two seconds: other sessions wait meanwhile."""
+    text = "\n".join(f" description d{number}" for number in range(20_000)) + "\n<leaf01>"
+    began = time.process_time()
+    assert framing.after_echo(text, RUNNING.decode(), "<leaf01>") is None
+    assert time.process_time() - began < 1
+
+
 # --- what is quoted -----------------------------------------------------------------------------
 
 
