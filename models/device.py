@@ -46,6 +46,7 @@ class Device(Frozen):
     route_policies: Keyed[RoutePolicy] = ()
     ntp_servers: Keyed[IPv4Address] = ()
     ntp_vrf: str | None = None  # `vpn-instance` of every server
+    ntp_source: str | None = None  # `source-interface` of every server
     user_groups: Keyed[UserGroup] = ()
     users: Keyed[LocalUser] = ()
     ssh: Ssh = Ssh()

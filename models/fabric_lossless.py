@@ -29,6 +29,13 @@ class Deadlock(Frozen):
 
     detect_ms: int = Field(ge=1, description="A queue paused for so long is deadlocked, ms.")
     recovery_ms: int = Field(ge=1, description="How long a deadlocked queue ignores pauses, ms.")
+    turn_off: int | None = Field(  # range of `priority turn-off`, V300R023C00
+        default=None,
+        ge=1,
+        le=300,
+        description="After so many deadlocks within 20 s a port gives PFC up until somebody brings "
+        "it back; none: the switch's own number (30 on V300).",
+    )
     by_family: dict[SyntaxFamily, DeadlockTimers] = Field(
         default_factory=dict, description="Timers of families that cannot say the ones above."
     )

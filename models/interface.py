@@ -52,6 +52,25 @@ class PfcThreshold(Frozen):
         return self.queue
 
 
+class OtherThreshold(Frozen):
+    """Ingress thresholds of one queue of a port that are no kbytes: buffer cells, or a share.
+
+    A share is an alpha of what is free in the buffer (`dynamic`). A queue has one row here or one
+    of `PfcThreshold`.
+    """
+
+    queue: int
+    unit: Literal["cells", "alpha"]
+    xoff: int
+    xon: int | None = None  # G1, alpha
+    offset_kbytes: int | None = None  # V200, G2: xon lies so far below xoff
+
+    @property
+    def key(self) -> int:
+        """One row a queue."""
+        return self.queue
+
+
 class InterfacePfc(Frozen):
     """`dcb pfc enable [profile] [mode ..]` on a port."""
 
@@ -103,6 +122,7 @@ class Interface(Frozen):
     markings: Keyed[QueueMarking] = ()
     pfc: InterfacePfc | None = None
     thresholds: Keyed[PfcThreshold] = ()
+    other_thresholds: Keyed[OtherThreshold] = ()
 
     @model_validator(mode="before")
     @classmethod

@@ -22,12 +22,34 @@ class PfcTimer(Frozen):
         return self.queue
 
 
+# V300R023C00, `priority turn-off`; what a V200 does without a line is not known.
+TURN_OFF_DEADLOCKS = 30
+
+
+class PfcTurnOff(Frozen):
+    """After so many deadlocks of a queue within 20 s a port goes on without PFC."""
+
+    queue: int
+    deadlocks: int
+
+    @property
+    def key(self) -> int:
+        """One row a queue."""
+        return self.queue
+
+
 class PfcProfile(Frozen):
     """`dcb pfc [name]`: the set of paused queues, after the built-in queue 3 is counted."""
 
     name: str = "default"
     queues: Keyed[int] = (3,)
     timers: Keyed[PfcTimer] = ()
+    turn_off: Keyed[PfcTurnOff] = ()
+
+    def turn_off_of(self, queue: int) -> int:
+        """Deadlocks of a queue within 20 s after which a port goes on without PFC."""
+        rows = (row.deadlocks for row in self.turn_off if row.queue == queue)
+        return next(rows, TURN_OFF_DEADLOCKS)
 
     @property
     def key(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rocefort.models.finding import Severity
 from rocefort.models.interface import PfcThreshold
-from rocefort.models.lossless import AiEcnQueue
+from rocefort.models.lossless import AiEcnQueue, PfcProfile
 from rocefort.models.network import End, Node, Port
 from rocefort.models.observed import AiEcnSeen, DeviceSeen, ThresholdSeen, Topic
 from rocefort.models.wording import listing
@@ -15,6 +15,10 @@ from rocefort.validators.rules import Need, Verdict
 
 DCB = "V300R023C00 command reference, DCB: "
 LONGEST_PAUSE_BITS = 65535 * 512  # IEEE 802.1Qbb: a quantum is 512 bit times, 65535 at most
+LOST = (  # of a port with as many deadlocks as turn PFC off
+    "it may have lost PFC, see `display dcb pfc deadlock trigger status`; find who pauses without "
+    "end, then `undo dcb pfc enable` and `dcb pfc enable`: nothing else brings it back"
+)
 DEFAULT_MODEL = "AI_ECN_DistributedStorage"  # `assign queue` without a model, V300R023C00
 
 
@@ -124,20 +128,32 @@ def deadlocks(subject: LiveSubject) -> Iterator[Verdict]:
 
     A deadlock means that a port was held in pause for the whole detection time: a NIC that pauses
     without end, or switches that wait for each other in a circle (DLK001). One that rises is an
-    error; an old one a warning, until `reset dcb pfc` clears it.
+    error; an old one a warning, until `reset dcb pfc` clears it. After many within 20 s the port
+    goes on without PFC (PFC007): see `display dcb pfc deadlock trigger status`.
     """
     earlier = _earlier_deadlocks(subject)
     for node, seen in subject.told:
         for row in seen.pfc_counters or ():
             end = End(device=node.name, interface=row.interface)
             was = earlier.get((node.name, row.interface, row.queue))
-            hint = "find who pauses without end; `reset dcb pfc` clears the counter"
+            hint, lost = "find who pauses without end; `reset dcb pfc` clears the counter", ""
+            limit = _turn_off(node, row.interface, row.queue)
+            if row.deadlocks - (was or 0) >= limit:
+                hint, lost = LOST, f"; {limit} within 20 s turn PFC off"
             if was is not None and row.deadlocks > was:
-                message = f"queue {row.queue} deadlocks: {row.deadlocks}, and {was} before"
+                message = f"queue {row.queue} deadlocks: {row.deadlocks}, and {was} before{lost}"
                 yield subject.finding(end, message, hint)
             elif row.deadlocks:
                 message = f"queue {row.queue} deadlocks: {row.deadlocks} since they were cleared"
+                message += lost
                 yield subject.finding(end, message, hint, severity=Severity.WARNING)
+
+
+def _turn_off(node: Node, interface: str, queue: int) -> int:
+    """Deadlocks after which a port goes on without PFC."""
+    port = node.device.by_interface.get(interface)
+    profile = node.device.profile_of(port) if port else None
+    return (profile or PfcProfile()).turn_off_of(queue)
 
 
 def _earlier_deadlocks(subject: LiveSubject) -> dict[tuple[str, str, int], int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rocefort.models.finding import Severity
 from rocefort.models.hardware import Fact, Family, Range
 from rocefort.models.interface import PfcThreshold
-from rocefort.models.lossless import PfcProfile, PfcTimer
+from rocefort.models.lossless import TURN_OFF_DEADLOCKS, PfcProfile, PfcTimer
 from rocefort.models.network import End, LosslessIntent, Node
 from rocefort.models.units import KBYTE
 from rocefort.models.wording import listing
@@ -427,3 +427,33 @@ def _unsettable(switch: Switch, family: Family, timer: Deadlock, time_ms: int) -
         f"give the family a value of its own (lossless.deadlock.by_family.{family.name})",
         path=timer.path,
     )
+
+
+@rule(
+    "PFC007",
+    severity=Severity.INFO,
+    source=f"{DCB}, `priority turn-off`, `port pfc-deadlock trigger`; typed on V200 switches",
+)
+def keeps_pfc(subject: Subject) -> Iterator[Verdict]:
+    """No port gives PFC up sooner than the switch's own default.
+
+    A port with so many deadlocks within 20 s goes on without PFC, and drops what it held back until
+    then. It stays so: its text still says `dcb pfc enable`. A port that lost PFC: LIV014 counts its
+    deadlocks, and `display dcb pfc deadlock trigger status` shows TurnOff. Find who pauses without
+    end and stop it. Then enter `undo dcb pfc enable`, commit, enter `dcb pfc enable mode manual`,
+    commit: nothing else brings PFC back.
+    """
+    yield from subject.by_switch(_gives_up)
+
+
+def _gives_up(switch: Switch) -> Iterator[Said]:
+    for profile in filter(None, _used_profiles(switch.node)):
+        for row in profile.turn_off:
+            if row.deadlocks < TURN_OFF_DEADLOCKS:
+                yield switch.finding(
+                    switch.node,
+                    f"PFC profile {profile.name}: {row.deadlocks} deadlocks of queue {row.queue} "
+                    f"within 20 s turn PFC off, by default {TURN_OFF_DEADLOCKS} do",
+                    "raise it, or know who brings PFC back",
+                    path=f"pfc.profiles[{profile.name}].turn_off[{row.queue}]",
+                )

@@ -25,6 +25,7 @@ from rocefort.models.lossless import (
     Pfc,
     PfcProfile,
     PfcTimer,
+    PfcTurnOff,
 )
 from rocefort.models.network import LosslessIntent, Position
 from rocefort.models.qos import DSCPS, QUEUE_PHB, default_queue
@@ -118,7 +119,10 @@ def pfc(scope: Scope) -> Pfc:
         for field in (f"pfc.{part}_ms", f"{timers}.{part}_time"):
             scope.note_lossless(field, *at)
     scope.note_lossless("pfc.profiles[default]", "queue")
-    profile = PfcProfile(queues=(lossless.queue,))
+    deadlocks = lossless.deadlock.turn_off
+    turn_off = (PfcTurnOff(queue=lossless.queue, deadlocks=deadlocks),) if deadlocks else ()
+    scope.note_lossless("pfc.profiles[default].turn_off", "deadlock", "turn_off")
+    profile = PfcProfile(queues=(lossless.queue,), turn_off=turn_off)
     common = Pfc(
         profiles=(profile,),
         dscp_mapping=family.headroom_kbytes is not None,

@@ -32,7 +32,7 @@ TOUCHES: tuple[tuple[str, str, Timer], ...] = (
     (r"interfaces\[Vlanif(\d+)\].*", "vlan", Timer.NONE),
     (
         (
-            r"interfaces\[([^]]+)\]\.(?:thresholds|pfc|drr|markings|trust_dscp|domain"
+            r"interfaces\[([^]]+)\]\.(?:(?:other_)?thresholds|pfc|drr|markings|trust_dscp|domain"
             r"|flow_control)\b.*"
         ),
         "port",

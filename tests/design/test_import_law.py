@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -66,6 +67,18 @@ def test_a_rendered_fabric_comes_back_without_a_changed_line(file: Path, tmp_pat
     assert (trip.changes(), trip.done.left, trip.done.added) == ({}, (), ())
     assert trip.done.differences == ()
     assert "\nlinks:" not in trip.done.path.read_text()  # the stride shows the capacity: no pins
+
+
+def test_deadlocks_that_turn_pfc_off_come_back(
+    edit_heps: Callable[..., Path], tmp_path: Path
+) -> None:
+    heps = edit_heps(
+        ("        recovery_ms: 10000", "        turn_off: 20\n        recovery_ms: 10000")
+    )
+    network = derive(heps).network
+    assert all("priority 4 turn-off threshold 20" in x for x in render_all(network).values())
+    trip = there_and_back(network, tmp_path)
+    assert (trip.changes(), trip.done.left, trip.done.added) == ({}, (), ())
 
 
 @pytest.mark.parametrize("leaf", LEAVES)

@@ -288,8 +288,7 @@ def test_a_port_that_maps_no_priority_says_so() -> None:
         "ip address 10.0.0.1 24 sub",  # no primary that it could stand beside
         "port link-type hybrid",
         "trust 8021p outer",
-        "dcb pfc buffer 4 xon dynamic 3 xoff dynamic 4",
-        "dcb pfc buffer 0 xoff static 1500 cells",
+        "dcb pfc buffer 4 guaranteed 25 kbytes",
         "dcb pfc buffer 4 hdrm 256 kbytes",  # headroom alone: a threshold has an xoff
         "undo port trunk allow-pass vlan 1",
         "mtu",

@@ -39,6 +39,14 @@ PEER = f"{HEAD}bgp 65001\n peer 10.0.0.1 as-number 65002\n"
             "a.cfg:5: interfaces[100GE1/0/1].mtu is 1500 here and 9000 on line 3; "
             "keep one of the two lines",
         ),
+        (
+            f"{PORT} dcb pfc buffer 4 xoff static 600 kbytes\n dcb pfc buffer 4 xoff dynamic 6\n",
+            "a.cfg:4: xoff of queue 4 is in another unit on line 3; keep one of the two lines",
+        ),
+        (
+            f"{PORT} dcb pfc buffer 4 xoff static 9 cells\n dcb pfc buffer 4 xoff static 9 mbytes\n",
+            "a.cfg:4: xoff of queue 4 is in another unit on line 3; keep one of the two lines",
+        ),
         (f"{PORT} mtu 0\n", "a.cfg:3: MTU 0; it is 1 to 65535"),
         (f"{PORT} mtu {'9' * 5000}\n", f"a.cfg:3: MTU {'9' * 20}; it is 1 to 65535"),
         (f"{HEAD}vlan batch 10 5000\n", "a.cfg:2: VLAN 5000; it is 1 to 4094"),

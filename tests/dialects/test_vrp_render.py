@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import pytest
 
@@ -14,7 +15,7 @@ from rocefort.models.access import LocalUser
 from rocefort.models.bgp import Bgp, BgpGroup, BgpPeer, PrefixList, RoutePolicy
 from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily
-from rocefort.models.interface import Interface, InterfacePfc, PfcThreshold
+from rocefort.models.interface import Interface, InterfacePfc, OtherThreshold, PfcThreshold
 from rocefort.models.lossless import DiffservDomain, Pfc, PfcProfile, PfcTimer
 
 V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2
@@ -33,6 +34,17 @@ def queue_timer(detect: int | None, recovery: int | None) -> Device:
 def threshold(xon: int, xoff: int, headroom: int | None = None) -> Device:
     row = PfcThreshold(queue=4, xon_kbytes=xon, xoff_kbytes=xoff, headroom_kbytes=headroom)
     return with_port(Interface(name="100GE1/0/1", thresholds=(row,)))
+
+
+BESIDE_XOFF = "xon stands beside xoff on V300 G1, and nowhere else; correct xon"
+
+
+def other(unit: Literal["cells", "alpha"], *, both: bool = False, **values: int) -> Device:
+    """A port whose queue 4 has thresholds that are no kbytes, or of both kinds."""
+    row = OtherThreshold(queue=4, unit=unit, xoff=6, **values)
+    kbytes = (PfcThreshold(queue=4, xon_kbytes=1, xoff_kbytes=2),) if both else ()
+    port = Interface(name="100GE1/0/1", thresholds=kbytes, other_thresholds=(row,))
+    return with_port(port)
 
 
 def with_port(port: Interface) -> Device:
@@ -54,6 +66,10 @@ def with_bgp(*, groups: tuple[BgpGroup, ...] = (), peers: tuple[BgpPeer, ...] = 
             G2,
             ["xoff static 600 kbytes xon offset 50 kbytes", "hdrm 256 kbytes"],
         ),
+        (other("cells"), V200, ["xoff static 6 cells"]),
+        (other("alpha"), V200, ["xoff dynamic 6"]),
+        (other("alpha", offset_kbytes=9), G2, ["xoff dynamic 6 xon offset 9 kbytes"]),
+        (other("alpha", xon=3), G1, ["xon dynamic 3 xoff dynamic 6"]),
     ],
 )
 def test_thresholds_in_the_family_form(
@@ -95,6 +111,20 @@ def test_queue_timers_in_the_family_form(family: SyntaxFamily, lines: list[str])
             Device(name="a", pfc=Pfc(interval_ms=100)),
             G1,
             "a: pfc.interval_ms on v300-g1: no deadlock interval",
+        ),
+        *(
+            (device, family, f"a: interfaces[100GE1/0/1].other_thresholds[4] on {family}: {why}")
+            for device, family, why in (
+                (other("cells"), G2, "no thresholds in cells; give kbytes or a share"),
+                (other("alpha"), G1, BESIDE_XOFF),
+                (other("alpha", xon=3), V200, BESIDE_XOFF),
+                (other("alpha", xon=3, offset_kbytes=9), G1, "no xon offset; give xon"),
+                (
+                    other("alpha", both=True),
+                    V200,
+                    "this queue has thresholds in kbytes, too; keep one of the two",
+                ),
+            )
         ),
         (
             Device(name="a", pfc=Pfc(dscp_mapping=True)),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from rocefort.design.derive import Derived
+from rocefort.dialects.vrp.known import with_commands
+from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.texts import render_all
 from rocefort.models.network import Network
 from rocefort.rollout.plan import make_changes
@@ -44,3 +46,42 @@ def test_a_key_that_somebody_typed_is_in_no_change(heps: Derived) -> None:
     text = "#\nospf 1\n area 0\n  authentication-mode md5 1 hunter2\n#\n"
     changes = make_changes(heps.network, _running(heps.network, "leaf01", text))
     assert all("hunter2" not in change.model_dump_json() for change in changes)
+
+
+SEEN = """#
+qos buffer lossless-pool percent 92 slot 1
+port mode 100GE interface 100GE1/0/41 to 100GE1/0/44
+snmp-agent trap source MEth0/0/0
+#
+"""
+ON_PORT = (
+    " qos buffer queue 1 shared-threshold dynamic 6\n"
+    " port mode 10G\n"
+    " device transceiver 100GBASE-FIBER\n"
+)
+OURS = " dcb pfc buffer 4 xoff static 600 kbytes xon offset 50 kbytes\n"
+
+
+def test_lines_of_real_v200_switches_are_said_once_or_stay(heps: Derived) -> None:
+    """A threshold in cells is overwritten by the intended one; what nobody sets is known and kept."""
+    running = _running(heps.network, "leaf01", SEEN)
+    cells = " dcb pfc buffer 4 xoff static 1500 cells\n"
+    running["leaf01"] = running["leaf01"].replace(OURS, cells + ON_PORT, 1)
+    [change] = [each for each in make_changes(heps.network, running) if not each.empty]
+    assert change.patch == ("interface 100GE1/0/1", OURS.rstrip(), " quit")
+    assert change.reverse == ("interface 100GE1/0/1", cells.rstrip(), " quit")
+    assert [line.rpartition(" / ")[2] for line in change.kept] == [
+        line.strip() for line in [*ON_PORT.splitlines(), *SEEN.splitlines()] if line != "#"
+    ]
+    lines = with_commands(parse(running["leaf01"], "leaf01.cfg").unmodelled)
+    assert all(line.command for line in lines), "each is a known command"
+
+
+def test_the_source_of_time_is_the_fabrics(heps: Derived) -> None:
+    """A source that a switch has and the fabric does not is told in the change of its server."""
+    running = dict(render_all(heps.network))
+    [server] = [x for x in running["leaf01"].splitlines() if x.startswith("ntp unicast-server ")]
+    running["leaf01"] = running["leaf01"].replace(server, f"{server} source-interface MEth0/0/0")
+    [change] = [each for each in make_changes(heps.network, running) if not each.empty]
+    assert change.patch == (server,)
+    assert [edit.path for edit in change.edits] == ["ntp_source"]

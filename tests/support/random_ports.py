@@ -21,6 +21,7 @@ from random_values import (
     QUEUES,
     SPLIT_PORTS,
     SPLIT_TYPES,
+    V200,
     VLANS,
     Pool,
 )
@@ -34,13 +35,20 @@ from rocefort.models.drop_profile import (
     QueueMarking,
     Unit,
 )
-from rocefort.models.interface import DrrQueue, Interface, InterfacePfc, PfcThreshold
+from rocefort.models.interface import (
+    DrrQueue,
+    Interface,
+    InterfacePfc,
+    OtherThreshold,
+    PfcThreshold,
+)
 from rocefort.models.lossless import (
     DiffservDomain,
     DscpMap,
     Pfc,
     PfcProfile,
     PfcTimer,
+    PfcTurnOff,
 )
 from rocefort.models.qos import Colour, Phb
 from rocefort.models.traffic import (
@@ -73,7 +81,13 @@ def pfc(pool: Pool) -> Pfc:
         # the built-in queue 3 has the built-in timers
         timed = [] if pool.family is G1 else pool.some([q for q in queues if q != 3], QUEUES)
         timers = tuple(timer for queue in timed if (timer := _timer(pool, queue)))
-        profiles.append(PfcProfile(name=name, queues=tuple(queues), timers=timers))
+        given_up = [q for q in queues if q != 3] if not pool.wide else queues
+        turn_off = tuple(
+            PfcTurnOff(queue=queue, deadlocks=pool.one([5, 20], st.integers(1, 300)))
+            for queue in pool.some(given_up, QUEUES, 1)
+        )
+        row = PfcProfile(name=name, queues=tuple(queues), timers=timers, turn_off=turn_off)
+        profiles.append(row)
     switch: dict[str, Any] = {}
     if pool.family is G1:
         milliseconds = st.integers(10, 1500)
@@ -213,7 +227,7 @@ def _port(pool: Pool, known: Known) -> dict[str, Any]:
         "enabled": pool.flag(),
         "domain": pool.maybe(["roce"], NAMES | st.just("default")),
         "pfc": InterfacePfc(profile=profile, mode=mode) if pool.flag() else None,
-        "thresholds": tuple(_threshold(pool, q) for q in pool.some([3, 4], QUEUES, 2)),
+        **_thresholds(pool),
         "flow_control": pool.flag(),
         "autonegotiation": pool.flag(),
         "fec": pool.draw(st.sampled_from([None, "none", "base-r", "rs"])),
@@ -223,6 +237,27 @@ def _port(pool: Pool, known: Known) -> dict[str, Any]:
         ),
         "markings": tuple(_marking(pool, q, known) for q in pool.some([3, 4], QUEUES)),
     }
+
+
+def _thresholds(pool: Pool) -> dict[str, Any]:
+    """Each queue has its thresholds in kbytes, or in another unit of the family."""
+    queues = pool.some([3, 4], QUEUES, 2)
+    other = [queue for queue in queues if pool.draw(st.integers(0, 3)) == 0]
+    return {
+        "thresholds": tuple(_threshold(pool, q) for q in queues if q not in other),
+        "other_thresholds": tuple(_other_threshold(pool, q) for q in other),
+    }
+
+
+def _other_threshold(pool: Pool, queue: int) -> OtherThreshold:
+    cells = pool.family is V200 and pool.flag()
+    return OtherThreshold(
+        queue=queue,
+        unit="cells" if cells else "alpha",
+        xoff=pool.one([1500] if cells else [3, 6], st.integers(1, 1500 if cells else 10)),
+        xon=pool.one([2, 3], st.integers(0, 10)) if pool.family is G1 else None,
+        offset_kbytes=None if pool.family is G1 else pool.maybe([6, 20], KBYTES),
+    )
 
 
 def _threshold(pool: Pool, queue: int) -> PfcThreshold:

@@ -355,6 +355,7 @@ def _services(pool: Pool, vrfs: Sequence[str]) -> dict[str, Any]:
     return {
         "ntp_servers": tuple(servers),
         "ntp_vrf": pool.maybe(vrfs, NAMES) if servers else None,
+        "ntp_source": pool.maybe(FEW_SOURCES, INTERFACE_NAMES) if servers else None,
         "netconf": Netconf(server=pool.flag(), port_830=pool.flag()),
         "syslog": Syslog(
             hosts=tuple(hosts),

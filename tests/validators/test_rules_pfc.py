@@ -9,7 +9,7 @@ import pytest
 
 from rocefort.models.hardware import Range
 from rocefort.models.interface import InterfacePfc
-from rocefort.models.lossless import PfcProfile, PfcTimer
+from rocefort.models.lossless import PfcProfile, PfcTimer, PfcTurnOff
 from rocefort.validators import check
 
 Change = Callable[[Any], Any]
@@ -261,6 +261,29 @@ PFC005: list[tuple[Change, list[str]]] = [
     ),
     (lambda s: s.port("leaf01", "100GE1/0/31", flow_control=True, pfc=None), []),
 ]
+
+
+def _turn_off(deadlocks: int) -> tuple[PfcProfile, ...]:
+    rows = (PfcTurnOff(queue=4, deadlocks=deadlocks),)
+    return tuple(profile.model_copy(update={"turn_off": rows}) for profile in _profile(4))
+
+
+PFC007: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (lambda s: s.pfc("leaf01", profiles=_turn_off(30)), []),
+    (
+        lambda s: s.pfc("leaf01", profiles=_turn_off(20)),
+        [
+            "info leaf01: PFC profile default: 20 deadlocks of queue 4 within 20 s turn PFC off, "
+            "by default 30 do"
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "says"), PFC007)
+def test_pfc007_keeps_pfc(small: Any, change: Change, says: list[str]) -> None:
+    assert change(small).says("PFC007") == says
 
 
 @pytest.mark.parametrize(("change", "says"), PFC001)

@@ -175,7 +175,17 @@ def _deadlock(given: Lossy, queue: int, notes: Notes) -> Data:
     detect, recovery = Counter(times).most_common(1)[0][0] if times else (DEADLOCK_MS,) * 2
     common = {"detect_ms": detect, "recovery_ms": recovery}
     own = {name: {**row, "reason": REASON} for name, row in rows.items() if row != common}
+    turn_off = notes.agreed(
+        "deadlocks that turn PFC off",
+        {source.name: _turn_off(source.device.pfc, queue) for source in given.sources},
+    )
+    common |= {"turn_off": turn_off} if turn_off else {}
     return common | ({"by_family": own} if own else {})
+
+
+def _turn_off(pfc: Pfc, queue: int) -> int | None:
+    rows = (row for p in pfc.profiles if p.name == "default" for row in p.turn_off)
+    return next((row.deadlocks for row in rows if row.queue == queue), None)
 
 
 def _timers(pfc: Pfc, queue: int) -> tuple[int | None, ...]:

@@ -46,7 +46,7 @@ ALWAYS_SAID: dict[type[Frozen], frozenset[str]] = {
 # comes and denies.
 AFFECTING: tuple[tuple[str, str, str], ...] = (
     (
-        r"interfaces\[([^]]+)\]\.thresholds\b.*",
+        r"interfaces\[([^]]+)\]\.(?:other_)?thresholds\b.*",
         "any",
         "PFC thresholds of {0} change under traffic; the port may refuse them while congested",
     ),
@@ -162,6 +162,11 @@ AFFECTING: tuple[tuple[str, str, str], ...] = (
         r"pfc\.(?:detect_ms|recovery_ms|interval_ms|profiles\[[^]]+\]\.timers\[.*)",
         "any",
         "PFC deadlock timers change under traffic",
+    ),
+    (
+        r"pfc\.profiles\[[^]]+\]\.turn_off\[.*",
+        "any",
+        "ports give PFC up after another number of deadlocks",
     ),
     (r"ai_ecn\..*", "gone", "ECN marks RoCE traffic by another model or not at all"),
     (

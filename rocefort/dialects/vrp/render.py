@@ -224,6 +224,22 @@ def _unsayable_interface(interface: Interface, family: SyntaxFamily) -> Unsayabl
         if family is not G1 and threshold.xon_kbytes > threshold.xoff_kbytes:
             at = f"{path}.thresholds[{threshold.queue}]"
             yield at, "xon above xoff cannot be an offset", "lower xon_kbytes"
+    yield from _unsayable_thresholds(interface, path, family)
+
+
+def _unsayable_thresholds(interface: Interface, path: str, family: SyntaxFamily) -> Unsayable:
+    """Thresholds in cells are V200's, two shares are G1's, offsets below xoff the others'."""
+    kbytes = {row.queue for row in interface.thresholds}
+    for row in interface.other_thresholds:
+        at = f"{path}.other_thresholds[{row.queue}]"
+        if row.queue in kbytes:
+            yield at, "this queue has thresholds in kbytes, too", "keep one of the two"
+        if row.unit == "cells" and family is not V200:
+            yield at, "no thresholds in cells", "give kbytes or a share"
+        if (row.xon is not None) != (family is G1):
+            yield at, "xon stands beside xoff on V300 G1, and nowhere else", "correct xon"
+        if row.offset_kbytes is not None and family is G1:
+            yield at, "no xon offset", "give xon"
 
 
 def _unsayable_bond(interface: Interface, path: str) -> Unsayable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocefort.dialects.vrp.row import G1, MEMBER, OFFSET, PORT, Row, command, group
+from rocefort.dialects.vrp.row import G1, G2, MEMBER, OFFSET, PORT, V200, Row, command, group
 
 UNIT = "{ kbytes | mbytes }"
 
@@ -122,6 +122,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "Configuring_FEC: autonegotiation that comes back takes the FEC mode away",
         command("negotiation disable", on=rf"{PORT}|MEth.*", on_undo=("undo fec mode",)),
         command("fec mode ( { none | base-r | rs } )", on=PORT),
+        command("port mode ( <other> )", on=PORT, undo=("port mode [ <other> ]",)),
     ),
     group(
         "interface",
@@ -180,11 +181,15 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             on=PORT,
             undo=("dcb pfc buffer <0-5> ( xon dynamic <0-10> xoff dynamic <0-10> )",),
         ),
-        command(
-            "dcb pfc buffer <0-7> xoff ( { static <1-30720> [ kbytes | mbytes ] | dynamic <1-12> } "
-            "[ xon offset <1-30720> [ kbytes | mbytes ] ] )",
-            families=OFFSET,
-            on=PORT,
+        *(
+            command(
+                f"dcb pfc buffer <0-7> xoff ( {{ static <1-30720> [ {units} ] | dynamic <1-12> }} "
+                "[ xon offset <1-30720> [ kbytes | mbytes ] ] )",
+                families=families,
+                on=PORT,
+            )
+            # FIELD: a CE6863 and 100GE switches with V200 save cells and shares, both without xon
+            for families, units in ((G2, "kbytes | mbytes"), (V200, "kbytes | mbytes | cells"))
         ),
         command(
             "dcb pfc buffer <0-7> guaranteed ( <1-25600> [ bytes | kbytes ] )",

@@ -71,6 +71,16 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
     group(SYSTEM, "V200 AI Fabric guide", command("low-latency fabric", families=V200)),
     group(
         SYSTEM,
+        "FIELD, CE6865 with V200: the share of the buffer for lossless queues",
+        command("qos buffer lossless-pool percent ( <1-100> ) slot <1-16>", families=V200),
+    ),
+    group(
+        SYSTEM,
+        "CR Ethernet_Interface_Configuration_Commands, `port mode` (system view); 100GE: FIELD",
+        "port mode <other> interface <text>",
+    ),
+    group(
+        SYSTEM,
         "CR Priority_Mapping_Configuration_Commands",
         command("diffserv domain <name>", opens="diffserv"),
     ),
@@ -200,6 +210,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command("snmp-agent usm-user v3 <name>", undo=("snmp-agent usm-user v3 <name> *",)),
         "snmp-agent usm-user v3 <name> group ( <name> )",
         "snmp-agent usm-user v3 <name> { authentication-mode | privacy-mode } ( <text> )",
+        command("snmp-agent trap source ( <interface> )", undo=("snmp-agent trap source",)),
         "snmp-agent <text>",  # what is not modelled
         command("telemetry", opens="telemetry", transient=True),
         command("dcb ets-profile <name>", opens="opaque"),

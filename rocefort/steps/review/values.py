@@ -17,7 +17,7 @@ from rocefort.steps.review.passwords import passwords
 
 PORT = re.compile(r"interfaces\[([^]]+)\]\.(.+)")
 OF_A_PORT = re.compile(
-    r"(?:thresholds|drr|markings|trust_dscp|domain\b|pfc(?:$|\.(?:profile|mode)$))"
+    r"(?:(?:other_)?thresholds|drr|markings|trust_dscp|domain\b|pfc(?:$|\.(?:profile|mode)$))"
 )
 SHARED = (
     "The queues of these ports share them in the new way at once; a lower share of RoCE fills its "
@@ -62,7 +62,7 @@ ASPECTS = (
         "display dcb pfc buffer",
     ),
     _Aspect(
-        r"(?:thresholds\[(\d+)\]|pfc(?:\.profile|\.mode)?)",
+        r"(?:thresholds\[(\d+)\]|other_thresholds\[(?:\d+)\].*|pfc(?:\.profile|\.mode)?)",
         "PFC on ports",
         "{0}",
         (REFUSED, "Until it has PFC again, a port drops what it cannot hold."),
@@ -110,7 +110,7 @@ ASPECTS = (
         "display diffserv domain",
     ),
     _Aspect(
-        r"pfc\.(?:detect_ms|recovery_ms|interval_ms|profiles\[[^]]+\]\.timers\[.*)",
+        r"pfc\.(?:detect_ms|recovery_ms|interval_ms|profiles\[[^]]+\]\.(?:timers|turn_off)\[.*)",
         "PFC deadlock timers",
         "{0}",
         ("Traffic feels it in a deadlock only: what is stuck is let go sooner or later.",),

@@ -23,12 +23,12 @@ from rocefort.validators.verification import verify
 
 # Edits that no routing engine reads, and those among them that no study of buffers reads either.
 UNREAD = re.compile(
-    r"(?:ntp_servers|ntp_vrf|user_groups|users|ssh|netconf|syslog|snmp|telemetry|lldp|vty)\b.*"
+    r"(?:ntp_servers|ntp_vrf|ntp_source|user_groups|users|ssh|netconf|syslog|snmp|telemetry|lldp|vty)\b.*"
     r"|interfaces\[[^]]+\]\.description"
 )
 BUFFERS = re.compile(
     r"(?:domains|pfc|drop_profiles|ecn_enabled|ai_ecn)\b.*"
-    r"|interfaces\[[^]]+\]\.(?:thresholds|pfc|drr|markings|domain|trust_dscp|flow_control)\b.*"
+    r"|interfaces\[[^]]+\]\.(?:(?:other_)?thresholds|pfc|drr|markings|domain|trust_dscp|flow_control)\b.*"
 )
 
 

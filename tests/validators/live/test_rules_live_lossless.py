@@ -106,6 +106,20 @@ LIV014: list[tuple[Change, list[str]]] = [
         lambda v: v.row("leaf01", "pfc_counters", 0, deadlocks=2).earlier(),
         ["warning leaf01 100GE1/0/31: queue 4 deadlocks: 2 since they were cleared"],
     ),
+    (
+        lambda v: v.earlier().row("leaf01", "pfc_counters", 0, deadlocks=30),
+        [
+            "error leaf01 100GE1/0/31: queue 4 deadlocks: 30, and 0 before; 30 within 20 s turn "
+            "PFC off"
+        ],
+    ),
+    (
+        lambda v: v.row("leaf01", "pfc_counters", 0, deadlocks=31),
+        [
+            "warning leaf01 100GE1/0/31: queue 4 deadlocks: 31 since they were cleared; 30 within "
+            "20 s turn PFC off"
+        ],
+    ),
     (lambda v: v.earlier().row("leaf01", "pfc_counters", 0, rx_frames=9), []),
 ]
 LIV015: list[tuple[Change, list[str]]] = [

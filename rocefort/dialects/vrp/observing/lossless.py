@@ -125,8 +125,9 @@ def _threshold(shown: Shown, row: Row, name: str, cells: dict[str, str]) -> Thre
     if "Xon-Offset" in cells:
         floor, least = ("Xon", xon) if "Xon" in cells else ("Xon-Lowest", lowest)
         least = 0 if cells.get(floor, "-") == "-" else least
-        unknown = xoff is None or offset is None or least is None
-        xon = None if unknown else max(xoff - offset, least)
+        xon = None
+        if xoff is not None and offset is not None and least is not None:
+            xon = max(xoff - offset, least)
     return ThresholdSeen(
         interface=name,
         queue=shown.number(row, cells["Queue"]),

@@ -92,6 +92,12 @@ def _queue_timers(profile: Part, match: Match) -> None:
             row.set(name, arguments.whole(time))
 
 
+@command("pfc-profile", r"priority (\d+) turn-off threshold (\d+)")
+def _turn_off(profile: Part, match: Match) -> None:
+    queue = arguments.queue(match[1])
+    profile.row("turn_off", queue, queue=queue).set("deadlocks", arguments.whole(match[2]))
+
+
 @command("system", r"dcb pfc deadlock-(detect|recovery) timer (\d+)")
 def _switch_timer(device: Part, match: Match) -> None:
     device.part("pfc").set(f"{match[1]}_ms", arguments.whole(match[2]))
@@ -128,8 +134,20 @@ def _port_pfc(port: Part, match: Match) -> None:
     pfc.set("mode", match[2] or "manual")  # omitted = manual
 
 
+def _one_form(port: Part, collection: str, queue: int) -> None:
+    """Raise BadArgumentError where a queue has its xoff in another unit already."""
+    known = port.rows.get(collection, {}).get(queue)
+    path = f"{port.below(collection)}[{queue}]"
+    if known is not None and {"xoff", "xoff_kbytes"} & known.fields.keys():
+        raise BadArgumentError(
+            f"xoff of queue {queue} is in another unit on line {port.log.first[path]}",
+            "keep one of the two lines",
+        )
+
+
 def _threshold(port: Part, queue_text: str, xon_kbytes: int, xoff_kbytes: int) -> None:
     queue = arguments.queue(queue_text)
+    _one_form(port, "other_thresholds", queue)
     row = port.row("thresholds", queue, queue=queue)
     row.set("xon_kbytes", xon_kbytes)
     row.set("xoff_kbytes", xoff_kbytes)
@@ -163,6 +181,34 @@ def _threshold_offset(port: Part, match: Match) -> None:
             "lower the offset",
         )
     _threshold(port, match[1], xoff - offset, xoff)
+
+
+def _other_threshold(port: Part, queue_text: str, unit: str, **values: int) -> None:
+    queue = arguments.queue(queue_text)
+    _one_form(port, "thresholds", queue)
+    row = port.row("other_thresholds", queue, queue=queue)
+    row.set("unit", unit)
+    for name, value in values.items():
+        row.set(name, value)
+
+
+@command("interface", r"dcb pfc buffer (\d+) xon dynamic (\d+) xoff dynamic (\d+)")
+def _shares(port: Part, match: Match) -> None:
+    """V300 G1: both thresholds as shares of the free buffer."""
+    xon, xoff = arguments.whole(match[2]), arguments.whole(match[3])
+    _other_threshold(port, match[1], "alpha", xoff=xoff, xon=xon)
+
+
+@command(
+    "interface",
+    r"dcb pfc buffer (\d+) xoff (?:static (\d+) cells|dynamic (\d+))"
+    r"(?: xon offset (\d+) (kbytes|mbytes))?",
+)
+def _threshold_of_other_unit(port: Part, match: Match) -> None:
+    """V200: cells or a share; V300 G2: a share."""
+    offset = {"offset_kbytes": arguments.kbytes(match[4], match[5])} if match[4] else {}
+    unit = "cells" if match[2] else "alpha"
+    _other_threshold(port, match[1], unit, xoff=arguments.whole(match[2] or match[3]), **offset)
 
 
 @command("interface", r"dcb pfc buffer (\d+) hdrm (\d+)(?: kbytes)?")

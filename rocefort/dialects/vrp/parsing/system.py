@@ -44,12 +44,16 @@ def _vlan(device: Part, match: Match) -> View:
     return View("vlan", device)
 
 
-@command("system", r"ntp unicast-server (\d\S*)(?: vpn-instance (\S+))?")
+@command(
+    "system", r"ntp unicast-server (\d\S*)(?: vpn-instance (\S+))?(?: source-interface (\S+))?"
+)
 def _ntp(device: Part, match: Match) -> View | None:
-    """Read a server; two in different tables are more than a Device says."""
-    if device.fields.get("ntp_vrf", match[2]) != match[2]:
+    """Read a server; two in different tables, or of different sources, are more than a Device."""
+    given = {"ntp_vrf": match[2], "ntp_source": match[3] and interface_name(match[3])}
+    if any(device.fields.get(name, value) != value for name, value in given.items()):
         return UNMODELLED
-    device.set("ntp_vrf", match[2])
+    for name, value in given.items():
+        device.set(name, value)
     device.add("ntp_servers", arguments.address(match[1]))
     return None
 
