@@ -187,6 +187,17 @@ def show(
     typer.echo(tables.show(network, tables.Kind(kind.value), tables.Form(form.value)), nl=False)
 
 
+@cli.command()
+def facts(fabric: options.Fabric, form: options.TraceFormatted = options.TraceFormat.TEXT) -> None:
+    """List what no source confirms of a fabric's switches, and what to ask them."""
+    from rocefort.reports.open_facts import facts_text
+    from rocefort.steps.fabric.open_facts import open_facts
+
+    found = open_facts(fabric)
+    text = form is options.TraceFormat.TEXT
+    typer.echo(facts_text(found) if text else found.model_dump_json(indent=2), nl=not text)
+
+
 @cli.command("import")
 def import_(
     directory: Annotated[Path, typer.Argument(help="Saved configurations, one a switch.")],

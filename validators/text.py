@@ -41,6 +41,7 @@ USES: dict[str, Callable[[Device], bool]] = {
     ),
     "port split dimension": lambda d: bool(d.splits),
     "priority Q deadlock-detect": lambda d: any(p.timers for p in d.pfc.profiles),
+    "priority Q turn-off": lambda d: any(p.turn_off for p in d.pfc.profiles),
     "qos queue Q wred": lambda d: any(i.markings for i in d.interfaces),
     "qos drr": lambda d: any(i.drr for i in d.interfaces),
     "qos buffer headroom-pool": lambda d: d.pfc.headroom_pool_kbytes is not None,
@@ -52,6 +53,12 @@ USES: dict[str, Callable[[Device], bool]] = {
 @cache
 def _use_of(command: str) -> Callable[[Device], bool] | None:
     return next((used for words, used in USES.items() if command.startswith(words)), None)
+
+
+def in_use(command: str, device: Device) -> bool | None:
+    """Whether a Device makes a command stand in its text; None: no Device tells of it."""
+    used = _use_of(command)
+    return None if used is None else used(device)
 
 
 @rule(

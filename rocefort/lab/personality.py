@@ -47,6 +47,40 @@ class Personality:
         return " ".join(f"{name}={getattr(self, name)}" for name in axes())
 
 
+@dataclass(frozen=True)
+class OpenPoint:
+    """A field of a Personality as a question to a real switch, and how it answers."""
+
+    question: str
+    ask: str
+
+
+STATUS = "display configuration trial status"
+OPEN_POINTS = {
+    "trial_mode": OpenPoint(
+        "whether a plain trial goes on without its session, and who may end it then",
+        f"commit trial 60, end the session, {STATUS} and abort trial from another",
+    ),
+    "persist": OpenPoint(
+        "whether a trial can carry an id, by which any session ends it", "commit trial 60 persist ?"
+    ),
+    "commit_list": OpenPoint(
+        "whether a commit on trial is in the list of commits",
+        "commit trial 60, then display configuration commit list verbose 1",
+    ),
+    "trial_status": OpenPoint(
+        "whether the status of a trial shows its time and its id, and the state while it is "
+        "cancelled",
+        f"commit trial 60 persist x, then {STATUS}",
+    ),
+    "trial_prompt": OpenPoint(
+        "the mark of the prompt during the own trial, ~ or *", "commit trial 60, and the prompt"
+    ),
+    "foreign_edits": OpenPoint(
+        "whether other sessions may enter lines during a trial",
+        "commit trial 60, then a line and commit in another session",
+    ),
+}
 DEFAULT = Personality()
 # The least that a controller can be shown of a trial that outlives its session.
 SILENT = Personality(

@@ -1,0 +1,146 @@
+"""Facts of the hardware data that no source confirms, each with the command that settles it.
+
+They are read where they are used: a fact that is confirmed there is gone from here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from rocefort.models.conditions import Condition, Requirement
+from rocefort.models.device import Device
+from rocefort.models.hardware import Fact, Family, Hardware, Range, Unconfirmed, expand_ports
+from rocefort.models.open_fact import OpenFact
+from rocefort.models.units import KBYTE
+
+Used = Callable[[Device], bool]
+
+# V300R023C00, `display current-configuration`: default lines begin with `~`.
+DEFAULTS = "display current-configuration include-default"
+SHOWN = re.compile(r"`([^`]+)`( and `\?`)? shows?\b")  # a note that names its command
+PLACEHOLDER = re.compile(r"[A-Z]|M S|[/(].*|with|without|rights|of")  # ends the words of a command
+NO_LIMIT = "nothing is known"
+SPLIT = "port split dimension interface"
+
+# Ranges and numbers of a family: what shows them, and which Devices need them.
+ASKED: dict[str, tuple[str, Used]] = {
+    "pfc_queues": ("dcb pfc / priority ?", lambda d: any(i.pfc for i in d.interfaces)),
+    "xoff_kbytes": (
+        "interface P / dcb pfc buffer 4 xoff static ?",
+        lambda d: any(i.thresholds for i in d.interfaces),
+    ),
+    "deadlock_detect_time": (
+        "dcb pfc / priority 4 deadlock-detect time ?",
+        lambda d: any(p.timers for p in d.pfc.profiles),
+    ),
+    "deadlock_recovery_time": (
+        "dcb pfc / priority 4 deadlock-detect time 10 deadlock-recovery time ?",
+        lambda d: any(p.timers for p in d.pfc.profiles),
+    ),
+    "ecn_bytes": (
+        "drop-profile x / ecn buffer-size low-limit ?",
+        lambda d: bool(d.drop_profiles),
+    ),
+    "ecn_cells": (
+        "drop-profile x / ecn buffer-size cell low-limit ?",
+        lambda d: bool(d.drop_profiles),
+    ),
+    "drop_profiles": ("display drop-profile all", lambda d: bool(d.drop_profiles)),
+    "cell_bytes": ("display dcb pfc buffer", lambda d: bool(d.drop_profiles)),
+}
+# How to try what a line takes besides a commit.
+TRIED = {
+    Requirement.IDLE_PORT: "{} on a port with traffic, then commit",
+    Requirement.NO_ROLLBACK: "{}, commit, rollback configuration last 1",
+}
+
+
+@dataclass(frozen=True)
+class Concern:
+    """Which switches a fact matters to: those whose Device or whose text uses something, or all.
+
+    command: first words of a line; `surely` leaves out a switch of which nobody can tell.
+    """
+
+    used: Used | None = None
+    command: str = ""
+    surely: bool = False
+
+
+def of_family(family: Family) -> Iterator[tuple[OpenFact, Concern]]:
+    """What is open of a syntax family, and which of its switches it matters to."""
+    name = family.name.value
+    fact = "what holds without a line, and which lines the factory leaves (they begin with ~)"
+    yield OpenFact(of=name, fact=fact, ask=DEFAULTS), Concern()
+    for field in Family.model_fields:
+        value = getattr(family, field)
+        if isinstance(value, (Range, Fact)) and not value.confirmed:
+            ask, used = ASKED[field]
+            here = value if isinstance(value, Range) else value.value
+            fact = f"{field}, here {here}: {value.source}"
+            yield OpenFact(of=name, fact=fact, ask=ask), Concern(used)
+    for entry in family.unconfirmed:
+        fact = f"`{entry.command}`: {entry.note}"
+        yield OpenFact(of=name, fact=fact, ask=ask_of(entry)), Concern(command=entry.command)
+    for condition in family.conditions:
+        if not condition.confirmed:
+            fact = f"`{condition.command}`: {condition.note} ({condition.source})"
+            concern = Concern(command=condition.command, surely=True)
+            yield OpenFact(of=name, fact=fact, ask=_trial_of(condition)), concern
+
+
+def ask_of(entry: Unconfirmed) -> str:
+    """The command that its note names, or the one that shows how a switch saves the line."""
+    if named := SHOWN.findall(entry.note):
+        command, help_too = named[-1]
+        return f"{command} ?" if help_too else command
+    words: list[str] = []
+    for word in entry.command.split():
+        if PLACEHOLDER.fullmatch(word):
+            break
+        words.append(word)
+    return f"display current-configuration | include {' '.join(words)}"
+
+
+def _trial_of(condition: Condition) -> str:
+    return TRIED.get(condition.needs[0], "{} and what the switch prints").format(condition.command)
+
+
+def of_hardware(hardware: Hardware) -> Iterator[OpenFact]:
+    """What is open of a switch model."""
+    buffer = hardware.buffer_kbytes
+    if not hardware.confirmed:
+        fact = f"its ports and their names: {hardware.note or hardware.source}"
+        yield OpenFact(of=hardware.model, fact=fact, ask="display interface brief")
+    if buffer is None or not buffer.confirmed:
+        known = f"{buffer.value // KBYTE} MB: {buffer.source}" if buffer else NO_LIMIT
+        fact = f"the size of its buffer: {known}"
+        yield OpenFact(of=hardware.model, fact=fact, ask="display qos buffer ingress-usage")
+    yield from _splits(hardware)
+    for card in hardware.cards:
+        if card.above_upper_ecn and not card.above_upper_ecn.confirmed:
+            fact = f"packets above the upper ECN threshold are {card.above_upper_ecn.value}"
+            fact += f" ({card.model}): {card.above_upper_ecn.source}"
+            yield OpenFact(
+                of=hardware.model, fact=fact, ask="display qos ecn threshold interface P"
+            )
+
+
+def _splits(hardware: Hardware) -> Iterator[OpenFact]:
+    """Ways to split ports; ports of equal cards are one fact."""
+    rows: dict[str, list[str]] = {}
+    for entry in hardware.breakout:
+        if not entry.confirmed:
+            note = f"; {entry.note}" if entry.note else ""
+            rows.setdefault(f"{', '.join(entry.types)}: {entry.source}{note}", []).extend(
+                entry.ports
+            )
+    for said, ports in rows.items():
+        first = expand_ports(ports[0])[0]
+        yield OpenFact(
+            of=hardware.model,
+            fact=f"ways to split {', '.join(ports)}: {said}",
+            ask=f"{SPLIT} {first} split-type ?",
+        )

@@ -1,0 +1,89 @@
+"""The acceptance list for a person: in 80 columns, and as a page of the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from textwrap import wrap
+
+from rocefort.models.open_fact import OpenFact, OpenFacts
+from rocefort.models.wording import counted
+from rocefort.reports.wording import name_ranges
+
+COLUMNS = 80
+HEAD = """\
+# What to ask a first real switch
+
+Written by `make golden` from the data that mark a fact as not confirmed: the syntax families and
+the switch models of `inventory/hardware`, and the open points of a trial
+(`rocefort/lab/personality.py`). `rocefort facts FABRIC` lists what of it one fabric's switches use,
+with their names.
+
+Take one switch of each kind before it carries anything. Keep the outputs of `display version`,
+`display device`, `display interface brief` and `display current-configuration include-default`.
+Then ask what the tables name: a line that is asked for by `display current-configuration` is
+entered and committed first, ` / ` leads into a view, `?` asks the command line for help, P is a
+port. What an output settles goes into the data with its source, and is gone from here. Forms of
+displays that are not confirmed are in [lab-displays.md](lab-displays.md): compare them with what
+the switch prints.
+"""
+HOW = (
+    "Enter each on one switch of its kind that carries nothing, and keep what it prints. "
+    "A line that is asked for by `display current-configuration` is entered and committed first; "
+    "` / ` leads into a view, `?` asks the command line for help, P is a port."
+)
+
+
+def facts_text(found: OpenFacts) -> str:
+    """All of it."""
+    facts, switches = (
+        counted(len(found.facts), "fact"),
+        counted(found.switches, "switch"),
+    )
+    lines = [f"{found.name}: {facts} of {switches} that no source confirms"]
+    lines += ["", *wrap(HOW, COLUMNS)]
+    for of, rows in groupby(found.facts, key=lambda fact: fact.of):
+        lines += ["", *_section(of, tuple(rows))]
+    return "\n".join(lines) + "\n"
+
+
+def _section(of: str, rows: Sequence[OpenFact]) -> Iterator[str]:
+    names = tuple(dict.fromkeys(name for row in rows for name in row.used))
+    yield from _wrapped(f"{of}: {_names(names)}", "", "  ")
+    for row in rows:
+        yield from _wrapped(row.ask, "  > ", "      ")
+        yield from _wrapped(row.fact, "    ", "    ")
+        if row.used != names:
+            yield from _wrapped(f"at: {_names(row.used)}", "    ", "        ")
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(name_ranges(names))
+
+
+def _wrapped(text: str, first: str, other: str) -> list[str]:
+    return wrap(
+        text,
+        COLUMNS,
+        initial_indent=first,
+        subsequent_indent=other,
+        break_on_hyphens=False,
+        break_long_words=True,
+    )
+
+
+def facts_page(found: OpenFacts) -> str:
+    """The page of the documentation: a heading for each family and model, and its facts."""
+    lines = [HEAD.rstrip("\n")]
+    for of, group in groupby(found.facts, key=lambda fact: fact.of):
+        rows = tuple(group)
+        models = (
+            [f"Models: {', '.join(rows[0].used)}.", ""] if rows[0].used not in ((), (of,)) else []
+        )
+        lines += ["", f"## {of}", "", *models, "| ask | what is open |", "|---|---|"]
+        lines += [f"| `{_cell(row.ask)}` | {_cell(row.fact)} |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

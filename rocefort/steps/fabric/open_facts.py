@@ -1,0 +1,80 @@
+"""The acceptance list for a first real switch: what no source confirms of a fabric's switches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rocefort.design.catalogue import load_catalogue
+from rocefort.design.open_facts import SPLIT, Concern, of_family, of_hardware
+from rocefort.lab.personality import OPEN_POINTS
+from rocefort.models.device import Device
+from rocefort.models.hardware import Family, Hardware
+from rocefort.models.network import Node
+from rocefort.models.open_fact import OpenFact, OpenFacts
+from rocefort.steps.fabric.judging import subject_of
+from rocefort.validators.text import in_use
+
+ANY_RELEASE = "any release"
+
+
+def open_facts(fabric: Path) -> OpenFacts:
+    """What is open of the switches of a fabric, as far as their configurations use it."""
+    network = subject_of(fabric, None).network
+    families = {node.family.name: node.family for node in network.nodes if node.family}
+    models = {node.hardware.model: node.hardware for node in network.nodes if node.hardware}
+    return OpenFacts(
+        name=network.name,
+        switches=len(network.nodes),
+        facts=(
+            *_of_trials(tuple(node.name for node in network.nodes)),
+            *(fact for each in families.values() for fact in _of_family(each, network.nodes)),
+            *(fact for each in models.values() for fact in _of_model(each, network.nodes)),
+        ),
+    )
+
+
+def every_open_fact() -> OpenFacts:
+    """What is open of all syntax families and switch models of the hardware data."""
+    catalogue = load_catalogue()
+    models = {each.model: each for each in catalogue.hardware.values()}
+    facts = [*_of_trials(())]
+    for name, family in catalogue.families.items():
+        own = (m for m, each in models.items() if name in {r.family for r in each.releases})
+        used = {"used": tuple(own)}
+        facts += [fact.model_copy(update=used) for fact, _ in of_family(family)]
+    for model, hardware in models.items():
+        facts += [fact.model_copy(update={"used": (model,)}) for fact in of_hardware(hardware)]
+    return OpenFacts(name="all hardware data", facts=tuple(facts))
+
+
+def _of_trials(names: tuple[str, ...]) -> Iterator[OpenFact]:
+    for point in OPEN_POINTS.values():
+        yield OpenFact(of=ANY_RELEASE, fact=point.question, ask=point.ask, used=names)
+
+
+def _of_family(family: Family, nodes: Sequence[Node]) -> Iterator[OpenFact]:
+    own = [node for node in nodes if node.family == family]
+    for fact, concern in of_family(family):
+        names = tuple(node.name for node in own if _matters(concern, node.device))
+        if names:
+            yield fact.model_copy(update={"used": names})
+
+
+def _matters(concern: Concern, device: Device) -> bool:
+    if concern.used is not None:
+        return concern.used(device)
+    if not concern.command:
+        return True
+    told = in_use(concern.command.removeprefix("undo "), device)
+    return not concern.surely if told is None else told
+
+
+def _of_model(hardware: Hardware, nodes: Sequence[Node]) -> Iterator[OpenFact]:
+    """What is open of a model; ways to split a port matter where one is split."""
+    own = [node for node in nodes if node.hardware == hardware]
+    split = tuple(node.name for node in own if node.device.splits)
+    for fact in of_hardware(hardware):
+        names = split if fact.ask.startswith(SPLIT) else tuple(node.name for node in own)
+        if names:
+            yield fact.model_copy(update={"used": names})

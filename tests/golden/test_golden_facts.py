@@ -1,0 +1,16 @@
+"""docs/first-switch.md says what the data leave open (`make golden` writes it anew)."""
+
+from __future__ import annotations
+
+from rocefort.paths import ROOT
+from rocefort.reports.open_facts import facts_page
+from rocefort.steps.fabric.open_facts import every_open_fact
+
+PAGE = ROOT / "docs" / "first-switch.md"
+
+
+def test_the_page_is_that_of_the_data(golden_update: bool) -> None:
+    text = facts_page(every_open_fact())
+    if golden_update:
+        PAGE.write_text(text, encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == text
