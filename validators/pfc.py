@@ -48,6 +48,14 @@ def _thresholds(switch: Switch, mtu: int | None) -> Iterator[Said]:
     for name, row in rows:
         if row.xoff_kbytes < row.xon_kbytes + least / KBYTE:
             yield from _hysteresis(switch, name, row, mtu)
+    for interface in node.device.interfaces:
+        for other in interface.other_thresholds:
+            unit = "in cells" if other.unit == "cells" else "a share of the free buffer"
+            yield switch.not_judged(
+                End(device=node.name, interface=interface.name),
+                f"queue {other.queue}: its xoff is {unit}, which is not known in bytes",
+                path=f"other_thresholds[{other.queue}]",
+            )
     if rows and node.family is not None:
         yield from _xoff_range(switch, node.family, rows)
 

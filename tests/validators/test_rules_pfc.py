@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from rocefort.models.hardware import Range
-from rocefort.models.interface import InterfacePfc
+from rocefort.models.interface import InterfacePfc, OtherThreshold
 from rocefort.models.lossless import PfcProfile, PfcTimer, PfcTurnOff
 from rocefort.validators import check
 
@@ -52,6 +52,11 @@ LONG_INTENT = [
     "warning fabric: " + _long("the intended deadlock recovery time", 10000),
 ]
 
+
+def _other(unit: Literal["cells", "alpha"]) -> OtherThreshold:
+    return OtherThreshold(queue=4, unit=unit, xoff=6)
+
+
 PFC001: list[tuple[Change, list[str]]] = [
     (lambda s: s, []),
     (
@@ -87,6 +92,19 @@ PFC001: list[tuple[Change, list[str]]] = [
         ["error leaf01 100GE1/0/1: queue 4: xon 601 KB is above xoff 600 KB", NO_INTENT],
     ),
     (lambda s: s.node("leaf01", family=None), [NO_FAMILY]),
+    (
+        lambda s: s.port(*PORT, thresholds=(), other_thresholds=(_other("cells"),)),
+        [
+            "not judged leaf01 100GE1/0/1: queue 4: its xoff is in cells, which is not known in bytes"
+        ],
+    ),
+    (
+        lambda s: s.port(*PORT, thresholds=(), other_thresholds=(_other("alpha"),)),
+        [
+            "not judged leaf01 100GE1/0/1: queue 4: its xoff is a share of the free buffer, which "
+            "is not known in bytes"
+        ],
+    ),
 ]
 
 PFC002: list[tuple[Change, list[str]]] = [
