@@ -241,8 +241,14 @@ def _onward(now: Table, wave: Wave, devices: Sequence[Device]) -> Action:
         return waits
     if step := _step(todo, wave) or _judged(now.history, wave):
         return step
-    soaks = [device for device in todo if device.soak and Act.SOAK not in device.course.done]
-    return Do(Act.SOAK if soaks else Act.CONFIRM, wave.name, _names(soaks or todo))
+    if soaks := _to_soak(todo):
+        return Do(Act.SOAK, wave.name, _names(soaks))
+    return Do(Act.CONFIRM, wave.name, _names(todo))
+
+
+def _to_soak(devices: Sequence[Device]) -> list[Device]:
+    """Those that are still to soak before they are confirmed."""
+    return [each for each in devices if each.soak and Act.SOAK not in each.course.done]
 
 
 def _step(todo: Sequence[Device], wave: Wave) -> Do | None:
@@ -330,7 +336,7 @@ def _taken_back(wave: str, touched: Sequence[Device]) -> Do | None:
     """Undo what was confirmed of a drained switch, leg by leg, each under a trial of its own.
 
     No gate and no live check decides here: they may fail for what is wrong elsewhere, and the
-    switch would stay drained for ever.
+    switch would stay drained for ever. It soaks, and its own sessions are looked at again.
     """
     on_the_way = [d for d in touched if d.leg.back and d.stand is not Stand.UNSAVED]
     stuck = [
@@ -342,6 +348,8 @@ def _taken_back(wave: str, touched: Sequence[Device]) -> Do | None:
     for act, lacks in STEPS:
         if lacking := [device for device in todo if lacks(device)]:
             return Do(act, wave, _backwards(lacking))
+    if soaks := _to_soak(todo):
+        return Do(Act.SOAK, wave, _backwards(soaks))
     return Do(Act.CONFIRM, wave, _backwards(todo)) if todo else None
 
 

@@ -34,7 +34,7 @@ def soak_of(old: Device, new: Device, edits: Iterable[Edit], family: Family) -> 
         *_sessions(old, new, touched.get(Timer.HOLD)),
         *([(ADVERTISE_S, "routes are announced anew")] if Timer.ADVERTISE in touched else []),
         *([(LACP_S, "LACP of its bonds times out")] if Timer.LACP in touched else []),
-        *([_deadlock(new, family)] if Timer.DEADLOCK in touched else []),
+        *(_deadlock(each, family) for each in (old, new) if Timer.DEADLOCK in touched),
     ]
     if not found:
         return None

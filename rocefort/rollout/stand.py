@@ -59,12 +59,8 @@ class Device:
 
     @property
     def soak(self) -> Soak | None:
-        """How long this leg has to soak.
-
-        None on the way back from a drain: it brings back what has been there, and no check of the
-        fabric decides there either.
-        """
-        return None if self.leg.back else self.change.soak
+        """How long this leg has to soak; taken back, as long: it may end the same sessions."""
+        return self.change.soak
 
     @property
     def word(self) -> str:

@@ -119,22 +119,29 @@ def test_it_may_die_at_every_point_and_the_next_one_brings_it_to_its_end(
         for each in PERSONALITIES
     ],
 )
+@pytest.mark.parametrize("fails", ["", "wave 1"], ids=["there", "drained, and back"])
 def test_no_life_confirms_what_has_not_soaked_while_it_watched(
-    personality: Personality, family: Family, tmp_path: Path
+    personality: Personality, family: Family, tmp_path: Path, fails: str
 ) -> None:
-    """A gate takes 20 s, so that two of them without the soak are not enough."""
+    """A gate takes 20 s, so that two of them without the soak are not enough.
+
+    A drained switch soaks on its way back, too, where no gate is asked.
+    """
     case = Case((2,), personality, soak_s=60)
+    if fails:
+        case = Case((1,), personality, drains=fails, fails=fails, fails_on=2, soak_s=60)
     with memory_directory(tmp_path) as directory:
         trials = new_trials(case, family, directory / "whole")
         _, fate = trials.life()
         trials.judge_end()
-        assert [line for _, line in trials.site.log].count("gate") == 2
-        for dies_at in range(1, fate.points + 1, 5):
+        gates = [line for _, line in trials.site.log].count("gate")
+        assert gates == (5 if fails else 2)  # of two legs, and one of the third
+        for dies_at in range(1, fate.points + 1, 25 if fails else 5):
             trials = new_trials(case, family, directory / str(dies_at))
             assert trials.killed(dies_at) is None
             trials.judge_dead()
             trials.site.now += AWAY_S[dies_at % 3]
-            assert not trials.life()[0].failure
+            assert bool(trials.life()[0].failure) == bool(fails)
             trials.judge_end()
 
 

@@ -93,8 +93,11 @@ def _lines(
             yield i, lines
 
 
-def _drained(device: str, family: Family) -> Drained:
-    drain, change, lift = (_change(device, *states, family) for states in pairwise(STATES))
+def _drained(device: str, family: Family, soak: Soak | None) -> Drained:
+    drain, change, lift = (
+        _change(device, *states, family).model_copy(update={"soak": soak})
+        for states in pairwise(STATES)
+    )
     return Drained(device=device, drain=drain, change=change, lift=lift, meanwhile="")
 
 
@@ -105,14 +108,13 @@ def _plan(case: Case, family: Family) -> Plan:
         for i, size in enumerate(case.sizes, 1)
     )
     devices = [device for wave in waves for device in wave.devices]
-
+    soak = Soak(seconds=case.soak_s, why="a timer") if case.soak_s else None
     waves = tuple(
-        wave.model_copy(update={"drained": (_drained(wave.devices[0], family),)})
+        wave.model_copy(update={"drained": (_drained(wave.devices[0], family, soak),)})
         if wave.name == case.drains
         else wave
         for wave in waves
     )
-    soak = Soak(seconds=case.soak_s, why="a timer") if case.soak_s else None
     changes = tuple(
         _change(device, STATES[0], STATES[-1], family).model_copy(update={"soak": soak})
         for device in devices

@@ -135,7 +135,8 @@ class Site:
         if line.startswith("commit trial"):
             self.began[device] = self.now
         elif line.startswith("commit"):
-            self.watched_s[device] = self.now - max(self.began[device], self.life_began)
+            watched_s = self.now - max(self.began[device], self.life_began)
+            self.watched_s[device] = min(watched_s, self.watched_s.get(device, watched_s))
         begun = line.startswith("commit trial") and self.switches[device].trial is not None
         if begun and self.cut_at_trial:  # a release without persist ids refuses a first attempt
             self.cut_at_trial -= 1
