@@ -10,6 +10,7 @@ from nornir.core import Nornir
 from nornir.core.inventory import Host
 from nornir.core.task import Result, Task
 
+from rocefort import internal_errors
 from rocefort.clock import Clock
 from rocefort.errors import DeviceFailed, RocefortError
 from rocefort.fleet.credentials import Secret
@@ -180,6 +181,16 @@ def _driver(task: Task, session: str) -> Driver:
     return cast("Driver", driver)
 
 
+class _Defect(DeviceFailed):
+    """An error of ours, or of the machine, at a device; its traceback is kept in a file."""
+
+    exit_code = internal_errors.EXIT_CODE
+
+    def __init__(self, device: str, error: BaseException) -> None:
+        text = f"an internal error: {internal_errors.described(error)}"
+        super().__init__(text, where=device, how=internal_errors.kept(error))
+
+
 def _error(host: Host, error: BaseException | None) -> RocefortError:
     """What stopped a device, under its name, which the driver's sentences begin with."""
     if isinstance(error, RocefortError):
@@ -189,7 +200,8 @@ def _error(host: Host, error: BaseException | None) -> RocefortError:
         return _SessionLost(text, where=host.name)
     if isinstance(error, NapalmException):
         return DeviceFailed(text, where=host.name)
-    return DeviceFailed(f"{type(error).__name__}: {text}", where=host.name)
+    assert error is not None, "nornir fails a task by its error"
+    return _Defect(host.name, error)
 
 
 def _seen(value: object) -> Seen:

@@ -140,8 +140,8 @@ def lived(life: Life, kind: str, unit: str, at: int) -> int:
         assert old or new(switch), where
         if switch.trial is not None:
             assert switch.trial.before == life.began[name] and switch.trial.deadline, where
-        elif not old:
-            assert ended.code == 0 or switch.saved == switch.running, where
+        elif not old and switch.saved != switch.running:  # confirmed, and the end is told of it
+            assert ended.code and f"look at them: {name}" in life.said, where
     assert "Traceback" not in life.said, where
     if ended.code:
         assert any(way in life.said for way in WAYS_ON), where
