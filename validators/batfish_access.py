@@ -72,20 +72,20 @@ def service_at(address: str, token: str = "", limit_s: float = LIMIT_S) -> Servi
 def server_version(host: str, port: int, timeout_s: float, access: Access = PLAIN) -> str:
     """Version of the service. Raises ServiceFailed if none answers, or something else does."""
     where = f"{host}:{port}"
+    how = f"where no TLS proxy is before it, use http://{where}" if access.tls else START
     try:
         with ended_after(timeout_s, TimeoutError(f"no answer in {timeout_s:g} s")):
             status, body = _version(host, port, timeout_s, access)
         said = json.loads(body) if status not in (401, 403) else None
     except ssl.SSLCertVerificationError as error:
         what = f"the service's certificate is not trusted: {error.verify_message}"
-        how = "name the authority's file in REQUESTS_CA_BUNDLE"
-        raise ServiceFailed(what, where=where, how=how) from error
+        trust = "name the authority's file in REQUESTS_CA_BUNDLE"
+        raise ServiceFailed(what, where=where, how=trust) from error
     except ssl.SSLError as error:
-        what, how = "what answers does not speak TLS", f"without a TLS proxy use http://{where}"
-        raise ServiceFailed(what, where=where, how=how) from error
+        raise ServiceFailed("what answers does not speak TLS", where=where, how=how) from error
     except OSError as error:
         what = f"no Batfish service answers: {error}"
-        raise ServiceFailed(what, where=where, how=START) from error
+        raise ServiceFailed(what, where=where, how=how) from error
     except (http.client.HTTPException, ValueError) as error:
         raise ServiceFailed(NOT_BATFISH, where=where, how=START) from error
     if status in (401, 403):

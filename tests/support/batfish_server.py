@@ -80,7 +80,7 @@ class Server(ThreadingHTTPServer):
 
 @contextmanager
 def serving(
-    said: dict[str, Any], *, tls: ssl.SSLContext | None = None, **fields: object
+    said: dict[str, Any], *, tls: ssl.SSLContext | None = None, **fields: Any
 ) -> Iterator[int]:
     """Serve on a free port; fields: of the handler."""
     ended = threading.Event()
@@ -99,7 +99,7 @@ def serving(
 
 
 @contextmanager
-def answering(answer: Callable[[socket.socket], None]) -> Iterator[int]:
+def answering(answer: Callable[[socket.socket], object]) -> Iterator[int]:
     """A TCP server that does one thing with every connection; yields its port."""
     with socket.create_server((HOST, 0)) as listener:
 

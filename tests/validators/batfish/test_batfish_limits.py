@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from batfish_server import HOST, Handler, answering, serving, without_end
@@ -64,7 +65,7 @@ def test_a_version_without_end_is_one_sentence(piece: bytes, pause_s: float, sen
     assert time.monotonic() - before < LIMIT_S + SLACK_S
 
 
-def killing(number: int) -> dict[str, Callable[[Handler], None]]:
+def killing(number: int) -> dict[str, Any]:
     """A handler that sends this process a signal at the first poll and at the removal."""
 
     def get(handler: Handler) -> None:

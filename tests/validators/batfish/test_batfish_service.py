@@ -9,12 +9,13 @@ import re
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from batfish_server import HOST, serving
+from batfish_server import HOST, answering, serving
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -159,12 +160,30 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(
     )
 
 
-def test_a_service_without_tls_is_hinted_at() -> None:
+def test_a_service_that_answers_tls_in_the_clear_is_hinted_at() -> None:
     with serving({}) as port, pytest.raises(ServiceFailed) as caught:
         server_version(HOST, port, 5.0, Access(tls=True))
     assert str(caught.value) == (
         f"{HOST}:{port}: what answers does not speak TLS; "
-        f"without a TLS proxy use http://{HOST}:{port}"
+        f"where no TLS proxy is before it, use http://{HOST}:{port}"
+    )
+
+
+def silent(connection: socket.socket) -> None:
+    connection.recv(65536)
+    time.sleep(1.0)
+
+
+def test_a_service_that_waits_for_more_than_tls_is_hinted_at() -> None:
+    """Batfish itself takes the first bytes of TLS for the beginning of a request."""
+    with (
+        answering(silent) as port,
+        pytest.raises(ServiceFailed) as caught,
+    ):
+        server_version(HOST, port, 0.3, Access(tls=True))
+    assert str(caught.value) == (
+        f"{HOST}:{port}: no Batfish service answers: no answer in 0.3 s; "
+        f"where no TLS proxy is before it, use http://{HOST}:{port}"
     )
 
 
