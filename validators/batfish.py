@@ -36,6 +36,7 @@ from rocefort.models.routing import (
     RoutingState,
     SessionStatus,
 )
+from rocefort.models.subnets import Subnets
 from rocefort.models.traffic import Flow
 from rocefort.validators.batfish_access import (
     HOST,
@@ -344,9 +345,10 @@ def _sessions(network: Network, answers: Answers) -> tuple[BgpSession, ...]:
     said = {(row.node, row.peer): row.status for row in answers.sessions}
     found = []
     for name, bgp in _speakers(network):
+        subnets = Subnets(network.by_name[name].device)
         for peer in bgp.peers:
             status = said.get((host_name(name), peer.address))
-            if not translated(bgp, peer):
+            if not translated(bgp, peer, subnets):
                 status = "NOT_COMPATIBLE"
             if status is None:
                 raise ServiceFailed(f"Batfish says nothing of {name} peer {peer.address}")

@@ -11,8 +11,10 @@ import stat
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from ipaddress import IPv4Interface
+from itertools import product
 from pathlib import Path
 
 from rocefort.dialects.eos import DEFAULT_VLAN, EosNames, render_eos
@@ -42,6 +44,8 @@ def snapshot_files(network: Network) -> Files:
     """
     _check_names(network)
     files = _configurations(network) | _hosts(network) | _cabling(network)
+    if problems := tuple(_lost_links(network)):
+        raise Refused(problems=problems)
     return dict(sorted(files.items()))
 
 
@@ -198,6 +202,28 @@ def _vlanif_address(
     vlanif = interfaces.get(f"Vlanif{at.access_vlan or DEFAULT_VLAN}")
     addresses = vlanif.addresses if vlanif else ()
     return next((str(a.ip) for a in addresses if server.address.ip in a.network), None)
+
+
+def _lost_links(network: Network) -> Iterator[Problem]:
+    """Cables whose ends reach each other by their own masks, and that Batfish does not follow.
+
+    Batfish 0.36 sends from one end to the other only where the other's subnet holds the first
+    address of the one's (`TopologyUtil.synthesizeL3Topology`).
+    """
+    for link in network.cabling or ():
+        for near, far in product(_addresses(network, link.a), _addresses(network, link.b)):
+            joined = far.ip in near.network and near.ip in far.network
+            first = {near.network.network_address, far.network.network_address}
+            if joined and len(first) > 1:
+                what = f"{near} here and {far} at {link.b}: Batfish does not follow such a link"
+                how = "give both ends one mask, or use --engine embedded"
+                yield Problem(str(link.a), what, how)
+
+
+def _addresses(network: Network, end: End) -> Sequence[IPv4Interface]:
+    """Addresses in use at an end of a cable."""
+    interface = network.by_name[end.device].device.by_interface.get(end.interface)
+    return interface.addresses if interface and interface.layer3 else ()
 
 
 def _cabling(network: Network) -> dict[str, bytes]:

@@ -18,6 +18,7 @@ from rocefort.models.device import Device
 from rocefort.models.interface import kind_of
 from rocefort.models.network import Network, Sources
 from rocefort.models.routing import SessionStatus
+from rocefort.models.subnets import Subnets
 from rocefort.validators.underlay import Place, Port, Underlay, refuse
 
 _MISMATCH = SessionStatus.NOT_COMPATIBLE
@@ -113,38 +114,16 @@ def _ends(device: Device, sources: Sources) -> Iterator[_End]:
             place = Place(device.name, f"bgp.groups[{group.name}]")
             raise refuse(f"group {group.name} is internal; iBGP is not modelled", place, sources)
     groups = {group.name for group in bgp.groups}
-    table = _Subnets(device)
+    table = Subnets(device)
     for peer in sorted(bgp.peers, key=lambda peer: int(peer.address)):
-        found = table.of(peer.address)
-        local = (found[0], found[1].ip) if found else None
+        found = next(table.of(peer.address), None)
+        local = ((device.name, found[0]), found[1].ip) if found else None
         broadcast = found[1].network if found and _is_broadcast(peer.address, found[1]) else None
         end = _End(device, bgp, peer, bgp.settings(peer), local, broadcast)
         if peer.group is not None and peer.group not in groups:
             what = f"peer {peer.address} is in group {peer.group}, which is not defined"
             raise refuse(what, end.place(".group"), sources)
         yield end
-
-
-class _Subnets:
-    """Interfaces and addresses of a switch by subnet; shut interfaces too."""
-
-    def __init__(self, device: Device) -> None:
-        self._device = device.name
-        self._by_length: dict[int, dict[int, tuple[str, IPv4Interface]]] = {}
-        for interface in device.interfaces:
-            for address in interface.addresses if interface.layer3 else ():
-                shift = 32 - address.network.prefixlen
-                table = self._by_length.setdefault(shift, {})
-                table[int(address) >> shift] = interface.name, address
-        self._shifts = sorted(self._by_length)
-
-    def of(self, peer: IPv4Address) -> tuple[Port, IPv4Interface] | None:
-        """The longest that holds an address."""
-        value = int(peer)
-        for shift in self._shifts:
-            if found := self._by_length[shift].get(value >> shift):
-                return (self._device, found[0]), found[1]
-        return None
 
 
 def _is_broadcast(peer: IPv4Address, local: IPv4Interface) -> bool:
@@ -178,12 +157,13 @@ def _established_with(end: _End, ends: _Ends, underlay: Underlay) -> tuple[str, 
     other = ends[name].get(int(address))
     if other is None or name == end.device.name or not other.ready:
         return None
+    if other.local != (owners[0], end.peer.address):
+        return None
     asns = end.bgp.asn, other.bgp.asn
     if (other.settings.asn, end.settings.asn) != asns or asns[0] == asns[1]:
         return None
-    if kind_of(port[1]) != "ethernet" or kind_of(interface) != "ethernet":
-        return None
-    return name, address
+    wired = kind_of(port[1]) == "ethernet" and kind_of(interface) == "ethernet"
+    return (name, address) if wired else None
 
 
 def _judged(end: _End, ends: _Ends, underlay: Underlay, sources: Sources) -> Session:
@@ -198,7 +178,7 @@ def _judged(end: _End, ends: _Ends, underlay: Underlay, sources: Sources) -> Ses
     reasons: list[tuple[str, Place]] = []
     for owner in owners:
         other = ends[owner[0]].get(int(address))
-        if broken := _broken_there(end, address, owner[0], other, underlay.network):
+        if broken := _broken_there(end, address, owner, other, underlay.network):
             reasons.append(broken)
         else:
             _check_modelled(end, port, owner, underlay, sources)
@@ -259,9 +239,10 @@ def _no_owner(end: _End, underlay: Underlay) -> tuple[str, Place]:
 
 
 def _broken_there(
-    end: _End, address: IPv4Address, name: str, other: _End | None, network: Network
+    end: _End, address: IPv4Address, owner: Port, other: _End | None, network: Network
 ) -> tuple[str, Place] | None:
     """Why the owner of the peer's address is not the other end of this session."""
+    name = owner[0]
     bgp = network.by_name[name].device.bgp
     if bgp is None:
         return f"{name} runs no BGP", Place(name)
@@ -270,12 +251,22 @@ def _broken_there(
         return reason, end.place(".asn")
     if other is None:
         return f"{name} has no peer {address}", Place(name, "bgp.peers")
-    if broken := _unfinished(other):
+    if broken := _unfinished(other) or _elsewhere(other, owner):
         return broken
     if other.settings.asn != end.bgp.asn:
         reason = f"{name} expects AS {other.settings.asn}, {end.device.name} is AS {end.bgp.asn}"
         return reason, other.place(".asn")
     return None
+
+
+def _elsewhere(other: _End, owner: Port) -> tuple[str, Place] | None:
+    """Why an end does not answer from the port that has the address that its peer asks."""
+    if other.local is None:
+        return _no_local(other)
+    port = other.local[0]
+    if port == owner:
+        return None
+    return f"{port[0]} reaches {other.peer.address} by {port[1]}", other.place()
 
 
 def _check_modelled(

@@ -70,9 +70,9 @@ def run(
     """Verify a network whose Devices were parsed from text.
 
     service: the one that the user names. Without it `auto` asks no Batfish, and the engines that
-    need one ask the usual address. Raises ServiceFailed where such an engine gets no answer (`auto`
-    notes it and keeps the embedded answer), Refused where an engine does not model what it is
-    shown.
+    need one ask the usual address. Raises ServiceFailed where such an engine gets no answer, and
+    Refused where an engine does not model what it is shown; of Batfish `auto` notes either, and
+    keeps the embedded answer.
     """
     wanted = wishes or Wishes()
     if engine is Engine.BATFISH:
@@ -85,7 +85,7 @@ def run(
         return done
     try:
         asked = _ask(network, solution, service or Service(), wanted)
-    except ServiceFailed as error:
+    except (ServiceFailed, Refused) as error:
         if engine is Engine.BOTH:
             raise
         return replace(done, note=f"no answer of Batfish: {error}")

@@ -8,7 +8,7 @@ answers and are left out. What would change them and has no EOS counterpart is a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import IPv4Address
@@ -24,6 +24,7 @@ from rocefort.models.bond import MANUAL, trunk_name
 from rocefort.models.device import Device
 from rocefort.models.interface import SWITCHING, Interface
 from rocefort.models.static import STATIC_PREFERENCE
+from rocefort.models.subnets import Subnets
 from rocefort.paths import TEMPLATES
 
 EOS_BGP_DISTANCE = 200  # of an EOS switch; VRP's is 255
@@ -106,11 +107,12 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """One peer with its effective settings; without an asn it is not enabled."""
+    """One peer with its effective settings."""
 
     address: IPv4Address
     group: str | None
-    asn: int | None
+    asn: int | None  # None: the switch does not start the session
+    source: str | None  # interface, where several are in the neighbour's subnet
     import_policy: str | None
     export_policy: str | None
 
@@ -118,18 +120,18 @@ class Neighbour:
 def render_eos(device: Device) -> str:
     """EOS text that routes as the Device does, the same bytes for the same Device.
 
-    What has no effect on a CloudEngine has none here: a peer without AS number, or not enabled in
-    the IPv4 family, is a comment; an address on a layer-2 port is left out; what hangs on a VLAN
-    that is not created is shut down, and so are an Eth-Trunk with too few members, and members of
-    one that does not exist. Raises Refused with everything that EOS cannot say, and with
-    references to what does not exist.
+    What has no effect on a CloudEngine has none here: a peer without AS number, not enabled in the
+    IPv4 family, or in no subnet of the switch, is a comment; an address on a layer-2 port is left
+    out; what hangs on a VLAN that is not created is shut down, and so are an Eth-Trunk with too few
+    members, and members of one that does not exist. Raises Refused with everything that EOS cannot
+    say, and with references to what does not exist.
     """
     if problems := tuple(_problems(device)):
         raise Refused(problems=problems)
     return _template().render(
         device=device,
         ports=[_port(device, i) for i in device.interfaces if EosNames.known(i.name)],
-        neighbours=tuple(_neighbours(device.bgp)) if device.bgp else (),
+        neighbours=tuple(_neighbours(device, device.bgp)) if device.bgp else (),
         bounds=_bounds,
         access_lists=access_lists(device),
     )
@@ -201,27 +203,50 @@ def _switching(interface: Interface, vlans: tuple[int, ...]) -> tuple[Mode, tupl
     return "access", (interface.access_vlan or DEFAULT_VLAN,)
 
 
-def _neighbours(bgp: Bgp) -> Iterator[Neighbour]:
+def _neighbours(device: Device, bgp: Bgp) -> Iterator[Neighbour]:
+    subnets = Subnets(device)
     for peer in bgp.peers:
         settings = bgp.settings(peer)
+        interfaces = [name for name, _ in subnets.of(peer.address)]
         yield Neighbour(
             address=peer.address,
             group=peer.group,
-            asn=_remote_asn(bgp, peer) if settings.active else None,
+            asn=_remote_asn(bgp, peer) if translated(bgp, peer, subnets) else None,
+            source=_source(device, interfaces),
             import_policy=settings.import_policy,
             export_policy=settings.export_policy,
         )
 
 
-def translated(bgp: Bgp, peer: BgpPeer) -> bool:
-    """Whether EOS text has this peer: a CloudEngine lets no other exchange anything."""
-    return bgp.settings(peer).active and _remote_asn(bgp, peer) is not None
+def _source(device: Device, interfaces: Sequence[str]) -> str | None:
+    """The interface that a session starts from, the longest subnet's, if there is a choice.
+
+    Batfish would take the first in its own order. EOS takes an interface's first address, so one
+    with several is not named.
+    """
+    if len(interfaces) < 2 or len(device.by_interface[interfaces[0]].addresses) > 1:
+        return None
+    return EosNames.to_eos(interfaces[0])
+
+
+def translated(bgp: Bgp, peer: BgpPeer, subnets: Subnets) -> bool:
+    """Whether EOS text has this peer: a CloudEngine lets no other exchange anything.
+
+    Batfish would reach a peer outside all subnets of the switch by any route, a default one even.
+    """
+    local = next(subnets.of(peer.address), None)
+    started = bgp.settings(peer).active and _remote_asn(bgp, peer) is not None
+    return started and (local is not None or _inside(bgp, peer))
 
 
 def _remote_asn(bgp: Bgp, peer: BgpPeer) -> int | None:
+    return bgp.settings(peer).asn or (bgp.asn if _inside(bgp, peer) else None)
+
+
+def _inside(bgp: Bgp, peer: BgpPeer) -> bool:
+    """Whether a peer is in an internal group: such a session may cross other switches."""
     group = next((g for g in bgp.groups if g.name == peer.group), None)
-    inside = group is not None and not group.external
-    return bgp.settings(peer).asn or (bgp.asn if inside else None)
+    return group is not None and not group.external
 
 
 def _bounds(entry: PrefixEntry) -> str:

@@ -43,7 +43,8 @@ def interface_lines(device: Device, name: str) -> list[str]:
 
 
 def peer_lines(bgp: Bgp, **fields: Any) -> list[str]:
-    lines = render_eos(leaf(bgp=bgp, **fields)).splitlines()
+    port = Interface(name="100GE1/0/1", routed=True, addresses=(IPv4Interface("10.0.0.1/31"),))
+    lines = render_eos(leaf(bgp=bgp, interfaces=(port,), **fields)).splitlines()
     return [line.removeprefix(PEER_LINE) for line in lines if line.startswith(PEER_LINE)]
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from ipaddress import IPv4Network
+from ipaddress import IPv4Interface, IPv4Network
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -181,6 +181,7 @@ class Spoil:
     what: str
     pattern: str
     replacement: Replacement
+    fits: Callable[[re.Match[str]], object] = bool  # which matches it is for; a match is true
 
 
 def other_of(pattern: str) -> Replacement:
@@ -221,11 +222,30 @@ def static(end: str) -> Replacement:
     return replaced
 
 
+def other_masks(match: re.Match[str]) -> list[str]:
+    """Masks of one end of a link with which Batfish still follows it, or neither engine does."""
+    own = IPv4Interface(match[0].replace(" ", "/"))
+    others = [IPv4Interface((own.ip, length)) for length in (24, 29, 30, 31)]
+    return [
+        other.with_netmask.replace("/", " ")
+        for other in others
+        if other.network.prefixlen > own.network.prefixlen
+        or (other != own and other.network[0] == own.network[0])
+    ]
+
+
+def wrong_mask(match: re.Match[str], random: Random, _texts: Texts) -> str:
+    """Give one end of a link another mask."""
+    return random.choice(other_masks(match))
+
+
 LOOPBACK = r"(?<=interface LoopBack0\n ip address )\S+"
 PEER = (  # all lines of a peer in both views, and what is between them
     r"^ peer (\d\S+) as-number \d+\n(?: peer \1 .*\n)*"
     r"((?s:.*?))^  peer \1 enable\n(?:  peer \1 .*\n)*"
 )
+MASK = Spoil("wrong mask", r"(?<=^ ip address )10\.1\.\d+\.\d+ \S+$", wrong_mask, other_masks)
+MASKED = 31  # from this seed on a fabric has a wrong mask, beside what is left to chance
 SPOILS = (
     Spoil("shut port", r"^interface (?!MEth)\S+\n", lambda m, _r, _t: f"{m[0]} shutdown\n"),
     Spoil("removed network line", r"^  network \S+ \S+\n", ""),
@@ -246,6 +266,7 @@ SPOILS = (
     Spoil("removed load balancing", r"^  maximum load-balancing .*\n", ""),
     Spoil("few paths", r"(?<=maximum load-balancing )\d+", "2"),
     Spoil("other address", r"(?<=^ ip address 10\.1\.)\d+\.\d+ ", "9.77 "),
+    MASK,
     Spoil("switched port", r"^ undo portswitch\n", ""),
     Spoil("removed VLANs", r"^vlan batch .*\n", ""),
     Spoil("other VLAN", r"(?<=port default vlan )\d+", "999"),
@@ -276,6 +297,7 @@ def spoil(random: Random, texts: Texts, spoils: tuple[Spoil, ...]) -> tuple[Text
             (name, match)
             for name in sorted(texts)
             for match in re.finditer(one.pattern, texts[name], re.MULTILINE)
+            if one.fits(match)
         ]
         if not places:
             continue
@@ -325,8 +347,8 @@ def generated(seed: int, folder: Path) -> Case:
     random = Random(seed)
     whole = derived(drawn_intent(random), folder)
     texts, done = render_all(whole), []
-    for _ in range(random.randint(0, 3)):
-        texts, what = spoil(random, texts, SPOILS)
+    for spoils in [*[(MASK,)] * (seed >= MASKED), *[SPOILS] * random.randint(0, 3)]:
+        texts, what = spoil(random, texts, spoils)
         done.append(what)
     network, sources = read(whole, texts)
     if random.random() < 0.15:

@@ -20,7 +20,7 @@ from rocefort.validators.batfish import ask
 from rocefort.validators.batfish_recording import load, record, replay
 from rocefort.validators.routing import analyse
 
-SEEDS = range(1, 31)
+SEEDS = range(1, 41)
 by_seed = pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: f"generated-{seed:02}")
 
 
@@ -67,6 +67,7 @@ def test_the_fabrics_are_not_all_alike(generate: Callable[[int], Any]) -> None:
     assert min(pairs[True], pairs[False]) > 20
     spoilt = {what.rsplit(": ", 1)[-1] for case in cases for what in case.spoilt}
     assert len(spoilt) > 15
+    assert sum("wrong mask" in what for case in cases for what in case.spoilt) > 10
     text = "\n".join(text for case in cases for text in case.texts.values())
     for option in ("vpn-instance", "Eth-Trunk", "port split", "traffic-policy", "as-path-relax"):
         assert option in text

@@ -68,6 +68,13 @@ def isolated(base: Base) -> Intent:
     return intent
 
 
+def longer_links(base: Base) -> Intent:
+    """Links with four addresses each."""
+    intent = base()
+    intent["pools"] |= {"link_prefix_length": 30, "links": "10.1.0.0/22"}
+    return intent
+
+
 @dataclass(frozen=True)
 class Named:
     """A fabric: its intent, what is replaced in its texts, and what both engines must say."""
@@ -80,6 +87,23 @@ class Named:
 
 
 NAMED = (
+    Named(  # the mask holds the other uplink's subnet, and both links still work
+        "named-wide-mask",
+        edits=(("leaf01", r"^( ip address 10\.1\.0\.1) 255\.255\.255\.254$", rf"\1 {MASK}"),),
+    ),
+    Named(
+        "named-narrow-mask",
+        longer_links,
+        edits=(("leaf01", r"^( ip address 10\.1\.0\.2) \S+$", r"\1 255.255.255.254"),),
+        says=(
+            (
+                "leaf01",
+                " peer 10.1.0.1 as-number 65000",
+                "BGP session of leaf01 with spine01 (10.1.0.1) is not compatible: no interface of "
+                "leaf01 is in the subnet of 10.1.0.1",
+            ),
+        ),
+    ),
     Named("named-one-by-one", lambda base: base(1, 1)),
     Named("named-two-links", two_links),
     Named("named-fewer-links", fewer_links),

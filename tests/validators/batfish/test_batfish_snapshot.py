@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
+from ipaddress import IPv4Interface
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +178,36 @@ def test_a_cable_to_a_switch_without_text_is_refused(clos: Clos, copy_with: Copy
     links = (*network.links, Link(a=End(device="leaf1", interface="100GE1/0/9"), b=end))
     with pytest.raises(Refused, match="spine9: a cable ends on a switch that has no config"):
         snapshot_files(copy_with(network, links=links))
+
+
+@pytest.mark.parametrize(
+    ("address", "far"),
+    [
+        ("10.0.1.3/30", "10.0.1.2/31 at spine2"),  # starts at 10.0.1.0
+        ("10.0.1.3/24", "10.0.1.2/31 at spine2"),
+    ],
+)
+def test_a_link_that_batfish_would_not_follow_is_refused(
+    clos: Clos, port_edit: Any, address: str, far: str
+) -> None:
+    wide = port_edit("100GE1/0/2", addresses=(IPv4Interface(address),))
+    with pytest.raises(Refused) as caught:
+        snapshot_files(clos(leaf1=wide))
+    assert str(caught.value) == (
+        f"leaf1 100GE1/0/2: {address} here and {far} 100GE1/0/1: Batfish does not follow such a "
+        "link; give both ends one mask, or use --engine embedded"
+    )
+
+
+def test_a_session_starts_from_the_longest_subnet_where_several_hold_its_peer(
+    clos: Clos, port_edit: Any
+) -> None:
+    wide = port_edit("100GE1/0/1", addresses=(IPv4Interface("10.0.1.1/24"),))
+    text = snapshot_files(clos(leaf1=wide))["configs/leaf1.cfg"].decode()
+    assert [line.strip() for line in text.splitlines() if "update-source" in line] == [
+        "neighbor 10.0.1.2 update-source Ethernet100/1/0/2"
+    ]
+    assert "update-source" not in snapshot_files(clos())["configs/leaf1.cfg"].decode()
 
 
 def test_a_line_that_may_forward_and_is_not_understood_is_refused_not_left_out(

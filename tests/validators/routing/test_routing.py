@@ -49,6 +49,24 @@ def leaf_prefixes(network: Network) -> Iterator[tuple[str, str, IPv4Network]]:
                     yield leaf.name, other.name, prefix
 
 
+def test_an_end_that_reaches_its_peer_elsewhere_is_no_end_of_a_session(
+    clos: Clos, edits: Edits
+) -> None:
+    """leaf1's port to spine1 has 32 bits; the subnet of its port to spine2 holds spine1."""
+    network = clos(2, 2, 1)
+    for port, address in (("100GE1/0/1", "172.16.0.1/32"), ("100GE1/0/2", "172.16.0.5/24")):
+        addresses = (IPv4Interface(address),)
+        network = edits["port"](network, "leaf1", port, addresses=addresses)
+    sessions = {(s.device, str(s.peer)): s for s in analyse(network).sessions}
+    ends = sessions["leaf1", "172.16.0.0"], sessions["spine1", "172.16.0.1"]
+    assert {end.status for end in ends} == {SessionStatus.NOT_COMPATIBLE}
+    assert [end.reason for end in ends] == [
+        "spine1 has no peer 172.16.0.5",
+        "leaf1 reaches 172.16.0.0 by 100GE1/0/2",
+    ]
+    assert sessions["leaf1", "172.16.0.4"].status is SessionStatus.ESTABLISHED
+
+
 @given(SIZES)
 @settings(max_examples=tries(25))
 def test_a_whole_fabric_uses_every_spine_link(clos: Clos, size: tuple[int, int, int]) -> None:
