@@ -17,7 +17,8 @@ from rocefort.validators.batfish import HOST, PORT, Answers, gate, interpret, op
 from rocefort.validators.batfish_access import Service
 from rocefort.validators.batfish_snapshot import snapshot_digest, snapshot_files
 
-RECORD_COMMAND = "ROCEFORT_RECORD=1 pytest -m batfish"  # all; with -k and a file's stem, one
+# All; with -k and a file's stem, one. docs/batfish.md
+RECORD_COMMAND = "ROCEFORT_BATFISH=HOST:PORT ROCEFORT_RECORD=1 pytest -m batfish"
 Kept = TypeVar("Kept", bound=Frozen)
 
 
