@@ -33,7 +33,7 @@ lint: $(READY)
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/lint-imports --no-logo >/dev/null || $(BIN)/lint-imports
-	@$(BIN)/mypy --no-error-summary --num-workers 2
+	@$(BIN)/mypy --no-error-summary
 
 # Debian's packages that some tests need; without root those tests are skipped and say so.
 system:

@@ -168,7 +168,8 @@ def _run(
     results = chosen.run(task=task, on_failed=True)  # cleanup must reach failed hosts too
     for name, result in results.items():
         host = chosen.inventory.hosts[name]
-        values[name] = _error(host, result.exception) if result.failed else result[0].result
+        failed = result.exception
+        values[name] = _error(host, failed) if failed else result[0].result
     return values
 
 
@@ -191,7 +192,7 @@ class _Defect(DeviceFailed):
         super().__init__(text, where=device, how=internal_errors.kept(error))
 
 
-def _error(host: Host, error: BaseException | None) -> RocefortError:
+def _error(host: Host, error: BaseException) -> RocefortError:
     """What stopped a device, under its name, which the driver's sentences begin with."""
     if isinstance(error, RocefortError):
         return error
@@ -200,7 +201,6 @@ def _error(host: Host, error: BaseException | None) -> RocefortError:
         return _SessionLost(text, where=host.name)
     if isinstance(error, NapalmException):
         return DeviceFailed(text, where=host.name)
-    assert error is not None, "nornir fails a task by its error"
     return _Defect(host.name, error)
 
 
