@@ -13,13 +13,15 @@ from typing import Any
 import pytest
 
 from rocefort.errors import BadInput, Refused
-from rocefort.models.network import End, Link, Network, TextLine
+from rocefort.models.network import End, Link, Network, Sources, TextLine
+from rocefort.validators.batfish_access import Service
 from rocefort.validators.batfish_snapshot import (
     snapshot_digest,
     snapshot_files,
     write_snapshot,
     zip_snapshot,
 )
+from rocefort.validators.engines import Engine, run
 
 Clos = Callable[..., Network]
 Copy = Callable[..., Any]
@@ -197,6 +199,18 @@ def test_a_link_that_batfish_would_not_follow_is_refused(
         f"leaf1 100GE1/0/2: {address} here and {far} 100GE1/0/1: Batfish does not follow such a "
         "link; give both ends one mask, or use --engine embedded"
     )
+
+
+def test_auto_keeps_the_embedded_answer_where_batfish_cannot_be_asked(
+    clos: Clos, port_edit: Any
+) -> None:
+    wide = port_edit("100GE1/0/2", addresses=(IPv4Interface("10.0.1.3/24"),))
+    network, service = clos(leaf1=wide), Service("127.0.0.1", 1)
+    done = run(network, Sources(), Engine.AUTO, service)
+    assert done.engines == ("embedded",)
+    assert done.note.startswith("no answer of Batfish: leaf1 100GE1/0/2: 10.0.1.3/24 here and ")
+    with pytest.raises(Refused, match="Batfish does not follow such a link"):
+        run(network, Sources(), Engine.BOTH, service)
 
 
 def test_a_session_starts_from_the_longest_subnet_where_several_hold_its_peer(
