@@ -133,6 +133,22 @@ def test_thresholds_have_the_vendors_legend_and_columns(
     assert [len(line) for line in ours] == [len(line) for line in theirs]
 
 
+@pytest.mark.parametrize(
+    ("line", "cells"),
+    [
+        (OFFSET, ["-", "-", "50(K)", "600(K)", "-"]),
+        ("xoff static 1500 cells", ["-", "-", "-", "1500(C)", "-"]),
+        ("xoff dynamic 6", ["-", "-", "-", "6(D)", "-"]),
+    ],
+)
+def test_a_v200_shows_thresholds_in_the_unit_of_their_line(
+    shown: Show, line: str, cells: list[str]
+) -> None:
+    """What it has beside the line is not known, so nothing is told of it."""
+    rows = shown("display dcb pfc buffer", PAUSED + line, V200, PORTS).splitlines()
+    assert rows[-2].split() == ["100GE1/0/1", "4", *cells]
+
+
 def test_queues_of_a_port_have_the_heading_of_the_configuration_guide(shown: Show) -> None:
     command = "display qos queue statistics interface 100GE1/0/1"
     theirs = form(vendor_display("qos-queue-statistics-interface"))

@@ -158,6 +158,7 @@ def _threshold(switch: EmulatedSwitch, name: str, queue: int) -> str:
     if switch.family is SyntaxFamily.V200:
         # V200's own values are in cells; what they are without a line is not known.
         guaranteed, lowest, headroom = "-", "-", _value(words, "hdrm", "-")
+        offset = _value(words, "xon", "-")
     cells = f"{guaranteed:>13} {lowest:>14} {offset:>11} {xoff:>10} {headroom:>11}"
     return f"{name:<14} {queue:>5} {cells}"
 
