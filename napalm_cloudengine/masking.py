@@ -26,8 +26,9 @@ def secret_pattern(placeholder: str = r"(?!)") -> re.Pattern[str]:
     placeholder: a pattern of what names a secret and is none; it stays.
     """
     return re.compile(
-        # `ssh server cipher aes256_gcm`, and of a client, lists algorithms
-        rf"(?<!\S)(?<!\bssh server )(?<!\bssh client )((?:(?:{_BEFORE})[ \t]+)+)"
+        # `ssh server cipher aes256_gcm`, of a client, and `cipher-suite exclude cipher mode cbc`
+        # list algorithms
+        rf"(?<!\S)(?<!\bssh server )(?<!\bssh client )(?<!\bexclude )((?:(?:{_BEFORE})[ \t]+)+)"
         rf"(?!(?:(?:{_BEFORE})[ \t]+)*{placeholder})"
         r"(?:\"[^\"\n]*\"|\S+)",
         re.ASCII,

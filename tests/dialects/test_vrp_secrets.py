@@ -118,6 +118,9 @@ def test_no_field_of_a_device_and_no_error_holds_the_secret() -> None:
             "snmp-agent usm-user v3 u g authentication-mode sha <removed> privacy-mode aes128 <removed>",
         ),
         ("authentication-mode aaa", "authentication-mode aaa"),
+        ("ssh server cipher aes256_gcm aes128_gcm", "ssh server cipher aes256_gcm aes128_gcm"),
+        ("ssh client cipher aes256_gcm aes128_gcm", "ssh client cipher aes256_gcm aes128_gcm"),
+        ("cipher-suite exclude cipher mode cbc", "cipher-suite exclude cipher mode cbc"),
     ],
 )
 def test_masks_take_secrets_and_leave_references(line: str, shown: str) -> None:
