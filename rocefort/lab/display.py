@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from rocefort.dialects.vrp.edit import children_at
 from rocefort.dialects.vrp.identity import identify
 from rocefort.dialects.vrp.interpret import Lines, View, view_kind
+from rocefort.dialects.vrp.joined import joined
 from rocefort.dialects.vrp.row import SYSTEM
 from rocefort.dialects.vrp.splitting import split_types
 from rocefort.dialects.vrp.tree import ConfigLine, indented, tree_text
@@ -58,7 +59,7 @@ def with_ports(switch: EmulatedSwitch, config: Lines) -> Lines:
 
 def saved_form(switch: EmulatedSwitch, config: Lines) -> str:
     """A configuration as a switch saves it, with `#` between sections and ` #` inside of some."""
-    return tree_text(_separated(line, switch.family) for line in config)
+    return tree_text(_separated(line, switch.family) for line in joined(config))
 
 
 def _separated(line: ConfigLine, family: SyntaxFamily) -> ConfigLine:
@@ -80,7 +81,7 @@ def this_view(switch: EmulatedSwitch, view: View) -> str:
         return whole(switch, switch.running)
     here = ConfigLine(view[-1], 0, children_at(switch.running, view))
     if len(view) == 1:
-        here = _separated(here, switch.family)
+        here = _separated(joined((here,))[0], switch.family)
     return "\n".join(["#", *indented(here, 0), "#", "return", ""])
 
 
