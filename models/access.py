@@ -7,6 +7,7 @@ from typing import Literal
 from rocefort.models.base import Frozen
 from rocefort.models.keyed import Keyed
 
+IpVersion = Literal["ipv4", "ipv6"]
 Right = Literal["read", "read-write", "debug"]
 # User groups that every switch has and nobody can change (V300R023C00, `user-group`).
 PREDEFINED_GROUPS = ("manage-ug", "system-ug", "monitor-ug", "visit-ug")

@@ -73,6 +73,7 @@ class Bgp(Frozen):
     networks: Keyed[IPv4Network] = ()
     maximum_paths: int = 1  # `maximum load-balancing`, default 1
     as_path_relax: bool = False
+    private_4_byte_as: bool = True  # whether 4200000000 to 4294967294 count as private
 
     def settings(self, peer: BgpPeer) -> BgpSettings:
         """Effective settings of a peer: its own, then its group's."""

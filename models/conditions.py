@@ -18,6 +18,7 @@ class Requirement(StrEnum):
     REBOOT = "reboot"  # the switch must restart before the line takes effect
     RESTART_FREES = "restart-frees"  # it takes effect; what it held is free after a restart
     IDLE_PORT = "idle-port"  # the switch may refuse the line while the port carries traffic
+    PFC_OFF = "pfc-off"  # the switch refuses the line while a port applies a PFC profile
     NO_ROLLBACK = "no-rollback"  # rolling back does not bring back what the line took away
 
 
@@ -36,6 +37,7 @@ WORDS = {
     Requirement.REBOOT: "needs a restart of the switch",
     Requirement.RESTART_FREES: "frees what it held only at a restart of the switch",
     Requirement.IDLE_PORT: "needs an idle port",
+    Requirement.PFC_OFF: "needs PFC off on every port",
     Requirement.NO_ROLLBACK: "has no way back by rollback",
 }
 

@@ -10,7 +10,7 @@ from collections.abc import Container
 from functools import cached_property
 from ipaddress import IPv4Address
 
-from rocefort.models.access import LocalUser, Ssh, UserGroup, Vty
+from rocefort.models.access import IpVersion, LocalUser, Ssh, UserGroup, Vty
 from rocefort.models.base import Frozen
 from rocefort.models.bgp import Bgp, PrefixList, RoutePolicy
 from rocefort.models.bond import trunk_name, trunk_number
@@ -31,6 +31,7 @@ class Device(Frozen):
     name: str  # sysname
     splits: Keyed[PortSplit] = ()  # ports that are several interfaces of a lower speed
     vlans: Keyed[int] = ()
+    telnet_off: Keyed[IpVersion] = ()  # `telnet [ ipv6 ] server disable`
     lldp: bool = False
     bfd: bool = False
     domains: Keyed[DiffservDomain] = ()

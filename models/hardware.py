@@ -103,6 +103,7 @@ class Family(Frozen):
     drop_profiles: Fact | None = None  # at most, with the built-in one
     ecn_queues: Fact | None = None  # at most, AI-ECN and static ECN together
     ecn_enable: bool = False  # whether static ECN needs `qos ecn enable`
+    telnet: bool = False  # whether its Telnet server accepts sessions without a line
     split_base_r: bool = True  # whether parts of split 100GE ports have BASE-R FEC
     unconfirmed: tuple[Unconfirmed, ...] = ()
     conditions: tuple[Condition, ...] = ()  # lines that take more than a commit

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator
 from rocefort.models.device import Device
 from rocefort.models.drop_profile import DEFAULT_PROFILE, DropProfile, drops_as_by_default
 from rocefort.models.hardware import Fact, Family
-from rocefort.models.interface import ETHERNET_MTU, Interface
-from rocefort.models.lossless import Pfc, PfcProfile, PfcTimer
+from rocefort.models.interface import DEFAULT_DOMAIN, ETHERNET_MTU, Interface
+from rocefort.models.lossless import DiffservDomain, Pfc, PfcProfile, PfcTimer
 
 DEFAULT_VLAN = 1  # is there without a line, and cannot be deleted
+# Defined by the system (V300R023C00, `diffserv domain`); V100 and V200 save a line that says so.
+BUILT_IN_DOMAIN = DiffservDomain(name=DEFAULT_DOMAIN)
 BUILT_IN = frozenset({"ethernet", "management"})  # kinds of interfaces that no line makes
 
 
@@ -22,8 +24,10 @@ def saved_form(device: Device, family: Family) -> Device:
     return device.model_copy(
         update={
             "vlans": tuple(vlan for vlan in device.vlans if vlan != DEFAULT_VLAN),
+            "domains": tuple(d for d in device.domains if d != BUILT_IN_DOMAIN),
             "pfc": _pfc(device.pfc, family),
             "drop_profiles": tuple(_drop_profiles(device.drop_profiles)),
+            "telnet_off": device.telnet_off if family.telnet else (),
             "interfaces": tuple(i for i in map(_interface, device.interfaces) if not _is_silent(i)),
         }
     )

@@ -8,6 +8,7 @@ from rocefort.models.base import Frozen
 
 NULL = "NULL0"  # what is routed there is dropped
 STATIC_PREFERENCE = 60  # default of `ip route-static`, V300R023C00
+FACTORY_VRF = "_management_vpn_"  # V300 comes with it, and with MEth0/0/0 in it
 DEFAULT_ROUTE = IPv4Network("0.0.0.0/0")
 
 

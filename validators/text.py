@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from rocefort.models.bond import MANUAL
 from rocefort.models.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.network import TextLine
+from rocefort.models.static import FACTORY_VRF
 from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
@@ -21,29 +21,23 @@ USES: dict[str, Callable[[Device], bool]] = {
     "ai-service": lambda d: d.ai_ecn.enabled or bool(d.ai_ecn.queues),
     "dcb pfc buffer": lambda d: any(i.thresholds for i in d.interfaces),
     "dcb pfc enable": lambda d: any(i.pfc for i in d.interfaces),
-    "idle-timeout": lambda d: any(v.idle_timeout_s is not None for v in d.vty),
     "info-center loghost source": lambda d: d.syslog.source_interface is not None,
     "netconf": lambda d: d.netconf.port_830,
     "snmp-agent protocol source-interface": lambda d: d.snmp.source_interface is not None,
-    "snmp-agent": lambda d: d.snmp.enabled,
     "telemetry": lambda d: bool(d.telemetry),
     "user-group": lambda d: bool(d.user_groups),
-    "local-user U user-group": lambda d: any(user.group for user in d.users),
     "local-source-interface": lambda d: any(s.source_interface for s in d.telemetry.subscriptions),
+    "ip binding vpn-instance (MEth0/0/0)": lambda d: any(
+        i.vrf not in (None, FACTORY_VRF) and i.kind == "management" for i in d.interfaces
+    ),
     "ip vpn-instance": lambda d: bool(d.vrfs),
     "load-balancing as-path-relax": lambda d: d.bgp is not None and d.bgp.as_path_relax,
-    "mode lacp": lambda d: any(i.bond.mode != MANUAL for i in d.interfaces),
     "fec mode": lambda d: any(i.fec for i in d.interfaces),
     "negotiation disable": lambda d: not all(i.autonegotiation for i in d.interfaces),
     "diffserv domain": lambda d: bool(d.domains),
-    "ip address with a 31-bit mask": lambda d: any(
-        a.network.prefixlen == 31 for i in d.interfaces for a in i.addresses
-    ),
-    "port split dimension": lambda d: bool(d.splits),
+    "port split refresh": lambda d: bool(d.splits),
     "priority Q deadlock-detect": lambda d: any(p.timers for p in d.pfc.profiles),
     "priority Q turn-off": lambda d: any(p.turn_off for p in d.pfc.profiles),
-    "qos queue Q wred": lambda d: any(i.markings for i in d.interfaces),
-    "qos drr": lambda d: any(i.drr for i in d.interfaces),
     "qos buffer headroom-pool": lambda d: d.pfc.headroom_pool_kbytes is not None,
     "traffic policy": lambda d: bool(d.filters.policies),
     "undo priority": lambda d: any(3 not in p.queues for p in d.pfc.profiles),
@@ -70,14 +64,21 @@ def in_use(command: str, device: Device) -> bool | None:
 def unconfirmed_commands(subject: Subject) -> Iterator[Verdict]:
     """Command forms in use that no vendor source confirms.
 
-    The text is written by the nearest form that is documented. Try such a line on one switch
+    The text is written by the nearest form that is documented, with the ports that the hardware
+    data name. Try such a line on one switch
     before a rollout; when it is confirmed, take it off the family's list in the hardware data.
     """
     yield from subject.by_switch(_unconfirmed)
 
 
 def _unconfirmed(switch: Switch) -> Iterator[Said]:
-    node = switch.node
+    node, hardware = switch.node, switch.node.hardware
+    if hardware is not None and not hardware.confirmed and hardware.note:
+        yield switch.finding(
+            node,
+            f"the data of {hardware.model} are not confirmed: {hardware.note}",
+            "compare them with the switch before a rollout",
+        )
     for entry in node.family.unconfirmed if node.family else ():
         used = _use_of(entry.command)
         if used is not None and not used(node.device):

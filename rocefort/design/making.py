@@ -111,6 +111,7 @@ def _shared(context: Context) -> Fields:
     context.note(EVERY, "ntp_servers", "services", "ntp")
     return {
         "lldp": True,
+        "telnet_off": management.telnet_off(context, EVERY),
         "domains": (lossless.domain(context, EVERY),),
         "ai_ecn": marking.ai_ecn(context, EVERY),
         "vrfs": management.vrfs(context, EVERY),

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from rocefort.design.context import Context
 from rocefort.design.ports import MANAGEMENT
-from rocefort.models.access import LocalUser, Ssh, SshUser, TaskGroupGrant, UserGroup, Vty
+from rocefort.models.access import (
+    IpVersion,
+    LocalUser,
+    Ssh,
+    SshUser,
+    TaskGroupGrant,
+    UserGroup,
+    Vty,
+)
 from rocefort.models.management import (
     Acl,
     AclRule,
@@ -87,6 +97,12 @@ def ssh(context: Context, device: str) -> Ssh:
             for user in context.fabric.security.users
         ),
     )
+
+
+def telnet_off(context: Context, device: str) -> tuple[IpVersion, ...]:
+    """Telnet is off; the families that have it off anyway need no line (`saved_form`)."""
+    context.note(device, "telnet_off", "security", "users")
+    return get_args(IpVersion)
 
 
 def netconf(context: Context, device: str) -> Netconf:

@@ -1,4 +1,4 @@
-"""What lines that nobody owns still use: it stays on a switch, though intent does not name it."""
+"""What stays on a switch though intent does not name it: what kept lines use, a factory's table."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from rocefort.models.device import Device
 from rocefort.models.network import TextLine
+from rocefort.models.static import FACTORY_VRF
 from rocefort.models.traffic import Filters
 
 # `ssh server acl 2000`, `snmp-agent acl ipv4 2000`, `if-match acl X`, `acl 2000 inbound` ..
@@ -19,8 +20,14 @@ def with_used(intended: Device, running: Device, kept: Iterable[TextLine]) -> De
     """The intended Device with the running ACLs and policies that a kept line names.
 
     Deleting them would turn the line into one that filters nothing, or everything. What intent
-    has itself stays as it is.
+    has itself stays as it is. So does the VPN instance of the factory: no source says that it can
+    be deleted.
     """
+    own_tables = {vrf.name for vrf in intended.vrfs}
+    factory = [v for v in running.vrfs if v.name == FACTORY_VRF and v.name not in own_tables]
+    if factory:
+        vrfs = tuple(sorted((*intended.vrfs, *factory), key=lambda vrf: vrf.name))
+        intended = intended.model_copy(update={"vrfs": vrfs})
     texts = [line.text for line in kept if not _is_acl(line)]
     acls = {name for text in texts for name in ACL.findall(text)}
     filters = _used(running.filters, texts, acls)

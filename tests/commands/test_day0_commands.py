@@ -311,8 +311,8 @@ def test_replacing_says_the_model_the_cables_and_the_keys(run: Run, tmp_path: Pa
     assert typed(out, 2) == [f"ssh-keygen -f '{tmp_path}/site keys' -R 10.255.0.16"]
     assert typed(out, 3) == [f"rocefort day0 heps leaf08 --connections {connections}"]
     assert typed(out, 4) == [
-        "100GE1/0/1 - spine01 100GE1/0/8",
-        "100GE1/0/2 - spine02 100GE1/0/8",
+        "100GE1/0/1 - spine01 100GE1/1/8",
+        "100GE1/0/2 - spine02 100GE1/1/8",
         "25GE1/0/1 - readout04",
     ]
     assert typed(out, 5) == [

@@ -376,7 +376,7 @@ def test_drift_names_what_runs_and_where(rocefort: Rocefort, configs: Edits) -> 
     [
         ("leaf01", "return\n", "vm-manager\nreturn\n"),
         ("leaf01", "return\n", "stp mode rstp\nreturn\n"),
-        ("leaf01", " description to spine01 100GE1/0/1\n", " description moved\n"),
+        ("leaf01", " description to spine01 100GE1/1/1\n", " description moved\n"),
         ("leaf01", "sysname leaf01", "sysname leaf77"),
     ],
 )

@@ -68,7 +68,7 @@ CASES = {
             "Wait until it carries nothing: no prefixes from it at its neighbours (`display bgp "
             "peer`, PrefRcv 0), and its ports idle.",
             "Apply the change: leaf01 to leaf08 lose their ports and peers to it.",
-            "Switch spine02 off and unplug 8 cables: spine02 100GE1/0/1 - leaf01 100GE1/0/58,",
+            "Switch spine02 off and unplug 8 cables: spine02 100GE1/1/1 - leaf01 100GE1/0/58,",
             "Add id 2 to `capacity.retired_spines` in this change, so that no other spine gets "
             "what was spine02's: its addresses, its ports.",
         ),

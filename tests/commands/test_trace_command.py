@@ -52,9 +52,9 @@ def test_every_equal_path_hop_by_hop(heps_subject: Subject) -> None:
     )
     assert text.endswith(
         "  spine02\n"
-        "    in by 100GE1/0/5\n"
+        "    in by 100GE1/1/5\n"
         "    10.66.3.0/24 by BGP, ECMP width 1\n"
-        "    out by 100GE1/0/4 to 10.1.0.51\n"
+        "    out by 100GE1/1/4 to 10.1.0.51\n"
         "  leaf04\n"
         "    in by 100GE1/0/26\n"
         "    10.66.3.0/24 connected\n"

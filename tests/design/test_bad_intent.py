@@ -296,7 +296,7 @@ CASES = [
             (
                 "\nsecurity:",
                 "\nlinks:\n  - spine: spine02\n    leaf: leaf08\n    leaf_port: 25GE1/0/1\n"
-                "    spine_port: 100GE1/0/1\n  - spine: spine01\n    leaf: leaf08\n"
+                "    spine_port: 100GE1/1/1\n  - spine: spine01\n    leaf: leaf08\n"
                 "    subnet: 10.1.0.16/31\n\nsecurity:",
             )
         ],
@@ -305,8 +305,8 @@ CASES = [
             "server readout04 and the link spine02 - leaf08; give each link, server and exit a port "
             "of its own",
             "fabric.yaml:<leaf_port>:16: links[0].leaf_port: the link spine02 - leaf08 joins "
-            "100GE1/0/1 and 25GE1/0/1, which differ in speed; join ports of one speed",
-            "fabric.yaml:<spine_port>:17: links[0].spine_port: spine02 100GE1/0/1 is used twice, "
+            "100GE1/1/1 and 25GE1/0/1, which differ in speed; join ports of one speed",
+            "fabric.yaml:<spine_port>:17: links[0].spine_port: spine02 100GE1/1/1 is used twice, "
             "by the link spine02 - leaf01 and the link spine02 - leaf08; give each link, "
             "server and exit a port of its own",
             "fabric.yaml:<subnet:>:13: links[1].subnet: 10.1.0.16/31 of the link spine01 - leaf08 "

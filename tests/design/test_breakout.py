@@ -164,7 +164,7 @@ CASES = [
     ),
     (
         [(LEAF03, f"{LEAF03}    breakout: {{100GE1/0/25: 2*50GE}}\n")],
-        "leaves[2]: the link spine01 - leaf03 joins 100GE1/0/3 and 100GE1/0/25:1, which differ in "
+        "leaves[2]: the link spine01 - leaf03 joins 100GE1/1/3 and 100GE1/0/25:1, which differ in "
         "speed; join ports of one speed",
     ),
 ]

@@ -130,7 +130,7 @@ def test_every_derived_value_can_be_pinned(edit_heps: Edit) -> None:
         "      gateways: {beamline: 10.64.200.254/24}\n"
     )
     links = (
-        "links:\n  - spine: spine02\n    leaf: leaf08\n    spine_port: 100GE3/0/1\n"
+        "links:\n  - spine: spine02\n    leaf: leaf08\n    spine_port: 100GE1/3/1\n"
         "    leaf_port: 100GE1/0/8\n    subnet: 192.0.2.20/31\n    cable_m: 120\n\nsecurity:"
     )
     path = edit_heps(
@@ -148,7 +148,7 @@ def test_every_derived_value_can_be_pinned(edit_heps: Edit) -> None:
     assert device.by_interface["Vlanif110"].addresses == (IPv4Interface("10.64.200.254/24"),)
     assert device.by_interface["100GE1/0/8"].addresses == (IPv4Interface("192.0.2.21/31"),)
     spine = network.by_name["spine02"].device
-    assert spine.by_interface["100GE3/0/1"].addresses == (IPv4Interface("192.0.2.20/31"),)
+    assert spine.by_interface["100GE1/3/1"].addresses == (IPv4Interface("192.0.2.20/31"),)
     assert spine.bgp and 64999 in {peer.asn for peer in spine.bgp.peers}
     assert [link.cable_m for link in network.links or () if link.b.interface == "100GE1/0/8"] == [
         120

@@ -101,7 +101,7 @@ def test_a_device_type_of_netbox_with_our_facts_is_a_switch(tmp_path: Path) -> N
 
 def test_the_chassis_has_the_ports_of_its_cards() -> None:
     chassis = CATALOGUE.hardware["CE12800E"]
-    assert chassis.ports == tuple(f"100GE{slot}/0/1-36" for slot in range(1, 5))
+    assert chassis.ports == tuple(f"100GE{slot}/0/0-35" for slot in range(1, 5))
     assert [(c.slot, c.above_upper_ecn and c.above_upper_ecn.value) for c in chassis.cards] == [
         (slot, "dropped") for slot in "1234"
     ]

@@ -79,7 +79,7 @@ def one_loopback(texts: dict[str, str]) -> None:
 def spines_linked(texts: dict[str, str]) -> None:
     for name, own, far in (("spine01", 4, 5), ("spine02", 5, 4)):
         port = (
-            f"interface 100GE4/0/32\n undo portswitch\n ip address 172.31.9.{own} 255.255.255.254\n"
+            f"interface 100GE1/4/32\n undo portswitch\n ip address 172.31.9.{own} 255.255.255.254\n"
         )
         text = texts[name].replace("bgp 65000\n", f"{port}#\nbgp 65000\n")
         peer = f" peer 172.31.9.{far} as-number 65000\n"
@@ -111,7 +111,7 @@ REFUSED = {
     "one loopback": (one_loopback, "leaf02 and leaf01 both have loopback 10.0.1.1"),
     "a spine-spine link": (
         spines_linked,
-        "spine01 100GE4/0/32 - spine02 100GE4/0/32 joins two spines; a fabric has links between "
+        "spine01 100GE1/4/32 - spine02 100GE1/4/32 joins two spines; a fabric has links between "
         "leaves and spines only",
     ),
     "alone": (leaf_alone, "leaf03 peers with none of the other switches; take its text out"),
@@ -120,7 +120,7 @@ REFUSED = {
         "no spines: none of these switches peers with another; add the texts of the spines",
     ),
     "incomplete": (session_missing, "leaf03 has 0 sessions with spine02 and 1 with spine01"),
-    "wide": (wide_link, "leaf03 100GE1/0/25 - spine01 100GE1/0/3 has subnet 172.31.0.0/29"),
+    "wide": (wide_link, "leaf03 100GE1/0/25 - spine01 100GE1/1/3 has subnet 172.31.0.0/29"),
 }
 
 

@@ -125,7 +125,7 @@ def test_models_and_releases_are_those_of_the_fabric(
             "leaf05",
             " mtu 9000\n",
             " mtu 8000\n",
-            "MTU 8000 here, 9000 at spine01 100GE1/0/5; both ends of a link need the same",
+            "MTU 8000 here, 9000 at spine01 100GE1/1/5; both ends of a link need the same",
         ),
     ],
 )

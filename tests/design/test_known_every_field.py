@@ -161,7 +161,7 @@ GIVEN: dict[str, list[Any]] = {
     "port": ["100GE1/0/5", 57401],
     "ports": [["100GE1/0/3", "100GE1/0/5"], [2050], "100GE1/0/1-31"],
     "protocol": ["tcp"],
-    "spine_port": ["100GE4/0/32"],
+    "spine_port": ["100GE1/4/32"],
     "leaf_port": ["100GE1/0/31", "400GE1/0/5"],
     "subnet": ["10.3.0.0/31"],
     "address": ["10.65.0.40", "192.0.2.35/28", "10.250.0.8"],
@@ -174,7 +174,7 @@ GIVEN: dict[str, list[Any]] = {
     "prefix": ["10.77.0.0/16", "10.255.4.0/24", "V300R023"],
     "breakout": [
         {"100GE1/0/2": "4*25GE", "100GE1/0/3": "4*25GE"},
-        {"100GE4/0/32": "4*25GE"},
+        {"100GE1/4/32": "4*25GE"},
     ],
     "type": ["200gbase-x-qsfp56"],
     "canary": ["leaf02"],
@@ -222,7 +222,7 @@ def shelf() -> dict[str, Any]:
     hardware = {name: known.hardware[name] for name in used}
     data = Shelf(hardware=hardware, families=dict(known.families)).model_dump(mode="json")
     spine = data["hardware"]["CE9860-4C-EI"]
-    spine["breakout"] = [{"ports": ["100GE4/0/1-32"], "types": ["4*25GE"], "source": "a book"}]
+    spine["breakout"] = [{"ports": ["100GE1/4/1-32"], "types": ["4*25GE"], "source": "a book"}]
     spine["cards"][0]["above_upper_ecn"] = {"value": "dropped", "source": "a book"}
     return data
 
@@ -452,8 +452,8 @@ HARDWARE_FILES = [
     ("families.yaml", "ecn_enable: true", "ecn_enable: false"),
     (
         "cards/ce9860-32cq.yaml",
-        "/0/32', type: 100gbase-x-qsfp28",
-        "/0/32', type: 200gbase-x-qsfp56",
+        "}/32', type: 100gbase-x-qsfp28",
+        "}/32', type: 200gbase-x-qsfp56",
     ),
 ]
 

@@ -160,16 +160,16 @@ def test_ports_and_subnets_of_second_links_follow_all_first_ones(edit_heps: Edit
     network = derive(edit_heps((CAPACITY, DOUBLE))).network
     pair = [x for x in network.links or () if (x.a.device, x.b.device) == ("spine02", "leaf03")]
     assert [(x.a.interface, x.b.interface) for x in pair] == [
-        ("100GE1/0/3", "100GE1/0/26"),
-        ("100GE3/0/3", "100GE1/0/30"),
+        ("100GE1/1/3", "100GE1/0/26"),
+        ("100GE1/3/3", "100GE1/0/30"),
     ]
     addresses = [str(i.addresses[0]) for x in pair if (i := network.interface(x.a))]
     assert addresses == ["10.1.0.18/31", "10.1.2.18/31"]
     rows = show(network, Kind.PORTS, Form.CSV).splitlines()
-    assert 'spine01,100GE1/0/9,100,reserved,"leaf id 9, link 1"' in rows
-    assert 'spine01,100GE3/0/9,100,reserved,"leaf id 9, link 2"' in rows
+    assert 'spine01,100GE1/1/9,100,reserved,"leaf id 9, link 1"' in rows
+    assert 'spine01,100GE1/3/9,100,reserved,"leaf id 9, link 2"' in rows
     assert 'leaf03,100GE1/0/31,100,reserved,"spine id 3, link 2"' in rows
-    assert "leaf03,100GE1/0/30,100,used,link to spine02 100GE3/0/3" in rows
+    assert "leaf03,100GE1/0/30,100,used,link to spine02 100GE1/3/3" in rows
 
 
 def test_one_leaf_may_be_ahead_of_the_others(edit_heps: Edit) -> None:
@@ -184,20 +184,20 @@ def test_one_leaf_may_be_ahead_of_the_others(edit_heps: Edit) -> None:
     said = [f.message for f in check(network).findings if f.rule.startswith("TOP")]
     assert said == []
     rows = show(network, Kind.PORTS, Form.CSV).splitlines()
-    assert 'spine01,100GE3/0/7,100,reserved,"leaf id 7, link 2"' in rows
-    assert "spine01,100GE3/0/8,100,used,link to leaf08 100GE1/0/5" in rows
+    assert 'spine01,100GE1/3/7,100,reserved,"leaf id 7, link 2"' in rows
+    assert "spine01,100GE1/3/8,100,used,link to leaf08 100GE1/0/5" in rows
 
 
 def test_a_pin_is_of_one_link(edit_heps: Edit) -> None:
     pin = (
-        "links:\n  - spine: spine01\n    leaf: leaf08\n    number: 2\n    spine_port: 100GE4/0/32\n"
+        "links:\n  - spine: spine01\n    leaf: leaf08\n    number: 2\n    spine_port: 100GE1/4/32\n"
         "    leaf_port: 100GE1/0/8\n    subnet: 192.0.2.0/31\n    cable_m: 70\n\nsecurity:"
     )
     network = derive(edit_heps((CAPACITY, DOUBLE), ("\nsecurity:", "\n" + pin))).network
     pair = [x for x in network.links or () if (x.a.device, x.b.device) == ("spine01", "leaf08")]
     assert [(x.a.interface, x.b.interface, x.cable_m) for x in pair] == [
-        ("100GE1/0/8", "100GE1/0/1", 50),
-        ("100GE4/0/32", "100GE1/0/8", 70),
+        ("100GE1/1/8", "100GE1/0/1", 50),
+        ("100GE1/4/32", "100GE1/0/8", 70),
     ]
 
 

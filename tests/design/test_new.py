@@ -244,7 +244,7 @@ def test_fabric_ports_of_two_speeds_are_refused() -> None:
         new_fabric("x", Size(1, 1, 1), "OWN", SPINE, catalogue)
     assert str(caught.value) == (
         "leaf-spine links would join ports that differ in speed: OWN 400GE1/0/8, "
-        "CE9860-4C-EI 100GE4/0/32; choose hardware whose fabric ports have one speed"
+        "CE9860-4C-EI 100GE1/4/32; choose hardware whose fabric ports have one speed"
     )
 
 

@@ -108,7 +108,7 @@ def test_cabling_tells_medium_and_fec(edit_heps: Edit) -> None:
         (row["device"], row["port"]): row
         for row in json.loads(show(network, Kind.CABLING, Form.JSON))["rows"]
     }
-    link, server = rows["spine01", "100GE1/0/5"], rows["leaf05", "25GE1/0/1"]
+    link, server = rows["spine01", "100GE1/1/5"], rows["leaf05", "25GE1/0/1"]
     assert (link["medium"], link["fec"], link["length_m"]) == ("100GBASE-SR4", "rs", 50)
     assert (server["medium"], server["fec"]) == ("25GBASE-CR", "negotiated")
     assert (server["transceiver_gbps"], server["label_at_peer"]) == (

@@ -15,11 +15,12 @@ from rocefort.rollout.plan import make_changes
 
 FAMILIES = load_catalogue().families
 V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2
-SAVE, REBOOT, FREES, IDLE, STAYS = (
+SAVE, REBOOT, FREES, IDLE, PFC_OFF, STAYS = (
     Requirement.SAVE,
     Requirement.REBOOT,
     Requirement.RESTART_FREES,
     Requirement.IDLE_PORT,
+    Requirement.PFC_OFF,
     Requirement.NO_ROLLBACK,
 )
 
@@ -34,6 +35,8 @@ SAVE, REBOOT, FREES, IDLE, STAYS = (
         (G1, ["interface 100GE1/0/1", " dcb pfc enable mode manual"], [(IDLE,)]),
         (G1, ["interface 100GE1/0/1", " undo dcb pfc enable"], [(FREES,)]),
         (G2, ["interface 100GE1/0/1", " undo dcb pfc enable"], []),
+        (G2, ["undo qos buffer headroom-pool size 4 mbytes slot 1"], [(PFC_OFF,)]),
+        (G1, ["undo qos buffer headroom-pool size 4 mbytes slot 1"], []),
         (G2, [" dcb pfc buffer 4 hdrm 64 kbytes", " undo dcb pfc buffer 4"], [(IDLE,), (IDLE,)]),
         (G1, ["port split dimension interface 100GE1/0/1 split-type 4*25GE"], [(IDLE, STAYS)]),
         (G1, ["undo port split dimension interface 100GE1/0/1"], [(IDLE, STAYS)]),

@@ -14,7 +14,7 @@ from rocefort.dialects.vrp.interpret import (
     replay,
 )
 from rocefort.dialects.vrp.semantics import ROWS
-from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
+from rocefort.dialects.vrp.tree import ConfigLine, parse_tree, tree_text
 from rocefort.models.hardware import SyntaxFamily
 
 V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2
@@ -437,3 +437,49 @@ def test_every_row_names_its_source_and_every_default_is_a_line_of_its_row() -> 
                 assert row.default.split()[0] in row.first_words, row.format
             for command in (*row.on_set, *row.on_undo):
                 assert not re.search(r"\{(?!self|asn|peer|ip|name|1-4094)", command), command
+
+
+POOL = "qos buffer headroom-pool size 4 mbytes slot 1"
+NO_POOL = "undo qos buffer headroom-pool slot 1"
+
+
+def test_a_headroom_pool_stays_while_a_port_applies_a_pfc_profile() -> None:
+    """G2 only (V300R023C00, `qos buffer headroom-pool`): the profile goes first."""
+    pfc = [POOL, "interface 100GE1/0/1", "dcb pfc enable mode manual", "quit"]
+    with pytest.raises(VrpRefusal, match="is in use"):
+        apply_lines((), [*pfc, NO_POOL], G2)
+    off = ["interface 100GE1/0/1", "undo dcb pfc enable", "quit"]
+    assert POOL not in tree_text(apply_lines((), [*pfc, *off, NO_POOL], G2))
+    assert POOL not in tree_text(apply_lines((), [*pfc, NO_POOL], G1))
+
+
+@pytest.mark.parametrize(
+    ("family", "typed", "saved"),
+    [
+        (V200, ["v3", "v2c"], "v2c v3"),
+        (G1, ["v1 v2c", "v3"], "all"),
+        (G2, ["all", "v1 disable"], "v2c v3"),
+        (G1, ["all", "all disable"], None),
+    ],
+)
+def test_versions_of_snmp_are_saved_in_one_line(
+    family: SyntaxFamily, typed: list[str], saved: str | None
+) -> None:
+    head = "snmp-agent sys-info version"
+    config = apply_lines((), [f"{head} {words}" for words in typed], family)
+    assert [line.text for line in config] == ([f"{head} {saved}"] if saved else [])
+
+
+def test_a_version_of_snmp_has_an_undo_in_v200_and_none_in_v300() -> None:
+    lines = ["snmp-agent sys-info version v2c v3", "undo snmp-agent sys-info version v2c"]
+    assert [x.text for x in apply_lines((), lines, V200)] == ["snmp-agent sys-info version v3"]
+    for family in (G1, G2):
+        with pytest.raises(VrpRefusal, match="Unrecognized command"):
+            apply_lines((), lines, family)
+
+
+def test_what_is_built_in_is_not_deleted_and_stands_in_no_saved_text() -> None:
+    for family in (V200, G1, G2):
+        assert apply_lines((), ["diffserv domain default", "quit"], family) == ()
+        with pytest.raises(VrpRefusal, match="Wrong parameter"):
+            apply_lines((), ["undo diffserv domain default"], family)

@@ -57,6 +57,12 @@ BGP = "bgp 65001\n router-id 10.0.0.1\n"
         ("acl 2000\n rule 5 permit source 10.0.0.0 0.0.0.255\n", None),
         ("stelnet ipv4 server enable\n", "stelnet server enable\n"),
         ("snmp-agent sys-info version all\n", "snmp-agent sys-info version v1 v2c v3\n"),
+        (
+            "snmp-agent sys-info version v3\nsnmp-agent sys-info version v2c\n",
+            "snmp-agent sys-info version v2c v3\n",
+        ),
+        (f"{BGP} private-4-byte-as enable\n", BGP),
+        ("dcb pfc\n priority 4\n priority 5\n", "dcb pfc\n priority 3 4 5\n"),
     ],
 )
 def test_two_ways_to_say_one_thing(typed: str, saved: str | None) -> None:

@@ -41,7 +41,7 @@ SICK: list[tuple[str, str, str, list[str]]] = [
     (
         "leaf03",
         "wrong-cable",
-        "100GE1/0/25=spine02:100GE1/0/4",
+        "100GE1/0/25=spine02:100GE1/1/4",
         [
             "error LIV003 leaf03: peer 10.1.0.32 (spine01): the session is not established",
             "error LIV004 leaf03: peer 10.1.0.34 (spine02): 14 prefixes received, and 17 are meant "
@@ -50,8 +50,8 @@ SICK: list[tuple[str, str, str, list[str]]] = [
             "to 10.65.3.0/24 and 10.66.3.0/24, intended 2",
             "error LIV005 leaf03: next hops without 10.1.0.32 (spine01): 1 to 7 prefixes from "
             "10.64.4.0/24 on, intended 2",
-            "error LIV006 leaf03 100GE1/0/25: cable: sees spine02 100GE1/0/4, intended spine01 "
-            "100GE1/0/3",
+            "error LIV006 leaf03 100GE1/0/25: cable: sees spine02 100GE1/1/4, intended spine01 "
+            "100GE1/1/3",
         ],
     ),
     (
@@ -117,7 +117,7 @@ def test_a_cut_cable_costs_port_session_and_paths_at_both_ends(
         "10.64.4.0/24 on, intended 2",
         "error LIV005 spine01: next hops without 10.1.0.33 (leaf03): 0 to 10.65.2.0/24, intended 1",
         "error LIV007 leaf03 100GE1/0/25: port: it is DOWN, intended UP",
-        "error LIV007 spine01 100GE1/0/3: port: it is DOWN, intended UP",
+        "error LIV007 spine01 100GE1/1/3: port: it is DOWN, intended UP",
     ]
 
 

@@ -77,12 +77,12 @@ def test_a_wave_in_a_fabric_that_is_well_goes_on(checks: LiveChecks, subject: Su
 def test_a_sick_neighbour_refuses_a_wave_unless_it_is_allowed(
     checks: LiveChecks, subject: Subject, lab: Rehearsal
 ) -> None:
-    lab.model.inject("spine01", read_state_fault("wrong-mtu", "100GE1/0/3=1500"))
+    lab.model.inject("spine01", read_state_fault("wrong-mtu", "100GE1/1/3=1500"))
     before = checks(subject.network, ["leaf03"])
     refusal = before.refusal()
     assert isinstance(refusal, Refused)
     assert str(refusal) == (
-        "spine01 100GE1/0/3: 1 error of the live checks, the first: LIV009 MTU: 1500 bytes, "
+        "spine01 100GE1/1/3: 1 error of the live checks, the first: LIV009 MTU: 1500 bytes, "
         "intended 9000; mend it first (`rocefort health` lists all), or allow a sick fabric"
     )
     assert before.refusal(allow_sick=True) is None
@@ -94,7 +94,7 @@ def test_a_sick_neighbour_refuses_a_wave_unless_it_is_allowed(
 def test_only_a_new_error_stops_a_wave(
     checks: LiveChecks, subject: Subject, lab: Rehearsal, time: Time
 ) -> None:
-    lab.model.inject("spine01", read_state_fault("wrong-mtu", "100GE1/0/3=1500"))
+    lab.model.inject("spine01", read_state_fault("wrong-mtu", "100GE1/1/3=1500"))
     before = checks(subject.network, ["leaf03"])
     lab.model.inject("leaf03", read_state_fault("ai-ecn-abnormal", "100GE1/0/25"))
     after = checks(subject.network, ["leaf03"], before)

@@ -48,7 +48,7 @@ def spoil(lab: Rehearsal, driver: CloudEngineDriver) -> None:
     assert leaf.fault("hang", "display version")
     leaf.clock = lambda: 0.0
     lab.server.lose_power("spine01")
-    lab.model.inject("spine01", read_state_fault("ai-ecn-abnormal", "100GE1/0/1"))
+    lab.model.inject("spine01", read_state_fault("ai-ecn-abnormal", "100GE1/1/1"))
     lab.model.peers("spine01")
     lab.replay(BANDWIDTH, "fail.udp4791_blocked")
 

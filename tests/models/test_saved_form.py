@@ -17,7 +17,7 @@ from rocefort.dialects.vrp.tree import parse_tree, tree_text
 from rocefort.models.device import Device
 from rocefort.models.hardware import Family, SyntaxFamily
 from rocefort.models.interface import Interface
-from rocefort.models.lossless import Pfc, PfcProfile, PfcTimer
+from rocefort.models.lossless import DiffservDomain, DscpMap, Pfc, PfcProfile, PfcTimer
 from rocefort.models.network import Node
 from rocefort.models.saved_form import saved_form
 
@@ -91,6 +91,20 @@ def test_a_port_of_which_nothing_is_said_is_there_anyway(port: Interface, kept: 
     saved = saved_form(Device(name="leaf01", interfaces=(port,)), G1)
     assert len(saved.interfaces) == kept
     assert saved_form(saved, G1) == saved
+
+
+def test_the_built_in_domain_is_there_anyway_unless_it_maps_anything() -> None:
+    mapped = DiffservDomain(name="default", dscp=(DscpMap(value=26, phb="af4"),))
+    for family in (V200, G1, G2):
+        for domain, kept in ((DiffservDomain(name="default"), ()), (mapped, (mapped,))):
+            said = Device(name="leaf01", domains=(domain,))
+            assert saved_form(said, family).domains == kept
+
+
+def test_telnet_is_off_without_a_line_where_it_has_no_source() -> None:
+    said = Device(name="leaf01", telnet_off=("ipv4", "ipv6"))
+    assert saved_form(said, V200).telnet_off == ("ipv4", "ipv6")
+    assert saved_form(said, G1).telnet_off == saved_form(said, G2).telnet_off == ()
 
 
 def test_vlan_1_is_there_anyway_and_no_patch_deletes_it() -> None:

@@ -49,15 +49,15 @@ def culprits(broken: set[str], qps: int = MANY) -> Culprits:
         ({"server k8sgn12 or its cables"}, "11 slow pairs pass through server k8sgn12 or its cables"),
         # Every pair that leaves the leaf uses both cables: which one it is, their counters tell.
         (
-            {"cable leaf03 100GE1/0/25 - spine01 100GE1/0/3"},
-            "20 slow pairs pass through one of cable leaf03 100GE1/0/25 - spine01 100GE1/0/3,"
-            " cable leaf03 100GE1/0/26 - spine02 100GE1/0/3",
+            {"cable leaf03 100GE1/0/25 - spine01 100GE1/1/3"},
+            "20 slow pairs pass through one of cable leaf03 100GE1/0/25 - spine01 100GE1/1/3,"
+            " cable leaf03 100GE1/0/26 - spine02 100GE1/1/3",
         ),
         ({"spine02"}, "62 slow pairs pass through one of spine01, spine02"),
         (
             {"server k8sgn12 or its cables", "server readout01 or its cables"},
-            "21 slow pairs pass through one of cable leaf05 100GE1/0/1 - spine01 100GE1/0/5,"
-            " cable leaf05 100GE1/0/2 - spine02 100GE1/0/5, leaf05, server readout01 or its cables"
+            "21 slow pairs pass through one of cable leaf05 100GE1/0/1 - spine01 100GE1/1/5,"
+            " cable leaf05 100GE1/0/2 - spine02 100GE1/1/5, leaf05, server readout01 or its cables"
             " and server k8sgn12 or its cables",
         ),
     ],

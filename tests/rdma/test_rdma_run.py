@@ -219,8 +219,8 @@ def test_a_slow_server_is_named_with_what_its_pairs_share(open_lab: Callable[...
     assert all("k8sgn12" in sentence for sentence in slow)
     (outliers,) = [j.sentence for j in result.judged if j.subject == "slow pairs"]
     assert outliers == (
-        "3 slow pairs pass through one of cable leaf03 100GE1/0/25 - spine01 100GE1/0/3, "
-        "cable leaf03 100GE1/0/26 - spine02 100GE1/0/3, leaf03, server k8sgn12 or its cables"
+        "3 slow pairs pass through one of cable leaf03 100GE1/0/25 - spine01 100GE1/1/3, "
+        "cable leaf03 100GE1/0/26 - spine02 100GE1/1/3, leaf03, server k8sgn12 or its cables"
     )
 
 

@@ -196,7 +196,7 @@ def test_the_picture_is_on_one_scale(shown: PageContent) -> None:
     assert drawn.end == pytest.approx(50)
     assert beamlines.words == "150 of 200 Gb/s, 75.0 %"
     assert beamlines.after_words == (
-        "150 % after the loss of leaf05 100GE1/0/1 - spine01 100GE1/0/5; at least 100 Gb/s left"
+        "150 % after the loss of leaf05 100GE1/0/1 - spine01 100GE1/1/5; at least 100 Gb/s left"
     )
 
 

@@ -23,7 +23,7 @@ def with_cables(growth: Growth, *cables: Cable) -> str:
 
 
 def link(number: int, **fields: object) -> Cable:
-    near = End(device="spine03", interface=f"100GE1/0/{number}")
+    near = End(device="spine03", interface=f"100GE1/1/{number}")
     far = End(device=f"leaf{number:02}", interface="100GE1/0/59")
     known = {"near": near, "far": far, "length_m": 50, "near_fits": "QSFP28", "far_fits": "QSFP28"}
     return Cable.model_validate(known | fields)
@@ -41,11 +41,11 @@ def test_the_whole_text(growth: Growth) -> None:
     )
     assert (
         "plug                        into                          cables\n"
-        "spine01 100GE1/0/9-10       leaf09 to leaf10 100GE1/0/1   2 x 50 m\n"
-        "spine02 100GE1/0/9-10       leaf09 to leaf10 100GE1/0/2   2 x 50 m\n"
-        "spine03 100GE1/0/1-2        leaf01 to leaf02 100GE1/0/59  2 x 50 m\n"
-        "spine03 100GE1/0/3-4        leaf03 to leaf04 100GE1/0/27  2 x 50 m\n"
-        "spine03 100GE1/0/5-10       leaf05 to leaf10 100GE1/0/3   6 x 50 m\n"
+        "spine01 100GE1/1/9-10       leaf09 to leaf10 100GE1/0/1   2 x 50 m\n"
+        "spine02 100GE1/1/9-10       leaf09 to leaf10 100GE1/0/2   2 x 50 m\n"
+        "spine03 100GE1/1/1-2        leaf01 to leaf02 100GE1/0/59  2 x 50 m\n"
+        "spine03 100GE1/1/3-4        leaf03 to leaf04 100GE1/0/27  2 x 50 m\n"
+        "spine03 100GE1/1/5-10       leaf05 to leaf10 100GE1/0/3   6 x 50 m\n"
         "leaf09 to leaf10 25GE1/0/1  readout05 to readout06        2 x 5 m\n"
         "in all 16 cables: 14 of 50 m and 2 of 5 m; transceivers: 28 QSFP28 and 2 SFP28\n"
         "in switches and 2 in servers (their medium is not given)\n"
@@ -58,7 +58,7 @@ def test_the_whole_text(growth: Growth) -> None:
         "server pairs by every path                132 of 132          182 of 182\n"
     ) in text
     assert (
-        "stays  1422 lines in their order, 62 addresses, 10 AS numbers, 44 ports, 32 BGP\n"
+        "stays  1430 lines in their order, 62 addresses, 10 AS numbers, 44 ports, 32 BGP\n"
         "       session ends, 16 cables and 12 servers of 10 switches\n"
         "comes  204 lines: 12 interfaces and 12 BGP peers; nothing else is allowed\n"
         "       (CHG201 to CHG203)\n"
@@ -70,10 +70,10 @@ def test_a_run_ends_where_something_does_not_count_on(growth: Growth) -> None:
         growth, link(1), link(2), link(4), link(5, length_m=7), link(6, medium="aoc")
     )
     assert (
-        "spine03 100GE1/0/1-2  leaf01 to leaf02 100GE1/0/59  2 x 50 m\n"
-        "spine03 100GE1/0/4    leaf04 100GE1/0/59            1 x 50 m\n"
-        "spine03 100GE1/0/5    leaf05 100GE1/0/59            1 x 7 m\n"
-        "spine03 100GE1/0/6    leaf06 100GE1/0/59            1 x 50 m aoc\n"
+        "spine03 100GE1/1/1-2  leaf01 to leaf02 100GE1/0/59  2 x 50 m\n"
+        "spine03 100GE1/1/4    leaf04 100GE1/0/59            1 x 50 m\n"
+        "spine03 100GE1/1/5    leaf05 100GE1/0/59            1 x 7 m\n"
+        "spine03 100GE1/1/6    leaf06 100GE1/0/59            1 x 50 m aoc\n"
         "in all 5 cables: 3 of 50 m, 1 of 7 m and 1 of 50 m aoc; transceivers: 8 QSFP28\n"
         "in switches (their medium is not given)\n"
     ) in text

@@ -246,7 +246,7 @@ def test_a_fault_colours_its_link_and_its_switches(failed_content: PageContent) 
     assert len(read.all("line", "link")) == 16
     assert len(read.all("line", "error")) == 1
     assert len(read.all("rect", "error")) == 2
-    assert "spine01 100GE1/0/3 - leaf03 100GE1/0/25, 100 Gb/s, 50 m" in read.text
+    assert "spine01 100GE1/1/3 - leaf03 100GE1/0/25, 100 Gb/s, 50 m" in read.text
 
 
 def test_what_is_not_judged_colours_nothing() -> None:
@@ -377,7 +377,7 @@ def test_tables_hold_every_address_and_cable(heps_content: PageContent) -> None:
     ] in addresses
     cables = tables["cabling"]["rows"]
     assert len(cables) == 16 + 12
-    assert ["spine01", "100GE1/0/1", "leaf01", "100GE1/0/57", 50.0, 100] in cables
+    assert ["spine01", "100GE1/1/1", "leaf01", "100GE1/0/57", 50.0, 100] in cables
     assert ["leaf01", "100GE1/0/1", "transfer01", "", 5.0, 100] in cables
     assert tables["ports"]["rows"][0] == ["leaf01", "100GE1/0/1", 100, None, 600, None, None]
 

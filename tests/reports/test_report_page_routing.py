@@ -257,8 +257,8 @@ def test_failures_of_heps_share_rows_and_name_an_example(heps: Derived) -> None:
     assert links[0] == "any of 16 leaf-spine links"
     assert links[2:5] == (0, 1, "none")
     assert links[5] == (
-        "leaf01 100GE1/0/57 - spine01 100GE1/0/1; leaf01 100GE1/0/58 - spine02 100GE1/0/1; "
-        "leaf02 100GE1/0/57 - spine01 100GE1/0/2 and 13 more"
+        "leaf01 100GE1/0/57 - spine01 100GE1/1/1; leaf01 100GE1/0/58 - spine02 100GE1/1/1; "
+        "leaf02 100GE1/0/57 - spine01 100GE1/1/2 and 13 more"
     )
     assert table.note.startswith("Every single failure: 26. Circles of waiting buffers")
     assert "Failures" in page(_content(heps.network, None, failures=study(heps.network)))
@@ -431,7 +431,7 @@ def test_a_pair_is_traced_in_a_browser(
     both, one, servers, same = seen["pairs"]
     assert both["said"].startswith(
         "Width 2 at leaf01 to 10.0.1.2/32 and 1 more, 2 equal paths: "
-        "100GE1/0/57 to spine01 100GE1/0/1, 100GE1/0/58 to spine02 100GE1/0/1."
+        "100GE1/0/57 to spine01 100GE1/1/1, 100GE1/0/58 to spine02 100GE1/1/1."
     )
     assert both["lines"] == 4
     assert both["on"] == ["spine01", "spine02", "leaf01", "leaf02"]

@@ -69,7 +69,7 @@ HEPS_ROWS = [
         16,
         {
             "device": "spine02",
-            "port": "100GE1/0/3",
+            "port": "100GE1/1/3",
             "peer": "leaf03",
             "peer_port": "100GE1/0/26",
             "subnet": "10.1.0.34/31",
@@ -82,15 +82,15 @@ HEPS_ROWS = [
         28,
         {
             "device": "spine02",
-            "port": "100GE1/0/3",
+            "port": "100GE1/1/3",
             "peer": "leaf03",
             "peer_port": "100GE1/0/26",
             "length_m": 50.0,
             "transceiver_gbps": 100,
             "medium": None,
             "fec": None,
-            "label_here": "spine02 100GE1/0/3 / leaf03 100GE1/0/26",
-            "label_at_peer": "leaf03 100GE1/0/26 / spine02 100GE1/0/3",
+            "label_here": "spine02 100GE1/1/3 / leaf03 100GE1/0/26",
+            "label_at_peer": "leaf03 100GE1/0/26 / spine02 100GE1/1/3",
         },
     ),
     (
@@ -125,8 +125,8 @@ def test_a_row_of_heps(heps: Derived, kind: Kind, count: int, row: dict[str, Any
         ("leaf01", "LoopBack0", "10.0.1.1/32", "loopback"),
         ("leaf01", "MEth0/0/0", "10.255.0.9/24", "management"),
         ("leaf01", "Vlanif120", "10.65.0.1/24", "gateway of segment compute"),
-        ("leaf01", "100GE1/0/57", "10.1.0.1/31", "link to spine01 100GE1/0/1"),
-        ("spine01", "100GE1/0/1", "10.1.0.0/31", "link to leaf01 100GE1/0/57"),
+        ("leaf01", "100GE1/0/57", "10.1.0.1/31", "link to spine01 100GE1/1/1"),
+        ("spine01", "100GE1/1/1", "10.1.0.0/31", "link to leaf01 100GE1/0/57"),
         ("k8sgn08", None, "10.65.0.11/24", "segment compute, at leaf01 100GE1/0/2"),
     ],
 )
@@ -150,13 +150,13 @@ def test_every_address_is_there_once(heps: Derived) -> None:
 @pytest.mark.parametrize(
     ("device", "port", "state", "used_for"),
     [
-        ("leaf01", "100GE1/0/57", "used", "link to spine01 100GE1/0/1"),
+        ("leaf01", "100GE1/0/57", "used", "link to spine01 100GE1/1/1"),
         ("leaf01", "100GE1/0/59", "reserved", "spine id 3"),
         ("leaf01", "100GE1/0/1", "used", "server transfer01"),
         ("leaf01", "100GE1/0/3", "free", None),
         ("leaf03", "400GE1/0/8", "free", None),
-        ("spine01", "100GE1/0/8", "used", "link to leaf08 100GE1/0/1"),
-        ("spine01", "100GE1/0/9", "reserved", "leaf id 9"),
+        ("spine01", "100GE1/1/8", "used", "link to leaf08 100GE1/0/1"),
+        ("spine01", "100GE1/1/9", "reserved", "leaf id 9"),
     ],
 )
 def test_a_port_of_heps(
@@ -182,7 +182,7 @@ def test_every_port_is_there_once(heps: Derived) -> None:
 def test_a_pinned_peer_leaves_no_port_reserved_for_it(heps: Derived) -> None:
     network = heps.network
     moved = tuple(
-        link.model_copy(update={"a": End(device="spine01", interface="100GE3/0/1")})
+        link.model_copy(update={"a": End(device="spine01", interface="100GE1/3/1")})
         if (link.a.device, link.b.device) == ("spine01", "leaf01")
         else link
         for link in network.links or ()
@@ -192,8 +192,8 @@ def test_a_pinned_peer_leaves_no_port_reserved_for_it(heps: Derived) -> None:
     )
     pinned = network.model_copy(update={"links": moved, "nodes": bare})
     found = {(row["device"], row["port"]): row for row in rows(pinned, Kind.PORTS)}
-    assert found["spine01", "100GE3/0/1"]["used_for"] == "link to leaf01 100GE1/0/57"
-    assert found["spine01", "100GE1/0/1"]["state"] == "free"
+    assert found["spine01", "100GE1/3/1"]["used_for"] == "link to leaf01 100GE1/0/57"
+    assert found["spine01", "100GE1/1/1"]["state"] == "free"
 
 
 @pytest.mark.parametrize("kind", KINDS)

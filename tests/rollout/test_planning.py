@@ -160,7 +160,7 @@ def test_fewer_paths_than_the_policy_wants_are_refused(
     )
 
 
-SHUT = ("spine02", "interface 100GE1/0/1\n", "interface 100GE1/0/1\n shutdown\n")
+SHUT = ("spine02", "interface 100GE1/1/1\n", "interface 100GE1/1/1\n shutdown\n")
 
 
 def test_a_spine_whose_other_is_broken_is_refused_or_with_leave_changed_undrained(

@@ -143,7 +143,7 @@ def test_rollback_stands_on_what_the_run_has_kept(
     ran = command(*words)
     assert (ran.code, "is not signed, and must be" in ran.err) == (4, True)
     words += ["--sign", key]
-    lab.model.inject("spine01", read_state_fault("ai-ecn-abnormal", "100GE1/0/8"))
+    lab.model.inject("spine01", read_state_fault("ai-ecn-abnormal", "100GE1/1/8"))
     ran = command(*words)
     assert (ran.code, "or allow a sick fabric" in ran.words) == (4, True)
     ran = command(*words, "--allow-sick")

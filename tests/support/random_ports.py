@@ -97,8 +97,10 @@ def pfc(pool: Pool) -> Pfc:
             "interval_ms": pool.maybe([100, 1000], st.sampled_from([10, 100, 500, 1000])),
             "dscp_mapping": pool.flag(),
         }
-    if pool.family is G2 or (pool.wide and pool.family is G1):
-        switch["headroom_pool_kbytes"] = pool.maybe([2048, 4096], KBYTES)
+    if pool.wide and pool.family in {G1, G2}:
+        switch["headroom_pool_kbytes"] = pool.maybe([], KBYTES)
+    elif pool.family is G2:  # without one no port has PFC, and it stays while one has
+        switch["headroom_pool_kbytes"] = pool.one([2048, 4096], KBYTES)
     return Pfc(profiles=tuple(profiles), **switch)
 
 

@@ -28,6 +28,7 @@ from random_values import (
     NAMES,
     PREFIXES,
     QUEUES,
+    V200,
     VLANS,
     Pool,
 )
@@ -92,6 +93,7 @@ def switches(draw: st.DrawFn, family: SyntaxFamily, *, wide: bool = False) -> De
         name=pool.one(["leaf01", "leaf02"], NAMES),
         splits=split,
         vlans=tuple(pool.some([10, 20, 30], VLANS, 4)),
+        telnet_off=tuple(pool.some(["ipv4", "ipv6"], st.sampled_from(["ipv4", "ipv6"]))),
         lldp=pool.flag(),
         bfd=pool.flag(),
         domains=domains(pool),
@@ -151,6 +153,7 @@ def _bgp(pool: Pool) -> Bgp:
         networks=tuple(pool.some(networks, PREFIXES)),
         maximum_paths=pool.one([1, 2, 32], st.integers(1, 128)),
         as_path_relax=pool.flag(),
+        private_4_byte_as=pool.family is V200 or pool.flag(),
     )
 
 
@@ -375,7 +378,7 @@ def _snmp(pool: Pool) -> Snmp:
     return Snmp(
         enabled=pool.flag(),
         source_interface=pool.maybe(FEW_SOURCES, INTERFACE_NAMES),
-        versions=tuple(pool.some(["v2c", "v3"], versions)),
+        versions=tuple(pool.some(["v1", "v2c", "v3"], versions)),
         views=tuple(
             SnmpView(name=name, subtrees=pool.one(trees, st.tuples(NAMES)))
             for name in pool.some(["all", "some"], NAMES, 2)

@@ -180,11 +180,11 @@ def test_a_static_route_and_a_shutdown_show_as_the_kernel_has_them(
     typed("system-view", "undo ip route-static 10.98.0.0 255.255.0.0 NULL0", "commit")
     assert _comes(lambda: not _protocols(behind, prefix))
     heard = {n.interface: (n.device, n.port) for n in behind.neighbours("leaf01")}
-    assert heard["100GE1/0/57"] == ("spine01", "100GE1/0/1")
+    assert heard["100GE1/0/57"] == ("spine01", "100GE1/1/1")
     typed("system-view", "interface 100GE1/0/57", "shutdown", "commit")
     states = {s.name: s for s in behind.interfaces("leaf01")}
     assert states["100GE1/0/57"].physical == "*down"
-    assert _comes(lambda: _port(behind, "spine01", "100GE1/0/1") == "down")
+    assert _comes(lambda: _port(behind, "spine01", "100GE1/1/1") == "down")
     assert "100GE1/0/57" not in {n.interface for n in behind.neighbours("leaf01")}
     assert _hops(twin, 1) == 1
     (route,) = (r for r in behind.routes("leaf01") if r.prefix == FAR)

@@ -30,7 +30,7 @@ def test_every_port_has_one_cable(heps_network: Network) -> None:
     ports = {(plan.name, port) for plan in found.switches for port in plan.ports.values()}
     assert ports <= set(ends)
     assert {node for node, _ in ends} <= set(found.nodes)
-    assert found.far("leaf01", "100GE1_0_57") == ("spine01", "100GE1_0_1")
+    assert found.far("leaf01", "100GE1_0_57") == ("spine01", "100GE1_1_1")
     assert found.far("leaf01", "MEth0_0_0")[0] == BACKSTAGE  # type: ignore[index]
     assert all(len(port) <= 15 for _, port in ends)
 
@@ -72,10 +72,10 @@ def test_what_a_failure_darkens(heps_network: Network) -> None:
     found = topology_of(heps_network, LEAN)
     ends = (
         End(device="leaf01", interface="100GE1/0/57"),
-        End(device="spine01", interface="100GE1/0/1"),
+        End(device="spine01", interface="100GE1/1/1"),
     )
     cable = ports_of(found, Failure(links=(ends,)))
-    assert cable == [("leaf01", "100GE1_0_57"), ("spine01", "100GE1_0_1")]
+    assert cable == [("leaf01", "100GE1_0_57"), ("spine01", "100GE1_1_1")]
     assert lost_sessions(found, cable, ()) == {"leaf01 10.1.0.0", "spine01 10.1.0.1"}
     spine = ports_of(found, Failure(nodes=("spine01",)))
     assert len(lost_sessions(found, spine, ("spine01",))) == 16

@@ -101,7 +101,7 @@ CASES: list[tuple[Change, list[str]]] = [
     (
         lambda network: network.model_copy(update={"links": (network.links or ())[:-2]}),
         [
-            "CHG203 : 2 cables not as before, the first: spine01 100GE1/0/8 - leaf08 100GE1/0/1",
+            "CHG203 : 2 cables not as before, the first: spine01 100GE1/1/8 - leaf08 100GE1/0/1",
         ],
     ),
 ]

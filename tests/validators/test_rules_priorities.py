@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from ipaddress import IPv4Interface
 from typing import Any
 
 import pytest
 
 from rocefort.models.hardware import Unconfirmed
-from rocefort.models.interface import DrrQueue
+from rocefort.models.interface import DrrQueue, Interface
 from rocefort.models.lossless import AiEcn, AiEcnQueue, DiffservDomain, DscpMap, PfcProfile
 from rocefort.models.network import Position, Sources, TextLine
+from rocefort.models.static import FACTORY_VRF
 
 Change = Callable[[Any], Any]
 
@@ -184,20 +184,28 @@ ECN001: list[tuple[Change, list[str]]] = [
     ),
 ]
 
-MASK = Unconfirmed(command="ip address with a 31-bit mask", note="no exemption for 31 bits")
+DOMAIN = Unconfirmed(command="diffserv domain D / ip-dscp-inbound", note="confirmed elsewhere")
+BINDING = Unconfirmed(command="ip binding vpn-instance (MEth0/0/0)", note="see what it is in")
 SERVICE = Unconfirmed(command="ai-service / ai-ecn", note="the V300 form is written")
 POOL = Unconfirmed(command="qos buffer headroom-pool", note="no word on it")
 STRANGE = Unconfirmed(command="low-latency fabric", note="needs a reboot")
 
+
+def _management(small: Any, vrf: str) -> Any:
+    port = Interface(name="MEth0/0/0", vrf=vrf)
+    own = small.network.by_name["leaf01"].device.interfaces
+    return small.device("leaf01", interfaces=(*own, port))
+
+
 TXT001: list[tuple[Change, list[str]]] = [
     (lambda s: s, []),
     (
-        lambda s: s.family("leaf01", "G1", unconfirmed=(MASK, SERVICE)),
+        lambda s: s.family("leaf01", "G1", unconfirmed=(DOMAIN, SERVICE)),
         [
             "info leaf01: `ai-service / ai-ecn` is not confirmed on v300-g1: "
             "the V300 form is written",
-            "info leaf01: `ip address with a 31-bit mask` is not confirmed on v300-g1: "
-            "no exemption for 31 bits",
+            "info leaf01: `diffserv domain D / ip-dscp-inbound` is not confirmed on v300-g1: "
+            "confirmed elsewhere",
         ],
     ),
     (  # the leaf has a headroom pool, and its twin has none
@@ -208,13 +216,24 @@ TXT001: list[tuple[Change, list[str]]] = [
         ),
         ["info leaf01: `qos buffer headroom-pool` is not confirmed on v300-g1: no word on it"],
     ),
-    (  # links with 30-bit masks
-        lambda s: (
-            s.family("leaf01", "G1", unconfirmed=(MASK,))
-            .port("leaf01", "100GE1/0/31", addresses=(IPv4Interface("10.1.1.1/30"),))
-            .port("leaf01", "100GE1/0/32", addresses=(IPv4Interface("10.1.1.5/30"),))
-        ),
+    (  # no management port in a VPN instance; one in that of the factory; one in another
+        lambda s: s.family("leaf01", "G1", unconfirmed=(BINDING,)),
         [],
+    ),
+    (
+        lambda s: _management(s.family("leaf01", "G1", unconfirmed=(BINDING,)), FACTORY_VRF),
+        [],
+    ),
+    (
+        lambda s: _management(s.family("leaf01", "G1", unconfirmed=(BINDING,)), "MGMT"),
+        [
+            "info leaf01: `ip binding vpn-instance (MEth0/0/0)` is not confirmed on v300-g1: "
+            "see what it is in"
+        ],
+    ),
+    (  # hardware of which something is assumed: what, and how to see it
+        lambda s: s.hardware("leaf01", confirmed=False, note="count the ports"),
+        ["info leaf01: the data of CE8851-32CQ8DQ-P are not confirmed: count the ports"],
     ),
     (  # a form that the switch does not use
         lambda s: _ai_ecn(s.family("leaf01", "G1", unconfirmed=(SERVICE,)), enabled=False),

@@ -10,14 +10,43 @@ from rocefort.dialects.vrp.interpret import VrpRefusal, apply_lines
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.network import TextLine
 
-# Views and line, as a text has them, with what the command reference of V300R023C00 says. What an
-# operator adds below such a line is a line of its own and has to be owned.
+# Views and line, as a text has them, with what the command reference of V300R023C00 says, or which
+# switches save it (published texts). What an operator adds below such a line is a line of its own
+# and has to be owned.
 PRESENT = {
     "aaa / authentication-scheme default": "`authentication-scheme`: exists, cannot be deleted",
     "aaa / domain default": "`domain`: exists by default, cannot be deleted",
     "aaa / domain default_admin": "`domain`: exists by default, cannot be deleted",
     "user-interface con 0": "`display current-configuration`: there with nothing configured",
     "stp mode mstp": "`stp mode`: MSTP by default",
+    "aaa / authorization-scheme default": "`authorization-scheme`: cannot be deleted",
+    "aaa / accounting-scheme default": "`accounting-scheme`: cannot be deleted",
+    "dcb ets-profile default": "`dcb ets-profile`: provided by the system",
+    "dcb app-profile default": "a CE6850 with V100R005C10: among its factory lines",
+    "ntp server disable": "`ntp server disable`: comes with the first line of NTP",
+    "ntp ipv6 server disable": "`ntp ipv6 server disable`: comes with the first line of NTP",
+    "ntp server source-interface all disable": "`ntp server source-interface all`: listens nowhere",
+    "ntp ipv6 server source-interface all disable": "the same for IPv6: an S5735 with V600R023C00",
+    "ssh authorization-type default aaa": "`ssh authorization-type default`: AAA by default",
+    "ssh server dh-exchange min-len 3072": "`ssh server dh-exchange min-len`: 3072 by default",
+    "undo ssh server-source all-interface": "`ssh server-source`: from no interface by default",
+    "undo ssh ipv6 server-source all-interface": "`ssh ipv6 server-source`: the same",
+    "undo telnet server-source all-interface": "`telnet server-source`: none by default",
+    "undo telnet ipv6 server-source all-interface": "`telnet ipv6 server-source`: the same",
+    "undo ftp server source all-interface": "an S5735 with V600R023C00, beside SSH's and Telnet's",
+    "undo ftp ipv6 server source all-interface": "the same for IPv6",
+    **{
+        f"undo snmp-agent{proxy} protocol source-status{version} all-interface": (
+            "`snmp-agent protocol source-status`: not enabled by default"
+        )
+        for proxy in ("", " proxy")
+        for version in ("", " ipv6")
+    },
+    "pki realm default": "`pki realm`: there by default, cannot be deleted",
+    "user-interface maximum-vty 5": "`user-interface maximum-vty`: 5 by default",
+    "stelnet ipv6 server enable": "`stelnet server enable`: of IPv4 and of IPv6",
+    "stack": "a CE8850, CE6880s and an S5735 save the section empty",
+    "license": "CE6880s with V200R005C10 and an S5735 save the section empty",
 }
 
 

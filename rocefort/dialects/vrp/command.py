@@ -18,7 +18,13 @@ from functools import cache, lru_cache
 from ipaddress import AddressValueError, IPv4Address
 
 from rocefort.dialects.vrp.acl_words import saved_rule
-from rocefort.dialects.vrp.names import interface_name, split_ports
+from rocefort.dialects.vrp.names import (
+    SNMP_VERSIONS,
+    interface_name,
+    snmp_version_text,
+    snmp_version_words,
+    split_ports,
+)
 from rocefort.dialects.vrp.secrets import STORED, cipher_of
 from rocefort.models.bond import trunk_number
 from rocefort.models.breakout import SPLIT_TYPE
@@ -286,6 +292,13 @@ def _ports(tokens: Tokens, _name: str) -> Taken:
             return
 
 
+def _snmp_versions(tokens: Tokens, _name: str) -> Taken:
+    for used in range(len(tokens), 0, -1):
+        words = snmp_version_words(" ".join(tokens[:used]))
+        if len(set(words)) == len(words) and {*words} <= {*SNMP_VERSIONS}:
+            yield used, snmp_version_text(words)
+
+
 def _split_type(tokens: Tokens, _name: str) -> Taken:
     if tokens and re.fullmatch(SPLIT_TYPE, tokens[0].upper(), re.ASCII):
         yield 1, tokens[0].upper()
@@ -303,6 +316,7 @@ PARAMS: dict[str, Callable[[Tokens, str], Taken]] = {
     "interface": _interface,
     "ports": _ports,
     "split-type": _split_type,
+    "snmp-versions": _snmp_versions,
     "eth-trunk": _trunk,
     "text": _text,
     "text:242": _text,

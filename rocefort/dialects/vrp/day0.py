@@ -30,6 +30,7 @@ def day0_device(device: Device) -> Device:
     tables = {port.vrf for port in ports}
     return Device(
         name=device.name,
+        telnet_off=device.telnet_off,
         acls=tuple(a for a in device.acls if a.number in {v.acl for v in device.vty}),
         vrfs=tuple(vrf for vrf in device.vrfs if vrf.name in tables),
         interfaces=ports,

@@ -31,6 +31,7 @@ from rocefort.dialects.vrp.edit import (
 )
 from rocefort.dialects.vrp.identity import identify, readings, rows_of
 from rocefort.dialects.vrp.lookup import begins
+from rocefort.dialects.vrp.names import snmp_version_text, snmp_version_words
 from rocefort.dialects.vrp.row import MEMBER
 from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, PORT, SYSTEM, Row
 from rocefort.dialects.vrp.tree import ConfigLine
@@ -41,9 +42,12 @@ UNRECOGNIZED = "Error: Unrecognized command found at '^' position."
 WRONG = "Error: Wrong parameter found at '^' position."
 INCOMPLETE = "Error: Incomplete command found at '^' position."
 TOO_MANY = "Error: Too many parameters found at '^' position."
-BUILT_IN = ("drop-profile default ",)  # stands without a line
-KEPT_VIEWS = ("dcb pfc default", "drop-profile default")  # built-in profiles cannot be deleted
+BUILT_IN = ("drop-profile default ", "diffserv domain default ")  # stand without a line
+# What is built in cannot be deleted.
+KEPT_VIEWS = ("dcb pfc default", "drop-profile default", "diffserv domain default")
+DISABLE = "disable"
 BEHIND = 10**6  # a caret behind the last word
+LISTS = ("list", "ports", "each", "versions")  # a line names some of what there is
 KBYTES = {"kbytes": 1, "mbytes": 1024}
 
 
@@ -230,7 +234,7 @@ class TypedLine:
 
     def store(self, config: Lines, row: Row, reading: Reading) -> Lines:
         """Put the line where its key says."""
-        if row.kind in ("list", "ports", "each"):
+        if row.kind in LISTS:
             return self.change_some(config, row, reading, adding=True)
         if row.kind == "action":
             return config
@@ -250,6 +254,8 @@ class TypedLine:
         """Add or take away what a line lists: numbers of ranges, numbers a line each, ports."""
         if row.kind == "ports":
             return self.change_splits(config, reading, adding=adding)
+        if row.kind == "versions":
+            return self.change_versions(config, reading, adding=adding)
         change = self.change_list if row.kind == "list" else self.change_each
         return change(config, row, reading, adding=adding)
 
@@ -262,6 +268,25 @@ class TypedLine:
         if adding and split_type:
             return splitting.split(config, ports, split_type, self.family)
         return splitting.unsplit(config, ports, split_type)
+
+    def change_versions(self, config: Lines, reading: Reading, *, adding: bool) -> Lines:
+        """Switch versions of SNMP on or off: those that are on stand in one line.
+
+        V300 takes versions away by `disable` at the end. An undo without versions takes all.
+        """
+        adding = adding and reading.key[-1] != DISABLE
+        key = tuple(word for word in reading.key if word != DISABLE)
+        named = {version for words in reading.value for version in snmp_version_words(words)}
+        lines = self.present(config, key)
+        held = {
+            version
+            for line in lines
+            for version in snmp_version_words(" ".join(words_of(line.text)[len(key) :]))
+        }
+        left = held | named if adding else held - (named or held)
+        if left:
+            return self.put(config, " ".join((*key, snmp_version_text(left))))
+        return self.remove(config, (line.text for line in lines))
 
     def put(self, config: Lines, text: str) -> Lines:
         """Write one line into the view."""
@@ -332,7 +357,9 @@ class TypedLine:
         if not fitting:
             raise self.failure(trace, len(tokens), offset=1)
         _, row, reading, prefix = max(fitting, key=lambda found: found[0])
-        if row.kind in ("list", "ports", "each"):
+        if row.no_undo:
+            raise self.refuse(1, UNRECOGNIZED)
+        if row.kind in LISTS:
             return self.change_some(config, row, reading, adding=False)
         if row.kind == "pairs":
             return self.take_pairs(config, row, reading)
@@ -342,7 +369,7 @@ class TypedLine:
         """Remove what an undo names, and what goes with it."""
         if re.fullmatch(rf"interface {PORT}", reading.text) or reading.text in KEPT_VIEWS:
             last = len(words_of(self.line)) - 1
-            raise self.refuse(last, WRONG)  # only logical interfaces; the built-in profile stays
+            raise self.refuse(last, WRONG)  # only logical interfaces; what is built in stays
         if row.opens == "interface" and (what := why_kept(config, reading.saved[1])):
             raise self.refuse(2, what)
         if row.opens == "bgp":

@@ -62,3 +62,17 @@ def ranges(numbers: Iterable[int]) -> list[str]:
         else:
             found.append([number])
     return [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in found]
+
+
+SNMP_VERSIONS = ("v1", "v2c", "v3")
+
+
+def snmp_version_words(text: str) -> tuple[str, ...]:
+    """Versions of `snmp-agent sys-info version`; `all` is each of them."""
+    return SNMP_VERSIONS if text.strip() == "all" else tuple(text.split())
+
+
+def snmp_version_text(versions: Iterable[str]) -> str:
+    """Versions as a switch saves them, all in one line."""
+    found = [version for version in SNMP_VERSIONS if version in set(versions)]
+    return "all" if len(found) == len(SNMP_VERSIONS) else " ".join(found)

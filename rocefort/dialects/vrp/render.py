@@ -13,7 +13,7 @@ from functools import cache
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFound
 
-from rocefort.dialects.vrp.names import interface_name, is_address, ranges
+from rocefort.dialects.vrp.names import interface_name, is_address, ranges, snmp_version_text
 from rocefort.dialects.vrp.once import Each, Once
 from rocefort.errors import BadInput, Problem
 from rocefort.models.base import Frozen
@@ -99,6 +99,7 @@ def environment() -> Environment:
     )
     environment.filters["free_text"] = FreeText
     environment.filters["secret"] = lambda stated: FreeText(placeholder(stated))
+    environment.filters["snmp_versions"] = lambda versions: FreeText(snmp_version_text(versions))
     environment.filters["ranges"] = lambda numbers: [FreeText(words) for words in ranges(numbers)]
     return environment
 
@@ -167,6 +168,11 @@ def _ecn_enabled(device: Device) -> Iterator[str]:
         yield "ecn_enabled"
 
 
+def _no_private_as(device: Device) -> Iterator[str]:
+    if device.bgp is not None and not device.bgp.private_4_byte_as:
+        yield "bgp.private_4_byte_as"
+
+
 # V300R023C00 command reference, DCB commands, by chip group; V200 from published configurations.
 SETTINGS = (
     Setting(
@@ -191,6 +197,7 @@ SETTINGS = (
         "give detect_ms and recovery_ms for the whole switch",
     ),
     Setting("no headroom of a port's queue", frozenset({G2}), _headroom),
+    Setting("no private AS numbers of 4 bytes", frozenset({G1, G2}), _no_private_as),
     Setting("no switch for ECN as a whole", frozenset({G1}), _ecn_enabled, "leave it out"),
 )
 

@@ -40,10 +40,11 @@ class Row:
     format: str
     source: str = ""
     undo: tuple[str, ...] = ()
+    no_undo: bool = False  # the command is taken back by another form of itself
     opens: str = ""
     families: frozenset[SyntaxFamily] = ANY
     kind: str = "set"  # set: a line a key; list: a line of ranges; each: a line a number; pairs;
-    # ports: a line a port of a list; action: no line
+    # ports: a line a port of a list; versions: a line of words; action: no line
     default: str = ""
     on: str = ""  # interface names that have the command
     layer: int = 0

@@ -17,6 +17,11 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "bgp",
         "CR BGP_Configuration_Commands (BGP view)",
         command("router-id ( <ip> )", undo=("router-id",)),
+        command(
+            "private-4-byte-as ( { enable | disable } )",
+            default="private-4-byte-as enable",
+            no_undo=True,
+        ),
         command("timer keepalive ( <0-21845> ) hold ( <0-65535> ) ( [ min-holdtime <20-65535> ] )"),
         "graceful-restart",
         command(

@@ -62,11 +62,24 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             undo=("dcb pfc deadlock recovery-behavior ( { forwarding | discard } ) slot <1-16>",),
         ),
         command("dcb pfc dscp-mapping enable slot <1-16>", families=G2),
-        command(
-            f"qos buffer headroom-pool size ( <1-30720> {UNIT} ) slot <1-16>",
-            families=V300,
-            undo=(f"qos buffer headroom-pool [ +size ( <1-30720> {UNIT} ) ] +slot <1-16>",),
+        *(
+            command(
+                f"qos buffer headroom-pool size ( <1-30720> {UNIT} ) slot <1-16>",
+                families=chips,
+                undo=(
+                    f"qos buffer headroom-pool size ( <1-30720> {UNIT} ) slot <1-16>",
+                    "qos buffer headroom-pool +size slot <1-16>",
+                ),
+                held_by=held_by,
+            )
+            for chips, held_by in ((G1, ()), (G2, ("dcb pfc enable",)))
         ),
+    ),
+    group(
+        SYSTEM,
+        "CR CLI-based_Device_Login_Configuration_Commands; saved by a CE8850 with V200R002C50",
+        "telnet server disable",
+        "telnet ipv6 server disable",
     ),
     group(SYSTEM, "V200 AI Fabric guide", command("low-latency fabric", families=V200)),
     group(
@@ -82,6 +95,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         SYSTEM,
         "CR Priority_Mapping_Configuration_Commands",
+        command("diffserv domain default", opens="diffserv", transient=True),
         command("diffserv domain <name>", opens="diffserv"),
     ),
     group(SYSTEM, "CR BFD_Configuration_Commands", command("bfd", opens="bfd")),
@@ -190,14 +204,21 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "ntp trusted authentication-keyid <1-4294967295>",
         "ntp server disable",
         "info-center enable",
+        # before the hosts: CR `display configuration commit`, vrpcfg.cfg
+        command("info-center loghost source ( <interface> )", undo=("info-center loghost source",)),
         command("info-center loghost <ip> ( [ <text> ] )", undo=("info-center loghost <ip>",)),
         command(
             "info-center loghost <ip> vpn-instance <name> ( [ <text> ] )",
             undo=("info-center loghost <ip> vpn-instance <name>",),
         ),
-        command("info-center loghost source ( <interface> )", undo=("info-center loghost source",)),
         "snmp-agent",
-        "snmp-agent sys-info version { v1 | v2c | v3 }",
+        command("snmp-agent sys-info version ( <snmp-versions> )", kind="versions", families=V200),
+        command(
+            "snmp-agent sys-info version ( <snmp-versions> ) [ disable ]",
+            kind="versions",
+            families=V300,
+            no_undo=True,
+        ),
         command(
             "snmp-agent mib-view { included | excluded } <name> <other>",
             undo=("snmp-agent mib-view [ { included | excluded } ] <name> [ <other> ]",),

@@ -265,7 +265,7 @@ NAMED = (
                 "leaf01",
                 "interface 100GE1/0/25",
                 "BGP session of leaf01 with spine01 (10.1.0.0) is not established: no cable joins "
-                "leaf01 100GE1/0/25 and spine01 100GE1/0/1",
+                "leaf01 100GE1/0/25 and spine01 100GE1/1/1",
             ),
         ),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocefort.dialects.vrp.names import interface_name
+from rocefort.dialects.vrp.names import interface_name, snmp_version_words
 from rocefort.dialects.vrp.parsing import arguments
 from rocefort.dialects.vrp.parsing.commands import UNMODELLED, Match, View, command, setting
 from rocefort.dialects.vrp.parsing.parts import Part
@@ -94,16 +94,18 @@ def _snmp(device: Part, _match: Match) -> None:
 
 @command("system", r"snmp-agent protocol source-interface (\S.*)")
 def _snmp_source(device: Part, match: Match) -> View | None:
+    """Read the one source interface; a switch may have more, a Device may not."""
     name = interface_name(match[1])
-    if name is None:
+    snmp = device.part("snmp")
+    if name is None or snmp.fields.get("source_interface", name) != name:
         return UNMODELLED
-    device.part("snmp").set("source_interface", name)
+    snmp.set("source_interface", name)
     return None
 
 
 @command("system", r"snmp-agent sys-info version (all|(?:v1|v2c|v3)(?: (?:v1|v2c|v3))*)")
 def _snmp_versions(device: Part, match: Match) -> None:
-    for version in ("v1", "v2c", "v3") if match[1] == "all" else match[1].split():
+    for version in snmp_version_words(match[1]):
         device.part("snmp").add("versions", version)
 
 

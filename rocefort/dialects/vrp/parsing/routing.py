@@ -29,6 +29,8 @@ def _family(bgp: Part, _match: Match) -> View:
 
 
 setting("bgp", r"router-id (\d\S*)", "router_id", arguments.address)
+flag("bgp", "private-4-byte-as enable", "private_4_byte_as")
+flag("bgp", "private-4-byte-as disable", "private_4_byte_as", value=False)
 for _view in BGP_VIEWS:  # both views take it
     setting(_view, r"maximum load-balancing (\d+)", "maximum_paths", arguments.whole)
 flag(FAMILY, "load-balancing as-path-relax", "as_path_relax")

@@ -98,6 +98,11 @@ def _user_level(device: Part, match: Match) -> None:
     device.row("users", match[1], name=match[1]).set("level", level)
 
 
+@command("system", "telnet (ipv6 )?server disable")
+def _telnet(device: Part, match: Match) -> None:
+    device.add("telnet_off", "ipv6" if match[1] else "ipv4")
+
+
 # -- SSH -----------------------------------------------------------------------------------------
 
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annet.annlib.types import Op
 from annet.rulebook import common
 
-from rocefort.dialects.vrp.names import is_address, ranges
+from rocefort.dialects.vrp.names import is_address, ranges, snmp_version_text, snmp_version_words
 from rocefort.dialects.vrp.parsing.arguments import KBYTES, queues
 from rocefort.dialects.vrp.patch import ANEW
-from rocefort.models.drop_profile import DEFAULT_PROFILE
+
+if TYPE_CHECKING:
+    from annet.annlib.netdev.views.hardware import HardwareView
 
 Rows = dict[str, list[dict[str, Any]]]
 Told = Iterator[tuple[bool, str, Any]]
@@ -37,6 +39,8 @@ UNDONE_BY_NAME = frozenset(
 # What a group member cannot change without being made anew: the switch refuses another AS, and a
 # member without an AS of its own goes with its group.
 MAKES_A_PEER = frozenset({"as-number", "group"})
+BUILT_IN = "default"
+OLD_SNMP = "VRP V200"  # releases in which a version of SNMP has an undo
 TWO_WORD_SETTINGS = frozenset({"privilege"})  # `local-user U privilege level 3`
 
 
@@ -127,7 +131,7 @@ def profile(
     While no port applies a profile, it is made what it shall be before a port gets it, or is left
     for after; one in use gets its new queues first and loses the old when traffic has left them.
     """
-    name = key[0].partition(" ")[2] or "default"
+    name = key[0].partition(" ")[2] or BUILT_IN
     moods = {
         "idle_before": name not in _applied_profiles(root_pre, before),
         "idle_after": name not in _applied_profiles(root_pre, after),
@@ -135,15 +139,15 @@ def profile(
     for item in (item for rows in diff.values() for item in rows):
         for content in (item["children"] or {}).values():
             content["attrs"].update(moods)
-    if name == "default":
+    if name == BUILT_IN:
         yield from common.permanent(rule, key, diff)
     else:
         yield from common.default(rule, key, diff)
 
 
-def drop_profile(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
-    """A drop profile; the built-in one cannot be deleted, so its lines go one by one."""
-    logic = common.permanent if key[0] == DEFAULT_PROFILE else common.default
+def named(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
+    """A drop profile or a diffserv domain; `default` cannot be deleted, so its lines go singly."""
+    logic = common.permanent if key[0] == BUILT_IN else common.default
     yield from logic(rule, key, diff)
 
 
@@ -169,7 +173,7 @@ def _applied_profiles(root_pre: Mapping[str, Any], when: Callable[[Rows], list[s
 
 
 def _profile_of(words: list[str]) -> str:
-    return words[0] if words and words[0] != "mode" else "default"
+    return words[0] if words and words[0] != "mode" else BUILT_IN
 
 
 def queue(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
@@ -218,6 +222,24 @@ def snmp_user(key: tuple[str, ...], diff: Rows, **_: object) -> Told:
     yield from _owner(f"snmp-agent usm-user v3 {key[0]}", diff)
 
 
+def snmp_versions(diff: Rows, hw: HardwareView, **_: object) -> Told:
+    """Versions of SNMP: a line adds some; V300 takes them away by `disable`, and has no undo.
+
+    V300R023C00, `snmp-agent sys-info version`. An older VRP8 saves the undo of one version.
+    """
+    head = "snmp-agent sys-info version"
+    was, will = (
+        {version for row in when(diff) for version in snmp_version_words(row.removeprefix(head))}
+        for when in (before, after)
+    )
+    if gone := was - will:
+        words = snmp_version_text(gone)
+        old = hw.soft.startswith(OLD_SNMP)
+        yield False, f"undo {head} {words}" if old else f"{head} {words} disable", None
+    if come := will - was:
+        yield True, f"{head} {snmp_version_text(come)}", None
+
+
 def vty_acl(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
     """Who may open a session; the undo names the direction, not the ACL."""
     if diff[Op.REMOVED] and not diff[Op.ADDED]:
@@ -255,6 +277,14 @@ def bgp(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> 
         yield False, f"undo {row}", None
     if diff[Op.ADDED] or diff[Op.AFFECTED]:
         yield from common.default(rule, key, diff)
+
+
+def private_as(diff: Rows, **_: object) -> Told:
+    """Private AS numbers of 4 bytes: on by default, and both forms are typed (no undo)."""
+    for row in texts(diff, Op.ADDED):
+        yield True, row, None
+    if diff[Op.REMOVED] and not diff[Op.ADDED]:
+        yield True, "private-4-byte-as enable", None
 
 
 def peer(key: tuple[str, ...], diff: Rows, **_: object) -> Told:
