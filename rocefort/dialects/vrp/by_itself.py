@@ -22,7 +22,6 @@ PRESENT = {
     "aaa / authorization-scheme default": "`authorization-scheme`: cannot be deleted",
     "aaa / accounting-scheme default": "`accounting-scheme`: cannot be deleted",
     "dcb ets-profile default": "`dcb ets-profile`: provided by the system",
-    "dcb app-profile default": "a CE6850 with V100R005C10: among its factory lines",
     "ntp server disable": "`ntp server disable`: comes with the first line of NTP",
     "ntp ipv6 server disable": "`ntp ipv6 server disable`: comes with the first line of NTP",
     "ntp server source-interface all disable": "`ntp server source-interface all`: listens nowhere",
