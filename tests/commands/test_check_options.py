@@ -45,7 +45,7 @@ def test_select_and_ignore(
         monkeypatch, capsys, "heps", "--select", "PFC,DLK001", "--ignore", "PFC004"
     )
     assert code == 0
-    assert report["rules"] == ["PFC001", "PFC002", "PFC003", "PFC005", "PFC006", "DLK001"]
+    assert report["rules"] == ["PFC001", "PFC002", "PFC003", "PFC005", "PFC006", "PFC007", "DLK001"]
 
 
 def test_an_unknown_rule_names_the_nearest(
