@@ -32,7 +32,7 @@ from rocefort.dialects.vrp.edit import (
 from rocefort.dialects.vrp.identity import identify, readings, rows_of
 from rocefort.dialects.vrp.lookup import begins
 from rocefort.dialects.vrp.names import snmp_version_text, snmp_version_words
-from rocefort.dialects.vrp.row import MEMBER
+from rocefort.dialects.vrp.port_view import PortView
 from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, PORT, SYSTEM, Row
 from rocefort.dialects.vrp.tree import ConfigLine
 from rocefort.errors import BadInput
@@ -468,32 +468,6 @@ class TypedLine:
             elif is_default and not adding:
                 config = self.put(config, f"undo {text}")
         return config
-
-
-@dataclass(frozen=True, slots=True)
-class PortView:
-    """An interface: by its name and its mode it has some rows of its view, and others not."""
-
-    name: str
-    switched: bool
-
-    @classmethod
-    def of(cls, text: str, lines: Lines) -> PortView:
-        """The interface that a line opens, by what is set in it."""
-        name = text.removeprefix("interface ")
-        routed = "undo portswitch" in [line.text for line in lines]
-        return cls(name, not routed and _is_named(MEMBER, name))
-
-    def has(self, row: Row) -> bool:
-        """Whether the interface has a command."""
-        if row.on and not _is_named(row.on, self.name):
-            return False
-        return row.layer == 0 or (row.layer == 2) == self.switched
-
-
-@lru_cache(maxsize=16384)
-def _is_named(pattern: str, name: str) -> bool:
-    return re.fullmatch(pattern, name) is not None
 
 
 def _merged_pairs(line: ConfigLine, reading: Reading) -> str:
