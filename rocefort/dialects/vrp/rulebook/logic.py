@@ -78,12 +78,14 @@ def pool(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) ->
         yield direct and not shrinks, row, below
 
 
-def trust(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
-    """`undo trust` names nothing."""
-    if diff[Op.REMOVED] and not diff[Op.ADDED]:
-        yield False, "undo trust", None
-    else:
-        yield from common.default(rule, key, diff)
+def trust(diff: Rows, **_: object) -> Told:
+    """The undo of DSCP and 802.1p names nothing; it is early (not direct) where no trust comes."""
+    added = {row.split()[1]: row for row in texts(diff, Op.ADDED)}
+    for kind in (row.split()[1] for row in texts(diff, Op.REMOVED)):
+        if kind not in added:
+            undo = "undo trust upstream" if kind == "upstream" else "undo trust"
+            yield bool(added), undo, None
+    yield from ((True, row, None) for row in added.values())
 
 
 def membership(diff: Rows, **_: object) -> Told:
