@@ -277,7 +277,7 @@ NAMED = (
                 "spine01",
                 " shutdown",
                 "BGP session of leaf01 with spine01 (10.1.0.0) is not compatible: spine01 "
-                "100GE1/0/1 is shut down",
+                "100GE1/1/1 is shut down",
             ),
         ),
     ),
@@ -294,7 +294,7 @@ NAMED = (
                 "spine02",
                 " shutdown",
                 "BGP session of leaf01 with spine02 (10.1.0.2) is not compatible: spine02 "
-                "100GE1/0/1 is shut down",
+                "100GE1/1/1 is shut down",
             ),
         ),
     ),
