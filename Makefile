@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Without bytecode each test worker and each command that a test starts compiles all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-PYTEST := $(BIN)/python -m pytest --numprocesses 5 --dist worksteal --quiet --durations 10 --budget
+PYTEST := $(BIN)/python -m pytest --numprocesses 7 --dist worksteal --quiet --durations 10 --budget
 
 .PHONY: demo rollout-demo lab-demo test test-all soak mutate lint bench lock golden system clean
 
