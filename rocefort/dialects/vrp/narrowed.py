@@ -16,7 +16,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rocefort.dialects.vrp.reduced import INTERFACE, PROCESS, PROFILE, first_word, speaker
+from rocefort.dialects.vrp.reduced import (
+    INTERFACE,
+    PROCESS,
+    PROFILE,
+    come_and_go,
+    first_word,
+    speaker,
+)
 
 BEGIN, BETWEEN, END = "#\n", "\n#\n", "\n"
 TRUNK, SPLIT = f"{INTERFACE}Eth-Trunk", "port split "
@@ -90,7 +97,11 @@ def _sections(text: str) -> _Sections | None:
 
 
 def _touches_ports(old: _Sections, new: _Sections) -> bool:
-    """Whether a patch looks at ports that stay: at which apply a profile, or are members."""
+    """Whether a patch looks at ports that stay: at which apply a profile, are members, or stand
+    between ports that come and others that go.
+    """
+    if come_and_go(old.ports, new.ports):
+        return True
     differ = set(old.others) ^ set(new.others)
     lines = (line for section in differ for line in section.split("\n"))
     if any(line.startswith((PROFILE, SPLIT)) for line in lines):

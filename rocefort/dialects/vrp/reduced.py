@@ -7,7 +7,7 @@ stay. Fewer rows also make the changes of many switches one and the same, which 
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -26,41 +26,47 @@ def reduced(was: ConfigRows, will: ConfigRows) -> tuple[ConfigRows, ConfigRows]:
     A rule of the rulebook takes rows that share their first word, so those stay or go together.
     Interfaces are each on their own, but a PFC profile that changes asks which ports apply it, also
     those that change in another line. Peers and groups of a BGP process are on their own, too: each
-    rule of them looks at the rows of one name.
+    rule of them looks at the rows of one name. Where interfaces come and others go, those that stay
+    keep their first line, which says where among them the others stand.
     """
     changed = _changed(was, will)
+    replaced = come_and_go(
+        *([row for row in rows if row.startswith(INTERFACE)] for rows in (was, will))
+    )
     lines = {row for row in changed if row.startswith(PROFILE)}
-    alike = {
-        row: _alike(was[row], will[row])
-        for row in changed
-        if row.startswith(PROCESS) and row in was and row in will
-    }
     both = [
-        OrderedDict(_rows(rows, other, changed, alike, keep_applied=bool(lines)))
+        OrderedDict(_rows(rows, other, changed, bool(lines), replaced))
         for rows, other in ((was, will), (will, was))
     ]
     return both[0], both[1]
+
+
+def come_and_go(before: Iterable[str], after: Iterable[str]) -> bool:
+    """Whether some are only before and others only after."""
+    old, new = set(before), set(after)
+    return not (old <= new or new <= old)
 
 
 def _rows(
     rows: ConfigRows,
     other: ConfigRows,
     changed: set[str],
-    alike: Mapping[str, set[str]],
-    *,
     keep_applied: bool,
+    keep_heads: bool,
 ) -> Iterator[tuple[str, ConfigRows]]:
     words = {first_word(row) for row in changed}
     for row, below in rows.items():
-        if row in alike:
-            yield row, _without(below, alike[row])
+        if row in changed and row in other and row.startswith(PROCESS):
+            yield row, _without(below, _alike(below, other[row]))
         elif not row.startswith(INTERFACE):
             if first_word(row) in words:
                 yield row, below
         elif row in changed:
             yield row, _lines(below, other.get(row, OrderedDict()), keep_applied=keep_applied)
-        elif keep_applied and (applied := _applied(below)):
-            yield row, applied
+        else:
+            applied = _applied(below) if keep_applied else OrderedDict()
+            if applied or keep_heads:
+                yield row, applied
 
 
 def _lines(below: ConfigRows, other: ConfigRows, *, keep_applied: bool) -> ConfigRows:
