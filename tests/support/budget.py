@@ -34,7 +34,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     config = terminalreporter.config
     if not config.getoption("--budget"):
         return
-    budget = tomllib.loads(BUDGET.read_text(encoding="utf-8"))[config.getoption("--effort")]
+    budget = tomllib.loads(BUDGET.read_text(encoding="utf-8")).get(config.getoption("--effort"))
+    if not budget:
+        return
     seconds: dict[str, float] = defaultdict(float)
     for reports in terminalreporter.stats.values():
         for report in reports:
