@@ -53,7 +53,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.section("figures")
     for line in lines:
         terminalreporter.write_line(line)
-    if file := terminalreporter.config.getoption("--figures"):
+    file = terminalreporter.config.getoption("--figures")
+    if file and not hasattr(terminalreporter.config, "workerinput"):  # a worker knows its own only
         commit = _git("rev-parse", "--short", "HEAD")
         # the table itself is there to be changed
         commit += "-dirty" * bool(_git("status", "--porcelain", "--", ".", f":!{file}"))
