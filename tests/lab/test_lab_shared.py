@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -65,6 +66,9 @@ def test_a_lab_that_is_reset_is_like_one_that_has_just_started(
     assert {("spine01", "booted"), ("model", "faults"), ("servers", "_chosen")} <= spoilt
     assert {("files", "flash/leaf07/old.cfg"), ("listeners", "_listeners")} <= spoilt
     hall_shared.reset()
+    patience = time.monotonic() + 10  # the end of a session takes a moment to arrive
+    while driver.is_alive()["is_alive"] and time.monotonic() < patience:
+        time.sleep(0.05)
     assert not driver.is_alive()["is_alive"]
     with shared_lab(subject_of_derived(hall), tmp_path) as fresh:
         apart = unlike(picture(lab), picture(fresh.lab))
