@@ -32,6 +32,7 @@ USES: dict[str, Callable[[Device], bool]] = {
     ),
     "ip vpn-instance": lambda d: bool(d.vrfs),
     "load-balancing as-path-relax": lambda d: d.bgp is not None and d.bgp.as_path_relax,
+    "drop-profile": lambda d: bool(d.drop_profiles),
     "fec mode": lambda d: any(i.fec for i in d.interfaces),
     "negotiation disable": lambda d: not all(i.autonegotiation for i in d.interfaces),
     "diffserv domain": lambda d: bool(d.domains),

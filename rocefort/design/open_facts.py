@@ -6,16 +6,13 @@ They are read where they are used: a fact that is confirmed there is gone from h
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rocefort.models.conditions import Condition, Requirement
-from rocefort.models.device import Device
 from rocefort.models.hardware import Fact, Family, Hardware, Range, Unconfirmed, expand_ports
 from rocefort.models.open_fact import OpenFact
 from rocefort.models.units import KBYTE
-
-Used = Callable[[Device], bool]
 
 # V300R023C00, `display current-configuration`: default lines begin with `~`.
 DEFAULTS = "display current-configuration include-default"
@@ -24,31 +21,22 @@ PLACEHOLDER = re.compile(r"[A-Z]|M S|[/(].*|with|without|rights|of")  # ends the
 NO_LIMIT = "nothing is known"
 SPLIT = "port split dimension interface"
 
-# Ranges and numbers of a family: what shows them, and which Devices need them.
-ASKED: dict[str, tuple[str, Used]] = {
-    "pfc_queues": ("dcb pfc / priority ?", lambda d: any(i.pfc for i in d.interfaces)),
-    "xoff_kbytes": (
-        "interface P / dcb pfc buffer 4 xoff static ?",
-        lambda d: any(i.thresholds for i in d.interfaces),
-    ),
+# Ranges and numbers of a family: what shows them, and the line that needs them.
+ASKED: dict[str, tuple[str, str]] = {
+    "pfc_queues": ("dcb pfc / priority ?", "dcb pfc enable"),
+    "xoff_kbytes": ("interface P / dcb pfc buffer 4 xoff static ?", "dcb pfc buffer"),
     "deadlock_detect_time": (
         "dcb pfc / priority 4 deadlock-detect time ?",
-        lambda d: any(p.timers for p in d.pfc.profiles),
+        "priority Q deadlock-detect",
     ),
     "deadlock_recovery_time": (
         "dcb pfc / priority 4 deadlock-detect time 10 deadlock-recovery time ?",
-        lambda d: any(p.timers for p in d.pfc.profiles),
+        "priority Q deadlock-detect",
     ),
-    "ecn_bytes": (
-        "drop-profile x / ecn buffer-size low-limit ?",
-        lambda d: bool(d.drop_profiles),
-    ),
-    "ecn_cells": (
-        "drop-profile x / ecn buffer-size cell low-limit ?",
-        lambda d: bool(d.drop_profiles),
-    ),
-    "drop_profiles": ("display drop-profile all", lambda d: bool(d.drop_profiles)),
-    "cell_bytes": ("display dcb pfc buffer", lambda d: bool(d.drop_profiles)),
+    "ecn_bytes": ("drop-profile x / ecn buffer-size low-limit ?", "drop-profile"),
+    "ecn_cells": ("drop-profile x / ecn buffer-size cell low-limit ?", "drop-profile"),
+    "drop_profiles": ("display drop-profile all", "drop-profile"),
+    "cell_bytes": ("display dcb pfc buffer", "drop-profile"),
 }
 # How to try what a line takes besides a commit.
 TRIED = {
@@ -59,12 +47,11 @@ TRIED = {
 
 @dataclass(frozen=True)
 class Concern:
-    """Which switches a fact matters to: those whose Device or whose text uses something, or all.
+    """Which switches a fact matters to: those whose text has a command, or all.
 
     command: first words of a line; `surely` leaves out a switch of which nobody can tell.
     """
 
-    used: Used | None = None
     command: str = ""
     surely: bool = False
 
@@ -77,10 +64,10 @@ def of_family(family: Family) -> Iterator[tuple[OpenFact, Concern]]:
     for field in Family.model_fields:
         value = getattr(family, field)
         if isinstance(value, (Range, Fact)) and not value.confirmed:
-            ask, used = ASKED[field]
+            ask, command = ASKED[field]
             here = value if isinstance(value, Range) else value.value
             fact = f"{field}, here {here}: {value.source}"
-            yield OpenFact(of=name, fact=fact, ask=ask), Concern(used)
+            yield OpenFact(of=name, fact=fact, ask=ask), Concern(command)
     for entry in family.unconfirmed:
         fact = f"`{entry.command}`: {entry.note}"
         yield OpenFact(of=name, fact=fact, ask=ask_of(entry)), Concern(command=entry.command)

@@ -62,8 +62,6 @@ def _of_family(family: Family, nodes: Sequence[Node]) -> Iterator[OpenFact]:
 
 
 def _matters(concern: Concern, device: Device) -> bool:
-    if concern.used is not None:
-        return concern.used(device)
     if not concern.command:
         return True
     told = in_use(concern.command.removeprefix("undo "), device)
