@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
+
+from rocefort.signal_handlers import handled, in_main_thread
 
 Handler = Callable[[int, FrameType | None], Any] | signal.Handlers
 
@@ -19,31 +20,25 @@ ENDING: dict[signal.Signals, Handler] = {
 }
 
 
-def _in_main_thread() -> bool:
-    """Whether signals can be handled here."""
-    return threading.current_thread() is threading.main_thread()
-
-
 @contextmanager
 def ended_after(seconds: float, error: Exception) -> Iterator[None]:
     """Raise an error in the block after so many seconds, whatever it waits for.
 
     The timeout of a socket starts anew with each byte. Only the main thread can be ended so.
     """
-    if not _in_main_thread():
+    if not in_main_thread():
         yield
         return
 
     def late(_number: int, _frame: object) -> None:
         raise error
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+    with handled([signal.SIGALRM], late):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
 @contextmanager
@@ -59,12 +54,5 @@ def interrupted_by_signals() -> Iterator[None]:
             signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    if not _in_main_thread():
-        taken = []
-    for number in taken:
-        signal.signal(number, first)
-    try:
+    with handled(taken, first):
         yield
-    finally:
-        for number in taken:
-            signal.signal(number, ENDING[number])

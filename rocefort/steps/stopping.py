@@ -8,8 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rocefort.errors import ServiceFailed
+from rocefort.signal_handlers import handled
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _heard() -> list[signal.Signals]:
+    """Those that are not ignored."""
+    return [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 @contextmanager
@@ -20,17 +26,8 @@ def stop_on_signals() -> Iterator[Callable[[], bool]]:
     that is ignored already (nohup) stays so, and outside the main thread nothing is changed.
     """
     asked = threading.Event()
-    before = {}
-    if threading.current_thread() is threading.main_thread():
-        before = {n: signal.getsignal(n) for n in SIGNALS}
-    heard = [n for n, handler in before.items() if handler is not signal.SIG_IGN]
-    for number in heard:
-        signal.signal(number, lambda _number, _frame: asked.set())
-    try:
+    with handled(_heard(), lambda _number, _frame: asked.set()):
         yield asked.is_set
-    finally:
-        for number in heard:
-            signal.signal(number, before[number])
 
 
 @contextmanager
@@ -44,14 +41,5 @@ def raise_on_signals(what: str) -> Iterator[None]:
         name = signal.Signals(number).name
         raise ServiceFailed(f"{what} was interrupted by {name}", how="nothing of it is left")
 
-    before = {}
-    if threading.current_thread() is threading.main_thread():
-        before = {n: signal.getsignal(n) for n in SIGNALS}
-    heard = [n for n, handler in before.items() if handler is not signal.SIG_IGN]
-    for number in heard:
-        signal.signal(number, interrupted)
-    try:
+    with handled(_heard(), interrupted):
         yield
-    finally:
-        for number in heard:
-            signal.signal(number, before[number])
