@@ -24,6 +24,11 @@ def described(error: BaseException) -> str:
     return text.encode("utf-8", "backslashreplace").decode().rstrip(":")
 
 
+def told(error: BaseException) -> tuple[str, str]:
+    """What happened and what to do with it; the traceback is kept in a file."""
+    return f"an internal error: {described(error)}", kept(error)
+
+
 def kept(error: BaseException) -> str:
     """Write the traceback to a file; return what to do with it, also where no file can be written.
 

@@ -479,8 +479,8 @@ def _sentence_of(error: Exception) -> RocefortError:
     """An error as one that can be shown; the traceback of a defect is kept in a file."""
     if isinstance(error, RocefortError):
         return error
-    what = f"an internal error: {internal_errors.described(error)}"
-    return ServiceFailed(what, how=internal_errors.kept(error))
+    what, how = internal_errors.told(error)
+    return ServiceFailed(what, how=how)
 
 
 def _detail(act: Act, device: Device) -> str:

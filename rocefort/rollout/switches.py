@@ -188,8 +188,8 @@ class _Defect(DeviceFailed):
     exit_code = internal_errors.EXIT_CODE
 
     def __init__(self, device: str, error: BaseException) -> None:
-        text = f"an internal error: {internal_errors.described(error)}"
-        super().__init__(text, where=device, how=internal_errors.kept(error))
+        what, how = internal_errors.told(error)
+        super().__init__(what, where=device, how=how)
 
 
 def _error(host: Host, error: BaseException) -> RocefortError:
