@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from rocefort.models.base import Frozen
+from rocefort.models.effect import KEY, SAME, UNFELT, Access, When
 from rocefort.models.keyed import Keyed
 
 IpVersion = Literal["ipv4", "ipv6"]
@@ -12,15 +13,18 @@ Right = Literal["read", "read-write", "debug"]
 # User groups that every switch has and nobody can change (V300R023C00, `user-group`).
 PREDEFINED_GROUPS = ("manage-ug", "system-ug", "monitor-ug", "visit-ug")
 SHORTEST_USER_NAME = 6  # with the check that is on by default (V300R023C00, `local-user`)
+OTHER_LOGIN = UNFELT.felt("user {} may log in by other means than before", When.GONE)
+# Without a source interface a switch may listen everywhere: by `all-interface`, or before V300.
+CUT_OFF = UNFELT.felt("management sessions may be cut off")
 
 
 class LocalUser(Frozen):
     """`local-user`; its password is a secret of the switch and no part of the Device."""
 
-    name: str
-    service_types: Keyed[str] = ()
-    level: int | None = None
-    group: str | None = None  # takes effect only without a level
+    name: Annotated[str, KEY]
+    service_types: Annotated[Keyed[str], OTHER_LOGIN] = ()
+    level: Annotated[int | None, OTHER_LOGIN] = None
+    group: Annotated[str | None, OTHER_LOGIN] = None  # takes effect only without a level
 
     @property
     def key(self) -> str:
@@ -31,8 +35,8 @@ class LocalUser(Frozen):
 class TaskGroupGrant(Frozen):
     """`task-group NAME { read | read-write | debug }*` of a user group."""
 
-    name: str
-    rights: Keyed[Right] = ()
+    name: Annotated[str, KEY]
+    rights: Annotated[Keyed[Right], SAME] = ()
 
     @property
     def key(self) -> str:
@@ -43,8 +47,8 @@ class TaskGroupGrant(Frozen):
 class UserGroup(Frozen):
     """`user-group`: what its users may do, by task groups."""
 
-    name: str
-    grants: Keyed[TaskGroupGrant] = ()
+    name: Annotated[str, KEY]
+    grants: Annotated[Keyed[TaskGroupGrant], SAME] = ()
 
     @property
     def key(self) -> str:
@@ -55,9 +59,9 @@ class UserGroup(Frozen):
 class SshUser(Frozen):
     """`ssh user NAME ..`."""
 
-    name: str
-    authentication: str | None = None
-    service_types: Keyed[str] = ()
+    name: Annotated[str, KEY]
+    authentication: Annotated[str | None, OTHER_LOGIN] = None
+    service_types: Annotated[Keyed[str], OTHER_LOGIN] = ()
 
     @property
     def key(self) -> str:
@@ -68,20 +72,22 @@ class SshUser(Frozen):
 class Ssh(Frozen):
     """The SSH server; without a source interface no interface accepts a session (V300)."""
 
-    stelnet: bool = False
-    source_interface: str | None = None
-    users: Keyed[SshUser] = ()
+    stelnet: Annotated[bool, CUT_OFF.but(when=When.GONE)] = False
+    source_interface: Annotated[str | None, CUT_OFF] = None
+    users: Annotated[
+        Keyed[SshUser], UNFELT.felt("user {} can no longer log in", When.GONE, access=Access.USERS)
+    ] = ()
 
 
 class Vty(Frozen):
     """`user-interface vty FIRST LAST`."""
 
-    first: int
-    last: int
-    authentication: str | None = None
-    acl: int | None = None  # who may open a session: `acl N inbound`
-    protocol: str | None = None
-    idle_timeout_s: int | None = None  # 0: never
+    first: Annotated[int, KEY]
+    last: Annotated[int, SAME.but(when=When.GONE)]
+    authentication: Annotated[str | None, SAME] = None
+    acl: Annotated[int | None, SAME] = None  # who may open a session: `acl N inbound`
+    protocol: Annotated[str | None, SAME] = None
+    idle_timeout_s: Annotated[int | None, SAME.but(when=When.GONE)] = None  # 0: never
 
     @property
     def key(self) -> int:

@@ -4,46 +4,73 @@ from __future__ import annotations
 
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from rocefort.models.base import Frozen
+from rocefort.models.effect import (
+    BGP,
+    KEY,
+    PATHS,
+    PEER,
+    PREFIX,
+    RESETS,
+    SAME,
+    STATED,
+    UNFELT,
+    Timer,
+    When,
+)
 from rocefort.models.keyed import Keyed
 from rocefort.models.secret import Stated
 
 HOLD_S = 180  # default of `timer keepalive K hold H`, V300R023C00
+OTHER_BFD = UNFELT.felt("BFD of {} is negotiated again: failures may be seen late or falsely")
+OTHER_PROOF = UNFELT.felt(  # V300R023C00, `peer password`
+    "BGP sessions of {} end with the hold time if the other end has no such password by then",
+    down=When.ALWAYS,
+)
+OTHER_POLICY = UNFELT.felt("routes with {} are filtered differently", timer=Timer.ADVERTISE)
+OTHER_PATHS = PATHS.felt("traffic spreads over other paths (ECMP width)", When.GONE)
 
 
 class Bfd(Frozen):
     """BFD of a peer or group, milliseconds; VRP's defaults are 1000/1000/3."""
 
-    min_tx_ms: int = Field(default=1000, description="Shortest interval to send at, ms.")
-    min_rx_ms: int = Field(default=1000, description="Shortest interval to receive at, ms.")
-    multiplier: int = Field(default=3, description="Packets missed before the peer is down.")
+    min_tx_ms: Annotated[int, STATED] = Field(
+        default=1000, description="Shortest interval to send at, ms."
+    )
+    min_rx_ms: Annotated[int, STATED] = Field(
+        default=1000, description="Shortest interval to receive at, ms."
+    )
+    multiplier: Annotated[int, STATED] = Field(
+        default=3, description="Packets missed before the peer is down."
+    )
 
 
 class BgpSettings(Frozen):
     """What a peer and a group both can carry."""
 
-    asn: int | None = None
-    description: str | None = None
-    bfd_enabled: bool = False
-    bfd: Bfd | None = None  # explicit timers
-    keepalive_s: int | None = None
-    hold_s: int | None = None
-    password: Stated | None = None  # MD5: what the text says of it, never the password
-    keychain: str | None = None  # by name; excludes a password
-    active: bool = False  # `peer X enable` in the IPv4 family
-    import_policy: str | None = None
-    export_policy: str | None = None
+    asn: Annotated[int | None, RESETS] = None
+    description: Annotated[str | None, UNFELT] = None
+    bfd_enabled: Annotated[bool, OTHER_BFD] = False
+    bfd: Annotated[Bfd | None, OTHER_BFD] = None  # explicit timers
+    keepalive_s: Annotated[int | None, RESETS] = None
+    hold_s: Annotated[int | None, RESETS] = None
+    # MD5: what the text says of it, never the password.
+    password: Annotated[Stated | None, OTHER_PROOF] = None
+    keychain: Annotated[str | None, OTHER_PROOF] = None  # by name; excludes a password
+    active: Annotated[bool, RESETS] = False  # `peer X enable` in the IPv4 family
+    import_policy: Annotated[str | None, OTHER_POLICY] = None
+    export_policy: Annotated[str | None, OTHER_POLICY] = None
 
 
 class BgpGroup(BgpSettings):
     """`group NAME external|internal`."""
 
-    name: str
-    external: bool = True
+    name: Annotated[str, KEY]
+    external: Annotated[bool, RESETS.but(stated=True)] = True
 
     @property
     def key(self) -> str:
@@ -54,8 +81,8 @@ class BgpGroup(BgpSettings):
 class BgpPeer(BgpSettings):
     """`peer ADDRESS ..`, its own settings only; `group` lends the rest."""
 
-    address: IPv4Address
-    group: str | None = None
+    address: Annotated[IPv4Address, KEY]
+    group: Annotated[str | None, RESETS] = None
 
     @property
     def key(self) -> IPv4Address:
@@ -66,14 +93,38 @@ class BgpPeer(BgpSettings):
 class Bgp(Frozen):
     """The BGP process of the switch."""
 
-    asn: int
-    router_id: IPv4Address | None = None
-    groups: Keyed[BgpGroup] = ()
-    peers: Keyed[BgpPeer] = ()
-    networks: Keyed[IPv4Network] = ()
-    maximum_paths: int = 1  # `maximum load-balancing`, default 1
-    as_path_relax: bool = False
-    private_4_byte_as: bool = True  # whether 4200000000 to 4294967294 count as private
+    asn: Annotated[int, BGP.felt("the AS number changes", When.GONE, down=When.GONE)]
+    router_id: Annotated[
+        IPv4Address | None,
+        BGP.felt("the router ID changes: every BGP session resets", down=When.GONE),
+    ] = None
+    groups: Annotated[
+        Keyed[BgpGroup],
+        BGP.felt(
+            "BGP group {} is removed: its sessions go down",
+            When.GONE,
+            down=When.GONE,
+            resets="the sessions of BGP group {} reset",
+        ),
+    ] = ()
+    peers: Annotated[
+        Keyed[BgpPeer],
+        PEER.felt(
+            "BGP peer {} is removed: its session goes down",
+            When.GONE,
+            down=When.GONE,
+            resets="the session with BGP peer {} resets",
+            grows="BGP peer",
+        ),
+    ] = ()
+    networks: Annotated[
+        Keyed[IPv4Network],
+        PREFIX.felt("{} is no longer announced", When.GONE, grows="announced prefix"),
+    ] = ()
+    maximum_paths: Annotated[int, OTHER_PATHS] = 1  # `maximum load-balancing`, default 1
+    as_path_relax: Annotated[bool, OTHER_PATHS] = False
+    # Whether 4200000000 to 4294967294 count as private.
+    private_4_byte_as: Annotated[bool, BGP] = True
 
     def settings(self, peer: BgpPeer) -> BgpSettings:
         """Effective settings of a peer: its own, then its group's."""
@@ -115,11 +166,11 @@ def _said(settings: BgpSettings) -> dict[str, Any]:
 class PrefixEntry(Frozen):
     """One `ip ip-prefix NAME index I ..` line."""
 
-    index: int
-    action: Literal["permit", "deny"] = "permit"
-    prefix: IPv4Network
-    greater_equal: int | None = None
-    less_equal: int | None = None
+    index: Annotated[int, KEY]
+    action: Annotated[Literal["permit", "deny"], SAME.but(when=When.ALWAYS, stated=True)] = "permit"
+    prefix: Annotated[IPv4Network, SAME.but(when=When.ALWAYS)]
+    greater_equal: Annotated[int | None, SAME.but(when=When.ALWAYS, stated=True)] = None
+    less_equal: Annotated[int | None, SAME.but(when=When.ALWAYS, stated=True)] = None
 
     @property
     def key(self) -> int:
@@ -145,8 +196,8 @@ class PrefixEntry(Frozen):
 class PrefixList(Frozen):
     """`ip ip-prefix NAME`; what no entry matches is denied."""
 
-    name: str
-    entries: Keyed[PrefixEntry] = ()
+    name: Annotated[str, KEY]
+    entries: Annotated[Keyed[PrefixEntry], SAME.but(grows="member of a prefix list")] = ()
 
     @property
     def key(self) -> str:
@@ -162,9 +213,9 @@ class PrefixList(Frozen):
 class PolicyNode(Frozen):
     """One node of a route-policy; without a match it takes every route."""
 
-    node: int
-    action: Literal["permit", "deny"] = "permit"
-    match_prefix_list: str | None = None
+    node: Annotated[int, KEY]
+    action: Annotated[Literal["permit", "deny"], SAME.but(when=When.ALWAYS, stated=True)] = "permit"
+    match_prefix_list: Annotated[str | None, SAME.but(when=When.ALWAYS)] = None
 
     @property
     def key(self) -> int:
@@ -175,8 +226,8 @@ class PolicyNode(Frozen):
 class RoutePolicy(Frozen):
     """`route-policy NAME`; what no node matches is denied."""
 
-    name: str
-    nodes: Keyed[PolicyNode] = ()
+    name: Annotated[str, KEY]
+    nodes: Annotated[Keyed[PolicyNode], SAME] = ()
 
     @property
     def key(self) -> str:

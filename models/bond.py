@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Literal
+from typing import Annotated, Literal
 
 from rocefort.models.base import Frozen
+from rocefort.models.effect import BOND, When
 
 # V300R023C00 command reference, `mode (Eth-Trunk interface view)`.
 BondMode = Literal["manual load-balance", "lacp-static", "lacp-dynamic"]
@@ -23,9 +24,19 @@ class Bond(Frozen):
     reference, `mode`, `lacp timeout` and `least active-linknumber`.
     """
 
-    mode: BondMode = MANUAL
-    lacp_timeout: LacpTimeout = "slow"
-    minimum_links: int = 1
+    mode: Annotated[
+        BondMode,
+        BOND.felt(
+            "{} bundles its members in another way: it is down until its server does so, too",
+            down=When.ALWAYS,
+            stated=True,
+        ),
+    ] = MANUAL
+    lacp_timeout: Annotated[LacpTimeout, BOND.but(down=When.ALWAYS, stated=True)] = "slow"
+    minimum_links: Annotated[
+        int,
+        BOND.felt("{} goes down with another number of members", down=When.ALWAYS, stated=True),
+    ] = 1
 
 
 NO_BOND = Bond()  # what every interface that is no Eth-Trunk has, and an Eth-Trunk by default

@@ -14,6 +14,7 @@ from typing import Annotated
 from pydantic import AfterValidator, WithJsonSchema
 
 from rocefort.models.base import Frozen
+from rocefort.models.effect import KEY, SAME
 
 MOST_PARTS = 4  # of a port; V300R023C00, `port split`: the largest are 4*25GE, 4*50GE, 4*100GE
 SPLIT_TYPE = rf"([2-{MOST_PARTS}])\*(\d{{1,3}})GE"
@@ -57,8 +58,8 @@ def whole_port(interface: str) -> str:
 class PortSplit(Frozen):
     """`port split dimension interface PORT split-type TYPE`."""
 
-    port: str
-    type: SplitType
+    port: Annotated[str, KEY]
+    type: Annotated[SplitType, SAME]
 
     @property
     def key(self) -> str:

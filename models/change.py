@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 from rocefort.models.base import Frozen
 from rocefort.models.conditions import ConditionedLine
+from rocefort.models.edit import Edit
 from rocefort.models.trial_time import SETTLE_S, TrialTime, margin_s
 
 PLAN_FORMAT: Final = 5
@@ -25,14 +26,6 @@ class Kind(StrEnum):
     ADDITIVE = "additive"
     MODIFYING = "modifying"
     REMOVING = "removing"
-
-
-class Edit(Frozen):
-    """One semantic difference: a path of the Device and its value before and after."""
-
-    path: str
-    before: str | None = None
-    after: str | None = None
 
 
 class Soak(Frozen):

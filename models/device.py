@@ -9,18 +9,36 @@ from __future__ import annotations
 from collections.abc import Container
 from functools import cached_property
 from ipaddress import IPv4Address
+from typing import Annotated
 
 from rocefort.models.access import IpVersion, LocalUser, Ssh, UserGroup, Vty
 from rocefort.models.base import Frozen
 from rocefort.models.bgp import Bgp, PrefixList, RoutePolicy
 from rocefort.models.bond import trunk_name, trunk_number
 from rocefort.models.breakout import PortSplit, part_speed_gbps
-from rocefort.models.drop_profile import DEFAULT_PROFILE, DropProfile
+from rocefort.models.drop_profile import DEFAULT_PROFILE, OTHER_DEPTHS, DropProfile
+from rocefort.models.effect import (
+    BGP,
+    FILTERS,
+    LOSSLESS,
+    POLICY,
+    PORT,
+    SAME,
+    SPLIT,
+    UNFELT,
+    UNREAD,
+    VLAN,
+    Access,
+    OfKey,
+    Topic,
+    When,
+    effects_of,
+)
 from rocefort.models.interface import DEFAULT_DOMAIN, NO_DOMAIN, Interface
 from rocefort.models.keyed import Keyed
 from rocefort.models.lossless import AiEcn, DiffservDomain, Pfc, PfcProfile
 from rocefort.models.management import Acl, Netconf, Snmp, Syslog
-from rocefort.models.static import StaticRoute, Vrf
+from rocefort.models.static import ATTRACTS_ALL, StaticRoute, Vrf
 from rocefort.models.telemetry import Telemetry
 from rocefort.models.traffic import Filters
 
@@ -28,36 +46,110 @@ from rocefort.models.traffic import Filters
 class Device(Frozen):
     """What one switch's text says."""
 
-    name: str  # sysname
-    splits: Keyed[PortSplit] = ()  # ports that are several interfaces of a lower speed
-    vlans: Keyed[int] = ()
-    telnet_off: Keyed[IpVersion] = ()  # `telnet [ ipv6 ] server disable`
-    lldp: bool = False
-    bfd: bool = False
-    domains: Keyed[DiffservDomain] = ()
-    pfc: Pfc = Pfc()
-    drop_profiles: Keyed[DropProfile] = ()
-    ecn_enabled: bool = False  # `qos ecn enable`: V300 G1 marks nowhere without it
-    ai_ecn: AiEcn = AiEcn()
-    vrfs: Keyed[Vrf] = ()
-    interfaces: Keyed[Interface] = ()
-    bgp: Bgp | None = None
-    static_routes: Keyed[StaticRoute] = ()
-    prefix_lists: Keyed[PrefixList] = ()
-    route_policies: Keyed[RoutePolicy] = ()
-    ntp_servers: Keyed[IPv4Address] = ()
-    ntp_vrf: str | None = None  # `vpn-instance` of every server
-    ntp_source: str | None = None  # `source-interface` of every server
-    user_groups: Keyed[UserGroup] = ()
-    users: Keyed[LocalUser] = ()
-    ssh: Ssh = Ssh()
-    netconf: Netconf = Netconf()
-    acls: Keyed[Acl] = ()
-    filters: Filters = Filters()
-    vty: Keyed[Vty] = ()
-    syslog: Syslog = Syslog()
-    snmp: Snmp = Snmp()
-    telemetry: Telemetry = Telemetry()
+    name: Annotated[str, SAME.but(access=Access.NAME)]  # sysname
+    # Ports that are several interfaces of a lower speed.
+    splits: Annotated[
+        Keyed[PortSplit], SPLIT.felt("{} is split or made whole again", down=When.ALWAYS)
+    ] = ()
+    vlans: Annotated[Keyed[int], VLAN.felt("VLAN {} is removed", When.GONE, down=When.GONE)] = ()
+    telnet_off: Annotated[Keyed[IpVersion], UNFELT] = ()  # `telnet [ ipv6 ] server disable`
+    lldp: Annotated[bool, UNREAD] = False
+    bfd: Annotated[
+        bool, UNFELT.felt("BFD is switched off: link failures are seen late", When.GONE)
+    ] = False
+    domains: Annotated[
+        Keyed[DiffservDomain],
+        LOSSLESS.felt(
+            "diffserv domain {} maps traffic to other queues on every port that uses it",
+            When.GONE,
+            topic=Topic.PRIORITY_MAP,
+        ),
+    ] = ()
+    pfc: Annotated[Pfc, LOSSLESS.but(topic=Topic.SWITCH_PFC)] = Pfc()
+    drop_profiles: Annotated[
+        Keyed[DropProfile],
+        LOSSLESS.felt(
+            "drop profile {} is removed",
+            When.GONE,
+            topic=Topic.ECN_THRESHOLDS,
+            of_key=OfKey(DEFAULT_PROFILE, When.ALWAYS, OTHER_DEPTHS),
+        ),
+    ] = ()
+    # `qos ecn enable`: V300 G1 marks nowhere without it.
+    ecn_enabled: Annotated[
+        bool,
+        LOSSLESS.felt(
+            "static ECN of the whole switch begins or ceases to mark packets", topic=Topic.ECN_MODEL
+        ),
+    ] = False
+    ai_ecn: Annotated[
+        AiEcn,
+        LOSSLESS.felt(
+            "ECN marks RoCE traffic by another model or not at all",
+            When.GONE,
+            topic=Topic.ECN_MODEL,
+        ),
+    ] = AiEcn()
+    vrfs: Annotated[
+        Keyed[Vrf],
+        UNFELT.felt(
+            "the routing table {} goes with all that is in it", When.GONE, access=Access.VRF
+        ),
+    ] = ()
+    interfaces: Annotated[
+        Keyed[Interface],
+        PORT.felt(
+            "{} is removed", When.GONE, down=When.GONE, access=Access.PORT, grows="interface"
+        ),
+    ] = ()
+    bgp: Annotated[
+        Bgp | None, BGP.felt("BGP is removed: every session goes down", When.GONE, down=When.GONE)
+    ] = None
+    static_routes: Annotated[
+        Keyed[StaticRoute],
+        UNFELT.felt(
+            "the static route {} goes or changes",
+            When.GONE,
+            access=Access.ROUTES,
+            of_key=ATTRACTS_ALL,
+        ),
+    ] = ()
+    prefix_lists: Annotated[
+        Keyed[PrefixList], POLICY.felt("{} filters routes differently", When.GONE_OR_DENIES)
+    ] = ()
+    route_policies: Annotated[
+        Keyed[RoutePolicy], POLICY.felt("{} filters routes differently", When.GONE_OR_DENIES)
+    ] = ()
+    ntp_servers: Annotated[Keyed[IPv4Address], UNREAD] = ()
+    ntp_vrf: Annotated[str | None, UNREAD] = None  # `vpn-instance` of every server
+    ntp_source: Annotated[str | None, UNREAD] = None  # `source-interface` of every server
+    user_groups: Annotated[
+        Keyed[UserGroup],
+        UNREAD.felt("users of group {} may run other commands than before", access=Access.USERS),
+    ] = ()
+    users: Annotated[
+        Keyed[LocalUser],
+        UNREAD.felt("user {} can no longer log in", When.GONE, access=Access.USERS),
+    ] = ()
+    ssh: Annotated[Ssh, UNREAD.but(access=Access.SSH)] = Ssh()
+    netconf: Annotated[
+        Netconf, UNREAD.felt("NETCONF sessions may be cut off", When.GONE, access=Access.NETCONF)
+    ] = Netconf()
+    acls: Annotated[
+        Keyed[Acl],
+        UNFELT.felt(
+            "ACL {} admits other addresses: management sessions may be cut off", access=Access.ACLS
+        ),
+    ] = ()
+    filters: Annotated[Filters, FILTERS] = Filters()
+    vty: Annotated[
+        Keyed[Vty], UNREAD.felt("management sessions may be cut off", access=Access.VTY)
+    ] = ()
+    syslog: Annotated[Syslog, UNREAD] = Syslog()
+    snmp: Annotated[Snmp, UNREAD.felt("monitoring by SNMP may lose the switch", When.GONE)] = Snmp()
+    telemetry: Annotated[Telemetry, UNREAD.felt("telemetry stops, in part or whole", When.GONE)] = (
+        Telemetry()
+    )
 
     @cached_property
     def by_interface(self) -> dict[str, Interface]:
@@ -137,3 +229,6 @@ class Device(Frozen):
         if name in self.by_drop_profile:
             return self.by_drop_profile[name]
         return DropProfile(name=name) if name == DEFAULT_PROFILE else None
+
+
+EFFECTS = effects_of(Device)  # by field: `interfaces[].mtu`

@@ -6,9 +6,10 @@ Source: V300R023C00 command reference, congestion avoidance (`drop-profile`, `co
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from rocefort.models.base import Frozen
+from rocefort.models.effect import KEY, LOSSLESS, SAME
 from rocefort.models.keyed import Keyed
 from rocefort.models.qos import Colour
 
@@ -16,6 +17,7 @@ DEFAULT_PROFILE = "default"  # there without a line; may be modified, never dele
 LONGEST_DROP_PROFILE = 31  # characters of its name
 NO_DROP_PROFILES = ("b", "br", "bri", "brie", "brief")  # `display drop-profile brief`
 Unit = Literal["percent", "bytes", "cells"]
+OTHER_DEPTHS = "queues with drop profile {} mark or drop packets at other depths"
 
 
 class Limits(Frozen):
@@ -24,16 +26,16 @@ class Limits(Frozen):
     percent: the chance just below `high`, 1 to 100 (Pmax). Kmin and Kmax are `low` and `high`.
     """
 
-    low: int
-    high: int
-    percent: int
-    unit: Unit = "percent"
+    low: Annotated[int, SAME]
+    high: Annotated[int, SAME]
+    percent: Annotated[int, SAME]
+    unit: Annotated[Unit, SAME] = "percent"
 
 
 class ColourLimits(Limits):
     """`color C ..`: limits beyond which packets of a colour are dropped."""
 
-    colour: Colour
+    colour: Annotated[Colour, KEY]
 
     @property
     def key(self) -> str:
@@ -49,9 +51,9 @@ def drops_as_by_default(row: ColourLimits) -> bool:
 class DropProfile(Frozen):
     """`drop-profile NAME`: drop limits by colour, and where ECN marks instead."""
 
-    name: str
-    colours: Keyed[ColourLimits] = ()
-    ecn: Limits | None = None
+    name: Annotated[str, KEY]
+    colours: Annotated[Keyed[ColourLimits], LOSSLESS.felt(OTHER_DEPTHS)] = ()
+    ecn: Annotated[Limits | None, LOSSLESS.felt(OTHER_DEPTHS)] = None
 
     @property
     def key(self) -> str:
@@ -62,9 +64,9 @@ class DropProfile(Frozen):
 class QueueMarking(Frozen):
     """`qos queue Q wred P` and `qos queue Q ecn` of a port; ECN takes its limits from P."""
 
-    queue: int
-    profile: str | None = None
-    ecn: bool = False
+    queue: Annotated[int, KEY]
+    profile: Annotated[str | None, SAME] = None
+    ecn: Annotated[bool, SAME] = False
 
     @property
     def key(self) -> int:

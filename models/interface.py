@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from functools import cache
 from ipaddress import IPv4Interface
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import model_validator
 
 from rocefort.models.base import Frozen
 from rocefort.models.bond import NO_BOND, Bond
 from rocefort.models.drop_profile import QueueMarking
+from rocefort.models.effect import BOND, KEY, PORT, QUEUES, SAME, STATED, UNREAD, Topic, When
 from rocefort.models.keyed import Keyed
 from rocefort.models.optics import Fec
 
@@ -21,6 +22,21 @@ FRAME_OVERHEAD_BYTES = 22  # Ethernet header 14, 802.1Q tag 4, FCS 4
 LOGICAL = ("Vlanif", "LoopBack", "MEth")  # layer 3 without `undo portswitch`
 DEFAULT_DOMAIN = "default"  # diffserv domain of a port that names none
 NO_DOMAIN = "none"  # `trust upstream none`: the port maps no priority at all
+OTHER_KIND = PORT.felt(
+    "{} changes between switched and routed, or access and trunk", down=When.ALWAYS, carries=True
+)
+OTHER_LINK = PORT.felt(  # V300R023C00, `negotiation disable` and `fec mode`
+    "{} goes down and comes up once its other end has the same FEC and autonegotiation",
+    down=When.ALWAYS,
+)
+OTHER_MAP = QUEUES.felt(
+    "{} classifies traffic differently: RoCE may enter another queue", topic=Topic.PRIORITY_MAP
+)
+OTHER_FILTER = PORT.felt("{} filters by another traffic policy: other traffic passes, or none")
+OTHER_THRESHOLDS = QUEUES.felt(
+    "PFC thresholds of {} change under traffic; the port may refuse them while congested",
+    topic=Topic.PORT_PFC,
+)
 
 
 class DrrQueue(Frozen):
@@ -29,8 +45,8 @@ class DrrQueue(Frozen):
     Weight 1 to 100, 1 by default (V300R023C00, `qos queue drr`).
     """
 
-    queue: int
-    weight: int = 1
+    queue: Annotated[int, KEY]
+    weight: Annotated[int, STATED] = 1
 
     @property
     def key(self) -> int:
@@ -41,10 +57,10 @@ class DrrQueue(Frozen):
 class PfcThreshold(Frozen):
     """Static ingress thresholds of one queue of a port, in kbytes."""
 
-    queue: int
-    xoff_kbytes: int
-    xon_kbytes: int
-    headroom_kbytes: int | None = None  # G2 only
+    queue: Annotated[int, KEY]
+    xoff_kbytes: Annotated[int, SAME.but(topic=Topic.THRESHOLDS)]
+    xon_kbytes: Annotated[int, SAME.but(topic=Topic.THRESHOLDS)]
+    headroom_kbytes: Annotated[int | None, SAME.but(topic=Topic.THRESHOLDS)] = None  # G2 only
 
     @property
     def key(self) -> int:
@@ -59,11 +75,11 @@ class OtherThreshold(Frozen):
     of `PfcThreshold`.
     """
 
-    queue: int
-    unit: Literal["cells", "alpha"]
-    xoff: int
-    xon: int | None = None  # G1, alpha
-    offset_kbytes: int | None = None  # V200, G2: xon lies so far below xoff
+    queue: Annotated[int, KEY]
+    unit: Annotated[Literal["cells", "alpha"], SAME]
+    xoff: Annotated[int, SAME]
+    xon: Annotated[int | None, SAME] = None  # G1, alpha
+    offset_kbytes: Annotated[int | None, SAME] = None  # V200, G2: xon lies so far below xoff
 
     @property
     def key(self) -> int:
@@ -74,8 +90,8 @@ class OtherThreshold(Frozen):
 class InterfacePfc(Frozen):
     """`dcb pfc enable [profile] [mode ..]` on a port."""
 
-    profile: str = "default"
-    mode: Literal["manual", "auto"] = "manual"  # omitted = manual, V300R023C00
+    profile: Annotated[str, STATED] = "default"
+    mode: Annotated[Literal["manual", "auto"], STATED] = "manual"  # omitted = manual, V300R023C00
 
 
 Kind = Literal["ethernet", "eth-trunk", "vlanif", "loopback", "management", "other"]
@@ -98,31 +114,76 @@ def kind_of(name: str) -> Kind:
 class Interface(Frozen):
     """One interface, physical or logical; its kind is its name's first word."""
 
-    name: str
-    description: str | None = None
-    enabled: bool = True
-    routed: bool = False  # `undo portswitch`; always true for logical layer-3 interfaces
-    vrf: str | None = None  # `ip binding vpn-instance`: the table of its addresses
-    addresses: tuple[IPv4Interface, ...] = ()  # primary first
-    mtu: int | None = None
-    autonegotiation: bool = True  # `negotiation disable`: false; optics have none either way
-    fec: Fec | None = None  # `fec mode`; None: the switch's default for what is plugged in
-    link_type: Literal["access", "trunk"] = "access"  # the default, which a switch does not save
-    access_vlan: int | None = None
-    trunk_vlans: Keyed[int] = ()
-    edge: bool = False  # `stp edged-port enable`
-    flow_control: bool = False  # 802.3x: must be off where PFC is; off is the default
-    trust_dscp: bool = False
-    domain: str | None = None  # `trust upstream`
-    filter_in: str | None = None  # `traffic-policy .. inbound`: what comes from the network there
-    filter_out: str | None = None
-    eth_trunk: int | None = None  # the Eth-Trunk that a physical port is a member of
-    bond: Bond = NO_BOND  # of an Eth-Trunk
-    drr: Keyed[DrrQueue] = ()
-    markings: Keyed[QueueMarking] = ()
-    pfc: InterfacePfc | None = None
-    thresholds: Keyed[PfcThreshold] = ()
-    other_thresholds: Keyed[OtherThreshold] = ()
+    name: Annotated[str, KEY]
+    description: Annotated[str | None, UNREAD] = None
+    enabled: Annotated[
+        bool, PORT.felt("{} is shut down or brought up", down=When.ALWAYS, stated=True)
+    ] = True
+    # `undo portswitch`; always true for logical layer-3 interfaces.
+    routed: Annotated[bool, OTHER_KIND] = False
+    # `ip binding vpn-instance`: the table of its addresses.
+    vrf: Annotated[
+        str | None,
+        PORT.felt("{} moves to another routing table: sessions over it break", down=When.ALWAYS),
+    ] = None
+    # Primary first.
+    addresses: Annotated[
+        tuple[IPv4Interface, ...],
+        PORT.felt(
+            "an address of {} goes: its neighbours lose it",
+            When.GONE,
+            down=When.GONE,
+            order="the primary address of {} changes: what uses it is interrupted",
+        ),
+    ] = ()
+    mtu: Annotated[int | None, PORT.felt("the MTU of {} changes: larger frames are dropped")] = None
+    # `negotiation disable`: false; optics have none either way.
+    autonegotiation: Annotated[bool, OTHER_LINK] = True
+    # `fec mode`; None: the switch's default for what is plugged in.
+    fec: Annotated[Fec | None, OTHER_LINK] = None
+    # The default, which a switch does not save.
+    link_type: Annotated[Literal["access", "trunk"], OTHER_KIND] = "access"
+    access_vlan: Annotated[
+        int | None, PORT.felt("{} moves to another VLAN", down=When.ALWAYS, carries=True)
+    ] = None
+    trunk_vlans: Annotated[
+        Keyed[int], PORT.felt("{} stops carrying a VLAN", When.GONE, down=When.GONE)
+    ] = ()
+    edge: Annotated[bool, PORT] = False  # `stp edged-port enable`
+    # 802.3x: must be off where PFC is; off is the default.
+    flow_control: Annotated[
+        bool, QUEUES.felt("{} begins or ceases to answer pauses of the whole link (802.3x)")
+    ] = False
+    trust_dscp: Annotated[bool, OTHER_MAP] = False
+    domain: Annotated[str | None, OTHER_MAP] = None  # `trust upstream`
+    # `traffic-policy .. inbound`: what comes from the network there.
+    filter_in: Annotated[str | None, OTHER_FILTER] = None
+    filter_out: Annotated[str | None, OTHER_FILTER] = None
+    # The Eth-Trunk that a physical port is a member of.
+    eth_trunk: Annotated[
+        int | None,
+        BOND.felt(
+            "{} joins or leaves an Eth-Trunk: flows move to other members, some packets are lost",
+            down=When.ALWAYS,
+            carries=True,
+        ),
+    ] = None
+    bond: Annotated[Bond, BOND] = NO_BOND  # of an Eth-Trunk
+    drr: Annotated[
+        Keyed[DrrQueue],
+        QUEUES.felt("{} shares its bandwidth among the queues in another way", topic=Topic.WEIGHTS),
+    ] = ()
+    markings: Annotated[
+        Keyed[QueueMarking],
+        QUEUES.felt(
+            "{} marks or drops the packets of a queue at other depths", topic=Topic.QUEUE_ECN
+        ),
+    ] = ()
+    pfc: Annotated[
+        InterfacePfc | None, QUEUES.felt("PFC on {} changes under traffic", topic=Topic.PORT_PFC)
+    ] = None
+    thresholds: Annotated[Keyed[PfcThreshold], OTHER_THRESHOLDS] = ()
+    other_thresholds: Annotated[Keyed[OtherThreshold], OTHER_THRESHOLDS] = ()
 
     @model_validator(mode="before")
     @classmethod

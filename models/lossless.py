@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Annotated
 
 from rocefort.models.base import Frozen
+from rocefort.models.effect import KEY, LOSSLESS, SAME, STATED, OfKey, Topic, When
 from rocefort.models.keyed import Keyed
 from rocefort.models.qos import Colour, Phb
+
+OTHER_QUEUES = "PFC profile {} pauses other queues on every port that applies it"
+OTHER_TIMERS = LOSSLESS.felt(
+    "PFC deadlock timers change under traffic", topic=Topic.DEADLOCK_TIMERS
+)
 
 
 class PfcTimer(Frozen):
     """Deadlock timers of one queue as multiples of an interval (V200, V300 G2)."""
 
-    queue: int
-    detect_time: int | None = None
-    recovery_time: int | None = None
+    queue: Annotated[int, KEY]
+    detect_time: Annotated[int | None, SAME] = None
+    recovery_time: Annotated[int | None, SAME] = None
 
     @property
     def key(self) -> int:
@@ -29,8 +36,8 @@ TURN_OFF_DEADLOCKS = 30
 class PfcTurnOff(Frozen):
     """After so many deadlocks of a queue within 20 s a port goes on without PFC."""
 
-    queue: int
-    deadlocks: int
+    queue: Annotated[int, KEY]
+    deadlocks: Annotated[int, SAME]
 
     @property
     def key(self) -> int:
@@ -41,10 +48,12 @@ class PfcTurnOff(Frozen):
 class PfcProfile(Frozen):
     """`dcb pfc [name]`: the set of paused queues, after the built-in queue 3 is counted."""
 
-    name: str = "default"
-    queues: Keyed[int] = (3,)
-    timers: Keyed[PfcTimer] = ()
-    turn_off: Keyed[PfcTurnOff] = ()
+    name: Annotated[str, KEY] = "default"
+    queues: Annotated[Keyed[int], LOSSLESS.felt(OTHER_QUEUES)] = (3,)
+    timers: Annotated[Keyed[PfcTimer], OTHER_TIMERS] = ()
+    turn_off: Annotated[
+        Keyed[PfcTurnOff], OTHER_TIMERS.felt("ports give PFC up after another number of deadlocks")
+    ] = ()
 
     def turn_off_of(self, queue: int) -> int:
         """Deadlocks of a queue within 20 s after which a port goes on without PFC."""
@@ -60,19 +69,29 @@ class PfcProfile(Frozen):
 class Pfc(Frozen):
     """PFC settings of the whole switch. Timers in milliseconds, sizes in kbytes."""
 
-    profiles: Keyed[PfcProfile] = ()
-    detect_ms: int | None = None  # G1
-    recovery_ms: int | None = None  # G1
-    interval_ms: int | None = None  # G2: unit of the profiles' multiples
-    dscp_mapping: bool = False  # G2: without it PFC keys on 802.1p
-    headroom_pool_kbytes: int | None = None
+    profiles: Annotated[
+        Keyed[PfcProfile],
+        LOSSLESS.felt(
+            "PFC profile {} is removed",
+            When.GONE,
+            of_key=OfKey("default", When.COMES, OTHER_QUEUES),
+        ),
+    ] = ()
+    detect_ms: Annotated[int | None, OTHER_TIMERS] = None  # G1
+    recovery_ms: Annotated[int | None, OTHER_TIMERS] = None  # G1
+    interval_ms: Annotated[int | None, OTHER_TIMERS] = None  # G2: unit of the profiles' multiples
+    # G2: without it PFC keys on 802.1p.
+    dscp_mapping: Annotated[bool, LOSSLESS.felt("PFC keys on another field of the packets")] = False
+    headroom_pool_kbytes: Annotated[
+        int | None, LOSSLESS.felt("the headroom pool of the switch is divided again")
+    ] = None
 
 
 class AiEcnQueue(Frozen):
     """`assign queue Q [model M]`; no model means distributed storage (V300R023C00)."""
 
-    queue: int
-    model: str | None = None
+    queue: Annotated[int, KEY]
+    model: Annotated[str | None, STATED] = None
 
     @property
     def key(self) -> int:
@@ -83,16 +102,16 @@ class AiEcnQueue(Frozen):
 class AiEcn(Frozen):
     """The `ai-service` / `ai-ecn` block."""
 
-    enabled: bool = False
-    queues: Keyed[AiEcnQueue] = ()
+    enabled: Annotated[bool, SAME] = False
+    queues: Annotated[Keyed[AiEcnQueue], SAME] = ()
 
 
 class DscpMap(Frozen):
     """`ip-dscp-inbound D phb P colour` or `8021p-inbound P phb ..`."""
 
-    value: int
-    phb: Phb
-    colour: Colour = "green"
+    value: Annotated[int, KEY]
+    phb: Annotated[Phb, SAME]
+    colour: Annotated[Colour, STATED] = "green"
 
     @property
     def key(self) -> int:
@@ -103,9 +122,9 @@ class DscpMap(Frozen):
 class DiffservDomain(Frozen):
     """Inbound priority map; what it does not name keeps the default domain's value."""
 
-    name: str
-    dscp: Keyed[DscpMap] = ()
-    dot1p: Keyed[DscpMap] = ()
+    name: Annotated[str, KEY]
+    dscp: Annotated[Keyed[DscpMap], SAME.but(when=When.ALWAYS)] = ()
+    dot1p: Annotated[Keyed[DscpMap], SAME.but(when=When.ALWAYS)] = ()
 
     @property
     def key(self) -> str:

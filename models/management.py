@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv4Network
-from typing import Literal
+from typing import Annotated, Literal
 
 from rocefort.models.base import Frozen
+from rocefort.models.effect import KEY, SAME, STATED, When
 from rocefort.models.keyed import Keyed
 
 
 class AclRule(Frozen):
     """One `rule` of a basic ACL; without a source it takes every packet."""
 
-    index: int
-    action: Literal["permit", "deny"] = "permit"
-    source: IPv4Network | None = None
+    index: Annotated[int, KEY]
+    action: Annotated[Literal["permit", "deny"], STATED] = "permit"
+    source: Annotated[IPv4Network | None, STATED] = None
 
     @property
     def key(self) -> int:
@@ -25,8 +26,8 @@ class AclRule(Frozen):
 class Acl(Frozen):
     """`acl number N`, 2000 to 2999: a basic ACL, by source address only."""
 
-    number: int
-    rules: Keyed[AclRule] = ()
+    number: Annotated[int, KEY]
+    rules: Annotated[Keyed[AclRule], SAME] = ()
 
     @property
     def key(self) -> int:
@@ -37,23 +38,23 @@ class Acl(Frozen):
 class Netconf(Frozen):
     """NETCONF over SSH; on port 22 unless port 830 is given to it."""
 
-    server: bool = False  # `snetconf server enable`
-    port_830: bool = False
+    server: Annotated[bool, SAME] = False  # `snetconf server enable`
+    port_830: Annotated[bool, SAME.but(when=When.ALWAYS)] = False
 
 
 class Syslog(Frozen):
     """`info-center loghost`, each host without options of its own."""
 
-    hosts: Keyed[IPv4Address] = ()
-    vrf: str | None = None  # `vpn-instance` of every host; None: the public table
-    source_interface: str | None = None
+    hosts: Annotated[Keyed[IPv4Address], SAME] = ()
+    vrf: Annotated[str | None, SAME] = None  # `vpn-instance` of every host; None: the public table
+    source_interface: Annotated[str | None, SAME] = None
 
 
 class SnmpView(Frozen):
     """`snmp-agent mib-view included`: the subtrees that a view shows."""
 
-    name: str
-    subtrees: Keyed[str] = ()
+    name: Annotated[str, KEY]
+    subtrees: Annotated[Keyed[str], SAME] = ()
 
     @property
     def key(self) -> str:
@@ -64,10 +65,10 @@ class SnmpView(Frozen):
 class SnmpGroup(Frozen):
     """`snmp-agent group v3 NAME privacy`: authenticated and encrypted, with its views."""
 
-    name: str
-    read_view: str | None = None
-    write_view: str | None = None
-    notify_view: str | None = None
+    name: Annotated[str, KEY]
+    read_view: Annotated[str | None, SAME] = None
+    write_view: Annotated[str | None, SAME] = None
+    notify_view: Annotated[str | None, SAME] = None
 
     @property
     def key(self) -> str:
@@ -81,8 +82,8 @@ class SnmpUser(Frozen):
     So no line with a key is ever rendered, and one that is read is kept as not understood.
     """
 
-    name: str
-    group: str
+    name: Annotated[str, KEY]
+    group: Annotated[str, SAME]
 
     @property
     def key(self) -> str:
@@ -93,9 +94,10 @@ class SnmpUser(Frozen):
 class Snmp(Frozen):
     """The SNMP agent."""
 
-    enabled: bool = False
-    source_interface: str | None = None  # where it listens; V300 by default nowhere
-    versions: Keyed[str] = ()  # `sys-info version`
-    views: Keyed[SnmpView] = ()
-    groups: Keyed[SnmpGroup] = ()
-    users: Keyed[SnmpUser] = ()
+    enabled: Annotated[bool, SAME] = False
+    # Where it listens; V300 by default nowhere.
+    source_interface: Annotated[str | None, SAME] = None
+    versions: Annotated[Keyed[str], SAME] = ()  # `sys-info version`
+    views: Annotated[Keyed[SnmpView], SAME] = ()
+    groups: Annotated[Keyed[SnmpGroup], SAME] = ()
+    users: Annotated[Keyed[SnmpUser], SAME] = ()

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv4Network
+from typing import Annotated
 
 from rocefort.models.base import Frozen
+from rocefort.models.effect import KEY, SAME, OfKey, When
 
 NULL = "NULL0"  # what is routed there is dropped
 STATIC_PREFERENCE = 60  # default of `ip route-static`, V300R023C00
 FACTORY_VRF = "_management_vpn_"  # V300 comes with it, and with MEth0/0/0 in it
 DEFAULT_ROUTE = IPv4Network("0.0.0.0/0")
+ATTRACTS_ALL = OfKey(
+    r"(?:\S+ )?0\.0\.0\.0/0 .+",
+    When.COMES,
+    "the default route {} attracts all traffic that no other route does",
+)
 
 
 class Vrf(Frozen):
     """`ip vpn-instance NAME`: a routing table of its own, for IPv4 once its family is on."""
 
-    name: str
-    ipv4: bool = False  # `ipv4-family`
+    name: Annotated[str, KEY]
+    ipv4: Annotated[bool, SAME] = False  # `ipv4-family`
 
     @property
     def key(self) -> str:
@@ -27,11 +34,11 @@ class Vrf(Frozen):
 class StaticRoute(Frozen):
     """`ip route-static`; the next hop is an address, or NULL0, which drops."""
 
-    prefix: IPv4Network
-    next_hop: IPv4Address | None = None  # None: NULL0
-    vrf: str | None = None  # None: the public table
-    preference: int | None = None  # None: 60, which a switch does not save
-    description: str | None = None
+    prefix: Annotated[IPv4Network, KEY]
+    next_hop: Annotated[IPv4Address | None, KEY] = None  # None: NULL0
+    vrf: Annotated[str | None, KEY] = None  # None: the public table
+    preference: Annotated[int | None, SAME] = None  # None: 60, which a switch does not save
+    description: Annotated[str | None, SAME] = None
 
     @property
     def via(self) -> str:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from ipaddress import IPv4Address
-from typing import Literal
+from typing import Annotated, Literal
 
 from rocefort.models.base import Frozen
+from rocefort.models.effect import KEY, SAME
 from rocefort.models.keyed import Keyed
 
 
 class SensorGroup(Frozen):
     """`sensor-group` of the telemetry view: sampling paths of the switch's YANG models."""
 
-    name: str
-    paths: Keyed[str] = ()
+    name: Annotated[str, KEY]
+    paths: Annotated[Keyed[str], SAME] = ()
 
     @property
     def key(self) -> str:
@@ -24,11 +25,11 @@ class SensorGroup(Frozen):
 class Collector(Frozen):
     """`ipv4-address A port N protocol ..`; without a protocol the subscription decides."""
 
-    address: IPv4Address
-    port: int
-    vrf: str | None = None
-    protocol: Literal["grpc", "udp"] | None = None
-    tls: bool = True  # `no-tls` says that nothing is encrypted
+    address: Annotated[IPv4Address, KEY]
+    port: Annotated[int, KEY]
+    vrf: Annotated[str | None, SAME] = None
+    protocol: Annotated[Literal["grpc", "udp"] | None, SAME] = None
+    tls: Annotated[bool, SAME] = True  # `no-tls` says that nothing is encrypted
 
     @property
     def key(self) -> str:
@@ -39,8 +40,8 @@ class Collector(Frozen):
 class DestinationGroup(Frozen):
     """`destination-group` of the telemetry view."""
 
-    name: str
-    collectors: Keyed[Collector] = ()
+    name: Annotated[str, KEY]
+    collectors: Annotated[Keyed[Collector], SAME] = ()
 
     @property
     def key(self) -> str:
@@ -51,8 +52,8 @@ class DestinationGroup(Frozen):
 class Sampling(Frozen):
     """`sensor-group NAME sample-interval MS` of a subscription; milliseconds."""
 
-    group: str
-    interval_ms: int | None = None
+    group: Annotated[str, KEY]
+    interval_ms: Annotated[int | None, SAME] = None
 
     @property
     def key(self) -> str:
@@ -63,10 +64,10 @@ class Sampling(Frozen):
 class Subscription(Frozen):
     """`subscription`: which sensor groups go to which destination groups."""
 
-    name: str
-    source_interface: str | None = None
-    samplings: Keyed[Sampling] = ()
-    destinations: Keyed[str] = ()
+    name: Annotated[str, KEY]
+    source_interface: Annotated[str | None, SAME] = None
+    samplings: Annotated[Keyed[Sampling], SAME] = ()
+    destinations: Annotated[Keyed[str], SAME] = ()
 
     @property
     def key(self) -> str:
@@ -77,9 +78,9 @@ class Subscription(Frozen):
 class Telemetry(Frozen):
     """The `telemetry` view."""
 
-    sensor_groups: Keyed[SensorGroup] = ()
-    destination_groups: Keyed[DestinationGroup] = ()
-    subscriptions: Keyed[Subscription] = ()
+    sensor_groups: Annotated[Keyed[SensorGroup], SAME] = ()
+    destination_groups: Annotated[Keyed[DestinationGroup], SAME] = ()
+    subscriptions: Annotated[Keyed[Subscription], SAME] = ()
 
     def __bool__(self) -> bool:
         """Whether there is anything to say."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network
-from typing import Literal
+from typing import Annotated, Literal
 
 from rocefort.models.base import Frozen
+from rocefort.models.effect import FILTERS, KEY, SAME, STATED
 from rocefort.models.keyed import Keyed
 
 Protocol = Literal["ip", "tcp", "udp", "icmp"]  # ip: any
 LAST_PORT = 65535
 ROCE_PORT = 4791  # UDP destination of RoCEv2, IANA
 ENTROPY_PORT = 49152  # a RoCEv2 sender chooses its source port; one stands for all
+OTHER_TRAFFIC = FILTERS.felt("{} treats other traffic, on every interface that applies it")
 
 
 class Flow(Frozen):
@@ -35,8 +37,8 @@ class Flow(Frozen):
 class Ports(Frozen):
     """A closed range of TCP or UDP ports."""
 
-    low: int
-    high: int
+    low: Annotated[int, SAME]
+    high: Annotated[int, SAME]
 
     def __str__(self) -> str:
         return f"eq {self.low}" if self.low == self.high else f"range {self.low} {self.high}"
@@ -48,14 +50,14 @@ class Ports(Frozen):
 class FilterRule(Frozen):
     """One `rule` of an advanced ACL; what it does not name matches every packet."""
 
-    index: int
-    action: Literal["permit", "deny"] = "permit"
-    protocol: Protocol = "ip"
-    source: IPv4Network | None = None
-    source_ports: Ports | None = None
-    destination: IPv4Network | None = None
-    destination_ports: Ports | None = None
-    dscp: int | None = None
+    index: Annotated[int, KEY]
+    action: Annotated[Literal["permit", "deny"], STATED] = "permit"
+    protocol: Annotated[Protocol, STATED] = "ip"
+    source: Annotated[IPv4Network | None, STATED] = None
+    source_ports: Annotated[Ports | None, STATED] = None
+    destination: Annotated[IPv4Network | None, STATED] = None
+    destination_ports: Annotated[Ports | None, STATED] = None
+    dscp: Annotated[int | None, STATED] = None
 
     @property
     def key(self) -> int:
@@ -97,8 +99,11 @@ def _within(inner: Ports | None, outer: Ports | None) -> bool:
 class FilterAcl(Frozen):
     """`acl number N` (3000 to 3999) or `acl name X advance`; rules are tried by their number."""
 
-    name: str  # the number, or the name
-    rules: Keyed[FilterRule] = ()
+    name: Annotated[str, KEY]  # the number, or the name
+    rules: Annotated[
+        Keyed[FilterRule],
+        FILTERS.felt("ACL {} allows and denies other traffic on every interface that applies it"),
+    ] = ()
 
     @property
     def key(self) -> str:
@@ -115,8 +120,8 @@ class FilterAcl(Frozen):
 class Classifier(Frozen):
     """`traffic classifier`: packets that match one of its ACLs, whether `type or` or `type and`."""
 
-    name: str
-    acls: Keyed[str] = ()
+    name: Annotated[str, KEY]
+    acls: Annotated[Keyed[str], OTHER_TRAFFIC] = ()
 
     @property
     def key(self) -> str:
@@ -127,8 +132,8 @@ class Classifier(Frozen):
 class Behavior(Frozen):
     """`traffic behavior`: packets go on, the default, or are dropped."""
 
-    name: str
-    deny: bool = False
+    name: Annotated[str, KEY]
+    deny: Annotated[bool, OTHER_TRAFFIC.but(stated=True)] = False
 
     @property
     def key(self) -> str:
@@ -139,9 +144,9 @@ class Behavior(Frozen):
 class Binding(Frozen):
     """`classifier C behavior B precedence N` of a traffic policy."""
 
-    classifier: str
-    behavior: str
-    precedence: int | None = None
+    classifier: Annotated[str, KEY]
+    behavior: Annotated[str, STATED]
+    precedence: Annotated[int | None, STATED] = None
 
     @property
     def key(self) -> str:
@@ -152,8 +157,8 @@ class Binding(Frozen):
 class TrafficPolicy(Frozen):
     """`traffic policy`: what no classifier of it matches goes on."""
 
-    name: str
-    bindings: Keyed[Binding] = ()
+    name: Annotated[str, KEY]
+    bindings: Annotated[Keyed[Binding], OTHER_TRAFFIC] = ()
 
     @property
     def key(self) -> str:
@@ -164,10 +169,10 @@ class TrafficPolicy(Frozen):
 class Filters(Frozen):
     """All that a switch has for filtering data packets; interfaces apply it by name."""
 
-    acls: Keyed[FilterAcl] = ()
-    classifiers: Keyed[Classifier] = ()
-    behaviors: Keyed[Behavior] = ()
-    policies: Keyed[TrafficPolicy] = ()
+    acls: Annotated[Keyed[FilterAcl], SAME] = ()
+    classifiers: Annotated[Keyed[Classifier], SAME] = ()
+    behaviors: Annotated[Keyed[Behavior], SAME] = ()
+    policies: Annotated[Keyed[TrafficPolicy], SAME] = ()
 
     def policy(self, name: str) -> TrafficPolicy | None:
         """The policy of a name."""

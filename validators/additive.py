@@ -9,13 +9,13 @@ The rules of a fabric look at one Network; these look at two.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-from rocefort.dialects.vrp.compare import compare
 from rocefort.dialects.vrp.tree import parse_tree
-from rocefort.models.change import Edit
+from rocefort.models.compare import compare, effect_of
+from rocefort.models.device import EFFECTS
+from rocefort.models.edit import Edit
 from rocefort.models.finding import Finding, Severity, Where
 from rocefort.models.growth import Addition, Proof
 from rocefort.models.network import Network, Node
@@ -27,17 +27,9 @@ TITLES = {
     NOT_ALLOWED: "Growth adds only interfaces, peers and list members to existing switches",
     VALUE_MOVED: "Growth moves no address, cable, server or switch",
 }
-# The allow-list: what a switch may get because others come. All else is no growth.
-ALLOWED: tuple[tuple[str, str], ...] = (
-    (r"interfaces\[[^]]+\]", "interface"),
-    (r"bgp\.peers\[[^]]+\]", "BGP peer"),
-    (r"prefix_lists\[[^]]+\]\.entries\[[^]]+\]", "member of a prefix list"),
-    (r"bgp\.networks\[[^]]+\]", "announced prefix"),
-)
 # Why a growth may touch what is there, where a field tells.
-REASONS: tuple[tuple[str, str], ...] = (
-    (r"bgp\.as_path_relax", "paths over spines of different AS numbers take it"),
-)
+REASONS = {"bgp.as_path_relax": "paths over spines of different AS numbers take it"}
+GROWS = tuple(effect.grows for effect in EFFECTS.values() if effect.grows)
 Line = tuple[tuple[str, ...], str]  # the views around a line, and the line
 
 
@@ -67,7 +59,7 @@ def prove(
         lines_added=added,
         kept=tuple(Addition(what=what, number=number) for what, number in _kept(before)),
         additions=tuple(
-            Addition(what=word, number=additions[word]) for _, word in ALLOWED if additions[word]
+            Addition(what=word, number=additions[word]) for word in GROWS if additions[word]
         ),
     )
     return proof, tuple(findings)
@@ -78,22 +70,21 @@ def _finding(rule: str, device: str | None, message: str) -> Finding:
 
 
 def _allowed(edit: Edit) -> str:
-    """The word of the allow-list for an edit; empty for one that it does not have."""
-    if edit.before is not None:
-        return ""
-    return next((word for form, word in ALLOWED if re.fullmatch(form, edit.path)), "")
+    """What growth may add as an edit does, in a word; empty for what it may not."""
+    return effect_of(edit).grows if edit.before is None else ""
 
 
 def _not_allowed(device: str, edits: Iterable[Edit]) -> Iterator[Finding]:
     for edit in edits:
         if not _allowed(edit):
-            was, will = (part or "nothing" for part in (edit.before, edit.after))
+            was, will = (text or "nothing" for text in (edit.before_text, edit.after_text))
             message = f"{edit.path} changes from {was} to {will}, which is no growth{_why(edit)}"
             yield _finding(NOT_ALLOWED, device, message)
 
 
 def _why(edit: Edit) -> str:
-    return next((f": {why}" for form, why in REASONS if re.fullmatch(form, edit.path)), "")
+    why = REASONS.get(edit.field)
+    return f": {why}" if why else ""
 
 
 def _lines(text: str) -> list[Line]:

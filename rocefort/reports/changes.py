@@ -7,12 +7,11 @@ import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from rocefort.models.change import Change, Edit
+from rocefort.models.change import Change
+from rocefort.models.edit import Edit
 from rocefort.models.wording import counted
 from rocefort.reports.terminal import WIDTH
 from rocefort.reports.wording import port_ranges
-
-PORT_PATH = re.compile(r"interfaces\[(?P<port>[^\]]+)\]\.?(?P<rest>.*)")
 
 
 def changes_text(changes: Iterable[Change], *, patches: bool = False) -> str:
@@ -38,8 +37,8 @@ def edit_lines(edits: Iterable[Edit]) -> dict[str, list[int]]:
     """One line for all edits that are alike on several ports, with which edits they are."""
     alike: dict[tuple[str, str | None, str | None], list[tuple[int, str]]] = defaultdict(list)
     for number, edit in enumerate(edits):
-        port, path = _split(edit)
-        alike[path, edit.before, edit.after].append((number, port))
+        port, path = edit.port_and_rest
+        alike[path, edit.before_text, edit.after_text].append((number, port))
     lines: dict[str, list[int]] = defaultdict(list)
     for (path, before, after), found in alike.items():
         named = [port for _, port in found if port]
@@ -87,11 +86,6 @@ def headline(change: Change) -> str:
     """`modifying, 16 commands`."""
     commands = [line for line in change.patch if line.strip() != "quit"]
     return f"{change.kind.value}, {counted(len(commands), 'command')}"
-
-
-def _split(edit: Edit) -> tuple[str, str]:
-    match = PORT_PATH.fullmatch(edit.path)
-    return (match["port"], match["rest"]) if match else ("", edit.path)
 
 
 def _arrow(before: str | None, after: str | None) -> str:

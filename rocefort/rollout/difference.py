@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rocefort.dialects.vrp.by_itself import written_by_itself
-from rocefort.dialects.vrp.compare import change_of, classify, compare
+from rocefort.dialects.vrp.changes import change_of
 from rocefort.dialects.vrp.conditions import conditions_of
+from rocefort.dialects.vrp.disruption import DISRUPTS
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.tree import is_noise
 from rocefort.errors import BadInput
-from rocefort.models.change import Change, Edit, Kind
+from rocefort.models.change import Change, Kind
+from rocefort.models.compare import classify, compare
 from rocefort.models.device import Device
 from rocefort.models.difference import (
     Difference,
@@ -22,6 +24,7 @@ from rocefort.models.difference import (
     SwitchDifference,
     Unowned,
 )
+from rocefort.models.edit import Edit
 from rocefort.models.hardware import Family, SyntaxFamily
 from rocefort.models.network import Sources, TextLine
 from rocefort.models.saved_form import saved_form
@@ -134,7 +137,7 @@ def _nothing(name: str) -> Change:
 
 
 def _told(name: str, edits: tuple[Edit, ...], patch: tuple[str, ...]) -> Change:
-    kind, reasons = classify(edits, patch)
+    kind, reasons = classify(edits, patch, DISRUPTS)
     return Change(
         device=name,
         kind=kind,

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
-from rocefort.models.change import Edit
+from rocefort.models.compare import effect_of
 from rocefort.models.difference import Difference
+from rocefort.models.edit import Edit
+from rocefort.models.effect import Access
 from rocefort.models.network import Network, Node
 from rocefort.models.review import ManagementAccess, ManagementChange, ManagementPath
 
-# What a person, or a rollout, needs to come in, by the paths of a Device's fields.
-ASPECTS: dict[str, str] = {
-    "management port and address": r"interfaces\[{port}\].*",
-    "SSH server and its source": r"ssh\.(?!users).*",
-    "NETCONF": r"netconf\..*",
-    "VTY lines": r"vty\b.*",
-    "access ACLs": r"acls\b.*",
-    "users": r"(?:ssh\.)?users\b.*|user_groups\b.*",
-    "management VRF": r"vrfs\b.*",
-    "static routes": r"static_routes\b.*",
-    "sysname": r"name",
-}
 ITSELF = "the switch itself"
 
 
@@ -31,7 +20,7 @@ def management_path(before: Network, after: Network, change: Difference) -> Mana
     A switch that is not among the changed ones has an equal Device, so an equal path.
     """
     return ManagementPath(
-        aspects=tuple(ASPECTS),
+        aspects=tuple(Access),
         switches=change.compared,
         changes=tuple(
             found
@@ -60,12 +49,19 @@ def _access(node: Node) -> ManagementAccess:
 
 
 def _changes(old: Node, new: Node, edits: tuple[Edit, ...]) -> Iterator[ManagementChange]:
-    ports = "|".join(re.escape(port) for port in {*_ports(old), *_ports(new)}) or "(?!)"
-    for aspect, pattern in ASPECTS.items():
-        for edit in edits:
-            if re.fullmatch(pattern.replace("{port}", f"(?:{ports})"), edit.path):
-                what = f"{edit.path}: {edit.before or 'none'} -> {edit.after or 'none'}"
+    ports = {*_ports(old), *_ports(new)}
+    aspects = [_aspect(edit, ports) for edit in edits]
+    for aspect in Access:
+        for edit, of_edit in zip(edits, aspects, strict=True):
+            if of_edit is aspect:
+                was, will = (text or "none" for text in (edit.before_text, edit.after_text))
+                what = f"{edit.path}: {was} -> {will}"
                 yield ManagementChange(device=old.name, aspect=aspect, what=what)
+
+
+def _aspect(edit: Edit, ports: Container[str]) -> Access | None:
+    access = effect_of(edit).access
+    return None if access is Access.PORT and edit.keys[0] not in ports else access
 
 
 def _ports(node: Node) -> list[str]:

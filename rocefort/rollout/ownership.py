@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from rocefort.dialects.vrp.compare import compare
 from rocefort.errors import BadInput, Problem, Refused
-from rocefort.models.change import Edit
+from rocefort.models.compare import compare
 from rocefort.models.device import Device
+from rocefort.models.edit import Edit
 from rocefort.rollout.plan import Sides
 from rocefort.rollout.secrets import with_known_secrets
 
@@ -78,7 +78,7 @@ def _literal(pattern: str) -> str:
 
 def _problems(drift: Iterable[tuple[str, Edit]]) -> Iterator[Problem]:
     for name, edit in drift:
-        runs, meant = edit.before or "nothing", edit.after or "nothing"
+        runs, meant = edit.before_text or "nothing", edit.after_text or "nothing"
         what = f"{edit.path}: it runs {runs}, the last intent had {meant}; the plan overwrites that"
         how = f"put it into the fabric, or let go of it by --adopt '{name}:{edit.path}'"
         yield Problem(name, what, how)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from rocefort.dialects.vrp.compare import change_of
+from rocefort.dialects.vrp.changes import change_of
 from rocefort.dialects.vrp.conditions import conditions_of
 from rocefort.dialects.vrp.parse import Parsed, parse
 from rocefort.dialects.vrp.render import render

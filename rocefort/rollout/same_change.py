@@ -14,12 +14,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from napalm_cloudengine.masking import MASK
-from rocefort.dialects.vrp.compare import compare
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.secrets import masked
 from rocefort.dialects.vrp.tree import ConfigLine, is_noise, parse_tree, tree_text
 from rocefort.errors import BadInput
-from rocefort.models.change import Change, Edit
+from rocefort.models.change import Change
+from rocefort.models.compare import compare
+from rocefort.models.edit import Edit
 from rocefort.models.hardware import Family
 from rocefort.models.secret import PLACEHOLDER, is_reference
 from rocefort.rollout.plan import running_device
@@ -143,13 +144,14 @@ def _edits(planned: Iterable[Edit], device: Iterable[Edit]) -> Iterator[str]:
             yield f"{UNPLANNED}: {_said(edit)}"
 
 
-def _without_secrets(edit: Edit) -> Edit | None:
-    """The Edit with `secret` for every secret; None where nothing but a secret changes."""
+def _without_secrets(edit: Edit) -> tuple[str, str | None, str | None] | None:
+    """Path and values, `secret` for every secret; None where nothing but a secret changes."""
     is_secret = edit.path.endswith(".password")
-    before, after = (_blank(value, whole=is_secret) for value in (edit.before, edit.after))
-    if before == after and (edit.before, edit.after) != (None, None):
+    values = edit.before_text, edit.after_text
+    before, after = (_blank(value, whole=is_secret) for value in values)
+    if before == after and values != (None, None):
         return None
-    return Edit(path=edit.path, before=before, after=after)
+    return edit.path, before, after
 
 
 def _blank(value: str | None, *, whole: bool) -> str | None:
@@ -159,7 +161,9 @@ def _blank(value: str | None, *, whole: bool) -> str | None:
 
 
 def _said(edit: Edit) -> str:
-    before, after = (masked(value) if value else "nothing" for value in (edit.before, edit.after))
+    before, after = (
+        masked(value) if value else "nothing" for value in (edit.before_text, edit.after_text)
+    )
     return f"{edit.path}: {before} -> {after}"
 
 

@@ -1,6 +1,6 @@
 """How long a trial must last before it is confirmed: until what the change may break has broken.
 
-Each edit has a timer by which its fault shows (`TOUCHES` in touch.py); what has none shows at once,
+Each edit has a timer by which its fault shows (its Effect's); what has none shows at once,
 or never by waiting: a neighbour of a gateway whose address changes is not waited out (ARP entries
 last 20 minutes), the gate of the wave sends through it.
 """
@@ -12,10 +12,12 @@ from ipaddress import IPv4Address
 from math import ceil
 
 from rocefort.models.bgp import HOLD_S, Bgp
-from rocefort.models.change import Edit, Soak
+from rocefort.models.change import Soak
 from rocefort.models.device import Device
+from rocefort.models.edit import Edit
+from rocefort.models.effect import Timer
 from rocefort.models.hardware import Family
-from rocefort.rollout.touch import EVERY_SESSION, Timer, Touched, timed
+from rocefort.rollout.touch import EVERY_SESSION, Touched, timed
 
 # Beside the timer itself: switches show and end things in whole seconds, and the far end counts
 # from the last packet that it has heard; assumed.

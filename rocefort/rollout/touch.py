@@ -2,79 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from enum import Enum, auto
 
-from rocefort.dialects.vrp.compare import classify
-from rocefort.models.change import Edit
+from rocefort.dialects.vrp.disruption import DISRUPTS
+from rocefort.models.breakout import whole_port
+from rocefort.models.compare import classify, counts, effect_of
 from rocefort.models.device import Device
+from rocefort.models.edit import Edit
+from rocefort.models.effect import Timer, Touches
 
 EVERY_SESSION = "*"
-PORT = re.compile(r"interfaces\[([^]]+)\].*")
-
-
-class Timer(Enum):
-    """By what the fault of an edit shows that does not show at once."""
-
-    NONE = auto()
-    HOLD = auto()  # BGP's hold time: the far end is not told
-    ADVERTISE = auto()  # BGP announces and withdraws routes by an interval
-    LACP = auto()
-    DEADLOCK = auto()  # of a lossless queue
-
-
-# Path of an Edit that traffic feels -> what it touches, in the words of `_add`, {0} is group 1; by
-# which timer a fault shows.
-TOUCHES: tuple[tuple[str, str, Timer], ...] = (
-    (r"interfaces\[Vlanif(\d+)\].*", "vlan", Timer.NONE),
-    (
-        (
-            r"interfaces\[([^]]+)\]\.(?:(?:other_)?thresholds|pfc|drr|markings|trust_dscp|domain"
-            r"|flow_control)\b.*"
-        ),
-        "port",
-        Timer.DEADLOCK,
-    ),
-    (r"interfaces\[([^]]+)\]\.(?:eth_trunk|bond)\b.*", "port", Timer.LACP),
-    (r"interfaces\[([^]]+)\].*", "port", Timer.HOLD),
-    (r"splits\[([^]]+)\].*", "split", Timer.HOLD),
-    (r"bgp\.peers\[([^]]+)\]\.(?:import|export)_policy", "peer", Timer.ADVERTISE),
-    (r"bgp\.peers\[([^]]+)\].*", "peer", Timer.HOLD),
-    (r"bgp\.networks\[([^]]+)\]", "prefix", Timer.ADVERTISE),
-    (r"bgp\.(?:maximum_paths|as_path_relax)", "sessions", Timer.NONE),
-    (r"bgp\.groups\[[^]]+\]\.(?:import|export)_policy", "sessions", Timer.ADVERTISE),
-    (r"(?:prefix_lists|route_policies)\b.*", "sessions", Timer.ADVERTISE),
-    (r"bgp\b.*", "sessions", Timer.HOLD),
-    (r"(?:domains|pfc|drop_profiles|ai_ecn|ecn_enabled)\b.*", "lossless", Timer.DEADLOCK),
-    (r"vlans\[(\d+)\]", "vlan", Timer.NONE),
-    (r"filters\b.*", "vlans", Timer.HOLD),
-)
-# What of it goes down meanwhile: (path, whether only a value that goes or changes does that).
-TAKES_DOWN: tuple[tuple[str, bool], ...] = (
-    (r"interfaces\[[^]]+\]", True),
-    (
-        (
-            r"interfaces\[[^]]+\]\.(?:enabled|routed|link_type|access_vlan|eth_trunk|vrf"
-            r"|autonegotiation|fec|bond\..*)"
-        ),
-        False,
-    ),
-    (r"interfaces\[[^]]+\]\.(?:addresses|trunk_vlans)\[.*", True),
-    (r"splits\[.*", False),
-    (r"vlans\[.*", True),
-    (r"bgp(?:\.(?:asn|router_id))?", True),
-    (r"bgp\.(?:peers|groups)\[[^]]+\]", True),
-    (
-        (
-            r"bgp\.(?:peers|groups)\[[^]]+\]\.(?:asn|group|external|active|keepalive_s|hold_s"
-            r"|password|keychain)"
-        ),
-        False,
-    ),
-)
 
 
 @dataclass
@@ -121,10 +60,9 @@ def _felt(edits: Iterable[Edit]) -> Iterator[Edit]:
     """Edits that traffic feels; those of one port are judged together."""
     groups: dict[str, list[Edit]] = defaultdict(list)
     for edit in edits:
-        match = PORT.fullmatch(edit.path)
-        groups[match[1] if match else f" {edit.path}"].append(edit)
+        groups[edit.port_and_rest[0] or f" {edit.path}"].append(edit)
     for group in groups.values():
-        if classify(group, ())[1]:
+        if classify(group, (), DISRUPTS)[1]:
             yield from group
 
 
@@ -135,45 +73,46 @@ def timed(device: Device, edits: Iterable[Edit]) -> dict[Timer, Touched]:
     """
     found: dict[Timer, Touched] = {}
     for edit in _felt(edits):
-        _, kind, timer = _row(edit) or ("", "", Timer.NONE)
-        if timer is Timer.NONE:
+        effect = effect_of(edit)
+        if effect.timer in (None, Timer.NONE) or _vlan_of_gateway(edit):
             continue
-        touched = found.setdefault(timer, Touched())
+        touched = found.setdefault(effect.timer, Touched())
         _add(touched, device, edit, ())
-        if kind == "vlans":
+        if effect.touches is Touches.EVERY_VLAN:
             touched.ports |= {i.name for i in device.interfaces if i.filter_in or i.filter_out}
     return found
 
 
-def _row(edit: Edit) -> tuple[str, str, Timer] | None:
-    """What an edit touches: the name in its path, the kind, the timer of its fault."""
-    for pattern, kind, timer in TOUCHES:
-        if match := re.fullmatch(pattern, edit.path):
-            return match[1] if match.groups() else "", kind, timer
-    return None
-
-
 def _takes_down(edit: Edit) -> bool:
-    return any(
-        re.fullmatch(pattern, edit.path) and (edit.before is not None or not gone)
-        for pattern, gone in TAKES_DOWN
-    )
+    return counts(edit, effect_of(edit).down)
+
+
+def _vlan_of_gateway(edit: Edit) -> int | None:
+    """The VLAN of which an edit changes the gateway."""
+    number = edit.port_and_rest[0].removeprefix("Vlanif")
+    return int(number) if number.isdecimal() else None
 
 
 def _add(to: Touched, device: Device, edit: Edit, lossless: tuple[str, ...]) -> None:
-    row = _row(edit)
-    if row is None:
-        return
-    name, kind, _ = row
-    if kind == "port":
-        to.ports.add(name)
-    elif kind == "split":
-        to.ports |= {i.name for i in device.interfaces if i.name.partition(":")[0] == name}
-    elif kind in ("peer", "sessions"):
-        to.peers.add(name or EVERY_SESSION)
-    elif kind == "prefix":
-        to.prefixes.add(name)
-    elif kind == "lossless":
-        to.ports.update(lossless)
-    else:
-        to.vlans |= {int(name)} if name else set(device.vlans)
+    name = next(iter(edit.keys), "")
+    match effect_of(edit).touches:
+        case Touches.PORT:
+            vlan = _vlan_of_gateway(edit)
+            if vlan is None:
+                to.ports.add(name)
+            else:
+                to.vlans.add(vlan)
+        case Touches.SPLIT:
+            to.ports |= {i.name for i in device.interfaces if whole_port(i.name) == name}
+        case Touches.PEER:
+            to.peers.add(name)
+        case Touches.EVERY_SESSION:
+            to.peers.add(EVERY_SESSION)
+        case Touches.PREFIX:
+            to.prefixes.add(name)
+        case Touches.LOSSLESS:
+            to.ports.update(lossless)
+        case Touches.VLAN:
+            to.vlans.add(int(name))
+        case Touches.EVERY_VLAN:
+            to.vlans |= set(device.vlans)

@@ -18,10 +18,11 @@ from ipaddress import IPv4Address
 from rocefort.errors import Refused
 from rocefort.models.bgp import HOLD_S, BgpSettings
 from rocefort.models.device import Device
+from rocefort.models.effect import Timer
 from rocefort.models.network import Link, Network, Role
 from rocefort.models.wording import counted
 from rocefort.rollout.plan import Sides
-from rocefort.rollout.touch import Timer, timed
+from rocefort.rollout.touch import timed
 
 HOW = (
     "close the session first (drain the spine, `peer .. ignore`), then plan, apply with "

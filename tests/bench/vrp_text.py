@@ -19,7 +19,7 @@ import flow
 
 from rocefort.design.derive import derive_loaded
 from rocefort.design.load import load_fabric
-from rocefort.dialects.vrp.compare import change_of
+from rocefort.dialects.vrp.changes import change_of
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.dialects.vrp.texts import render_all

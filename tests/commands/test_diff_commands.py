@@ -207,7 +207,7 @@ def test_a_link_of_the_past_is_not_followed(git: Git, rocefort: Rocefort, reposi
 def test_rev_alone_takes_the_way_back_too(rocefort: Rocefort, repository: Path) -> None:
     done = rocefort("diff", "inventory/heps", "HEAD~1:", "--format", "json")
     edits = json.loads(done.out)["switches"][0]["edits"]
-    assert (edits[0]["before"], edits[0]["after"]) == ("640", "600")
+    assert (edits[0]["before"], edits[0]["after"]) == (640, 600)
     assert edits[0]["after_at"].startswith("HEAD~1:inventory/heps/fabric.yaml:")
 
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from rocefort.design.derive import Derived, derive, derive_loaded
 from rocefort.design.load import Catalogue, Loaded, load_catalogue
-from rocefort.dialects.vrp.compare import compare
 from rocefort.dialects.vrp.texts import read_back, render_all
 from rocefort.documents.read import Document, read_document
 from rocefort.documents.validate import validate
 from rocefort.errors import BadInput
+from rocefort.models.compare import compare
 from rocefort.models.fabric import Fabric
 from rocefort.models.fabric_ports import peer_at, place_of
 from rocefort.models.finding import Severity

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from rocefort.dialects.vrp.compare import compare
 from rocefort.dialects.vrp.interpret import VrpRefusal, apply_lines, canonical
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.tree import parse_tree, tree_text
 from rocefort.errors import BadInput
 from rocefort.models.bond import Bond
+from rocefort.models.compare import compare
 from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.interface import Interface
@@ -142,7 +142,7 @@ def test_a_changed_mode_is_no_mere_addition() -> None:
         for bond in (Bond(), Bond(mode="lacp-static"))
     )
     (edit,) = compare(old, new)
-    assert (edit.path, edit.before, edit.after) == (
+    assert (edit.path, edit.before_text, edit.after_text) == (
         "interfaces[Eth-Trunk1].bond.mode",
         "manual load-balance",
         "lacp-static",

@@ -9,7 +9,7 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.dialects.vrp.compare import change_of
+from rocefort.dialects.vrp.changes import change_of
 from rocefort.dialects.vrp.interpret import VrpRefusal, apply_line, apply_lines, canonical
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import make_patch

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from rocefort.dialects.vrp.compare import change_of, classify, compare
+from rocefort.dialects.vrp.changes import change_of
+from rocefort.dialects.vrp.disruption import DISRUPTS
 from rocefort.dialects.vrp.parse import parse
 from rocefort.models.access import LocalUser, Ssh, SshUser, Vty
 from rocefort.models.bgp import (
@@ -19,8 +20,10 @@ from rocefort.models.bgp import (
     PrefixList,
     RoutePolicy,
 )
-from rocefort.models.change import Edit, Kind, digest_of
+from rocefort.models.change import Kind, digest_of
+from rocefort.models.compare import classify, compare
 from rocefort.models.device import Device
+from rocefort.models.edit import Edit
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.interface import DrrQueue, Interface, InterfacePfc, PfcThreshold
 from rocefort.models.lossless import (
@@ -407,7 +410,7 @@ TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], Kind, l
 def test_a_first_source_interface_of_ssh_may_cut_off_sessions_elsewhere() -> None:
     everywhere = but(ssh=Ssh(stelnet=True))
     one = but(ssh=Ssh(stelnet=True, source_interface="MEth0/0/0"))
-    kind, reasons = classify(compare(everywhere, one), ())
+    kind, reasons = classify(compare(everywhere, one), (), DISRUPTS)
     assert (kind, reasons) == (Kind.ADDITIVE, ("management sessions may be cut off",))
 
 
@@ -423,14 +426,14 @@ def test_a_change_is_told_in_the_words_of_the_fabric(
     reasons: list[str],
 ) -> None:
     found = compare(LEAF, intended)
-    assert [(edit.path, edit.before, edit.after) for edit in found] == edits
-    assert classify(found, ()) == (kind, tuple(reasons))
+    assert [(edit.path, edit.before_text, edit.after_text) for edit in found] == edits
+    assert classify(found, (), DISRUPTS) == (kind, tuple(reasons))
 
 
 @pytest.mark.parametrize("intended", [row[1] for row in TABLE], ids=[row[0] for row in TABLE])
 def test_the_way_back_swaps_before_and_after(intended: Device) -> None:
-    there = {(edit.path, edit.before, edit.after) for edit in compare(LEAF, intended)}
-    back = {(edit.path, edit.after, edit.before) for edit in compare(intended, LEAF)}
+    there = {(edit.path, edit.before_text, edit.after_text) for edit in compare(LEAF, intended)}
+    back = {(edit.path, edit.after_text, edit.before_text) for edit in compare(intended, LEAF)}
     assert there == back
 
 
@@ -446,31 +449,31 @@ def test_a_timer_that_goes_is_no_profile_that_goes() -> None:
     edits = compare(but(pfc=Pfc(profiles=(timed,), detect_ms=10)), LEAF)
     assert [edit.path for edit in edits] == ["pfc.profiles[default].timers[4]"]
     reason = "PFC deadlock timers change under traffic"
-    assert classify(edits, ()) == (Kind.REMOVING, (reason,))
+    assert classify(edits, (), DISRUPTS) == (Kind.REMOVING, (reason,))
 
 
 def test_a_built_in_profile_that_gets_its_first_line_pauses_other_queues() -> None:
     edits = compare(but(pfc=Pfc(detect_ms=10)), LEAF)
     assert [(edit.path, edit.before) for edit in edits] == [("pfc.profiles[default]", None)]
     reason = "PFC profile default pauses other queues on every port that applies it"
-    assert classify(edits, ()) == (Kind.ADDITIVE, (reason,))
+    assert classify(edits, (), DISRUPTS) == (Kind.ADDITIVE, (reason,))
 
 
 def test_a_queue_that_gets_another_model_is_modified() -> None:
     edits = compare(but(ai_ecn=AiEcn(enabled=True, queues=(AiEcnQueue(queue=4),))), LEAF)
     reason = "ECN marks RoCE traffic by another model or not at all"
-    assert classify(edits, ()) == (Kind.MODIFYING, (reason,))
+    assert classify(edits, (), DISRUPTS) == (Kind.MODIFYING, (reason,))
 
 
 def test_a_port_brought_up_is_modified_and_felt() -> None:
     edits = compare(port(enabled=False), LEAF)
-    assert edits == (Edit(path=f"{PORT}.enabled", before="no", after="yes"),)
+    assert edits == (Edit(path=f"{PORT}.enabled", before=False, after=True),)
     reason = "100GE1/0/1 is shut down or brought up"
-    assert classify(edits, ()) == (Kind.MODIFYING, (reason,))
+    assert classify(edits, (), DISRUPTS) == (Kind.MODIFYING, (reason,))
 
 
 def test_commands_without_an_edit_are_no_addition() -> None:
-    assert classify((), ("undo x",)) == (Kind.MODIFYING, ())
+    assert classify((), ("undo x",), DISRUPTS) == (Kind.MODIFYING, ())
 
 
 def test_a_change_carries_both_digests_and_both_ways() -> None:

@@ -11,12 +11,13 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.dialects.vrp.compare import classify, compare
+from rocefort.dialects.vrp.disruption import DISRUPTS
 from rocefort.dialects.vrp.interpret import VrpRefusal, apply_lines, canonical
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.tree import parse_tree
+from rocefort.models.compare import classify, compare
 from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.interface import Interface
@@ -274,16 +275,16 @@ def test_what_a_change_of_a_filter_means() -> None:
     old = parse(WHOLE, "a.cfg").device
     new = parse(WHOLE.replace("rule 20 deny ip", "rule 20 deny tcp"), "a.cfg").device
     (edit,) = compare(old, new)
-    assert (edit.path, edit.before, edit.after) == (
+    assert (edit.path, edit.before_text, edit.after_text) == (
         "filters.acls[VLAN10].rules[20].protocol",
         "ip",
         "tcp",
     )
-    assert classify([edit], ["x"])[1] == (
+    assert classify([edit], ["x"], DISRUPTS)[1] == (
         "ACL VLAN10 allows and denies other traffic on every interface that applies it",
     )
     edits = compare(parse(BARE, "a.cfg").device, old)
     assert (
         "Vlanif10 filters by another traffic policy: other traffic passes, or none"
-        in classify(edits, ["x"])[1]
+        in classify(edits, ["x"], DISRUPTS)[1]
     )

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from rocefort.dialects.vrp.compare import classify, compare
+from rocefort.dialects.vrp.disruption import DISRUPTS
 from rocefort.dialects.vrp.interpret import VrpRefusal, apply_lines, canonical, replay
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.tree import parse_tree, tree_text
 from rocefort.errors import BadInput
 from rocefort.models.change import Kind
+from rocefort.models.compare import classify, compare
 from rocefort.models.device import Device
 from rocefort.models.drop_profile import ColourLimits, DropProfile, Limits, QueueMarking
 from rocefort.models.hardware import Family, Range, SyntaxFamily
@@ -297,4 +298,4 @@ OF_PROFILE = "queues with drop profile {} mark or drop packets at other depths"
 def test_what_a_change_means(
     running: Device, intended: Device, kind: Kind, reasons: tuple[str, ...]
 ) -> None:
-    assert classify(compare(running, intended), ["a line"]) == (kind, reasons)
+    assert classify(compare(running, intended), ["a line"], DISRUPTS) == (kind, reasons)

@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv4Network
 import pytest
 
 from rocefort.dialects.eos import render_eos
-from rocefort.dialects.vrp.compare import classify, compare
+from rocefort.dialects.vrp.disruption import DISRUPTS
 from rocefort.dialects.vrp.execute import VrpRefusal
 from rocefort.dialects.vrp.interpret import apply_lines, canonical
 from rocefort.dialects.vrp.parse import parse
@@ -16,6 +16,7 @@ from rocefort.dialects.vrp.patch import make_patch
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.tree import parse_tree
 from rocefort.errors import BadInput, Refused
+from rocefort.models.compare import classify, compare
 from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.interface import Interface
@@ -200,7 +201,7 @@ def test_a_table_must_be_made_first(commands: tuple[str, ...]) -> None:
 
 def test_moving_to_another_table_is_felt() -> None:
     running, intended = (parse(text, "a").device for text in (PUBLIC, OWN))
-    _, reasons = classify(compare(running, intended), ())
+    _, reasons = classify(compare(running, intended), (), DISRUPTS)
     assert "MEth0/0/0 moves to another routing table: sessions over it break" in reasons
     assert "the static route 0.0.0.0/0 10.255.0.254 goes or changes" in reasons
     new = "MGMT 0.0.0.0/0 10.255.0.254"

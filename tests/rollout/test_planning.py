@@ -242,7 +242,7 @@ def test_without_a_last_intent_what_is_overwritten_is_shown_and_the_rest_said(
 ) -> None:
     sealed = plan(edit_heps(RAISED), TYPED)
     edits = {edit.before for edit in sealed.change("leaf03").edits}
-    assert edits == {"620"}
+    assert edits == {620}
     assert "not known: whether somebody typed what is overwritten" in plan_text(sealed)
 
 

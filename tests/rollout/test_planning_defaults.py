@@ -231,7 +231,7 @@ def test_a_default_that_is_planned_is_what_a_switch_without_its_line_runs(
     )
     running = text_of(was, name)
     change = planned(heps, running, will, family)
-    assert [f"{e.path}: {e.before} -> {e.after}" for e in change.edits] == list(case.said)
+    assert [f"{e.path}: {e.before_text} -> {e.after_text}" for e in change.edits] == list(case.said)
     assert change.empty is (not case.said)
     said, then = typed(running, change.patch, name)
     assert same_change(change, said, running, family) == ()
@@ -269,7 +269,10 @@ def test_a_rollout_from_mtu_9216_to_1500_is_confirmed(
     changes = sides_of(hall.network.model_copy(update={"nodes": tuple(nodes)}), now)
     plan = plan.model_copy(update={"changes": tuple(each.whole for each in changes)}).seal()
     mtus = [e for e in plan.change("leaf07").edits if e.path.endswith(".mtu")]
-    assert {(edit.before, edit.after) for edit in mtus} == {("9216", None), ("9000", None)}
+    assert {(edit.before_text, edit.after_text) for edit in mtus} == {
+        ("9216", None),
+        ("9000", None),
+    }
     manner = Manner(derives=False)  # no fabric leads to these changes
     applied = apply_plan(plan, lab.connections, tmp_path / "journal", [], None, manner)
     assert applied.failure == ""

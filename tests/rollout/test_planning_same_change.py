@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocefort.design.catalogue import load_catalogue
-from rocefort.dialects.vrp.compare import change_of
+from rocefort.dialects.vrp.changes import change_of
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.models.bgp import Bgp

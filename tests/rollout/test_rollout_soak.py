@@ -12,7 +12,8 @@ from rocefort.dialects.vrp.interpret import Lines
 from rocefort.dialects.vrp.tree import ConfigLine
 from rocefort.errors import Refused
 from rocefort.models.bgp import HOLD_S
-from rocefort.models.change import Edit, Plan
+from rocefort.models.change import Plan
+from rocefort.models.edit import Edit
 from rocefort.models.rollout import Act, Applied, Event, Phase, Rules
 from rocefort.rdma.gate import gate_s
 from rocefort.reports.plan import plan_text

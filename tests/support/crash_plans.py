@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rocefort.dialects.vrp.compare import compare
 from rocefort.dialects.vrp.parse import parse as parse_text
 from rocefort.lab.personality import Personality
-from rocefort.models.change import Change, Drained, Edit, Gate, Kind, Plan, Soak, Wave
+from rocefort.models.change import Change, Drained, Gate, Kind, Plan, Soak, Wave
+from rocefort.models.compare import compare
+from rocefort.models.edit import Edit
 from rocefort.models.hardware import Family
 from rocefort.rollout.plan import running_device, running_digest
 

@@ -16,11 +16,11 @@ from rocefort.design.importing.write import fabric_text
 from rocefort.design.load import FABRIC_FILE, load_catalogue
 from rocefort.design.new import write_new
 from rocefort.design.profiles import shipped_profiles
-from rocefort.dialects.vrp.compare import compare
 from rocefort.dialects.vrp.known import command_of
 from rocefort.dialects.vrp.parse import Parsed, sources_of
 from rocefort.errors import BadInput, Problem, Refused
-from rocefort.models.change import Edit
+from rocefort.models.compare import compare
+from rocefort.models.edit import Edit
 from rocefort.models.network import Node, Sources, TextLine
 from rocefort.models.saved_form import saved_form
 from rocefort.models.wording import counted
@@ -117,7 +117,7 @@ def _not_carried(
         path, parsed = found[node.name]
         for edit in _edits(node, parsed):
             if edit.before is None:
-                added.append(f"{node.name}: {edit.path} {edit.after}")
+                added.append(f"{node.name}: {edit.path} {edit.after_text}")
             else:
                 left.append(f"{_place(path, parsed, edit)}: {_said(edit)}")
         left += [f"{path}:{line.line}: {_unmodelled(line)}" for line in parsed.unmodelled]
@@ -146,8 +146,8 @@ def _place(path: Path, parsed: Parsed, edit: Edit) -> str:
 
 def _said(edit: Edit) -> str:
     if edit.after is None:
-        return f"{edit.path} {edit.before} is not carried over"
-    return f"{edit.path} {edit.before} becomes {edit.after}"
+        return f"{edit.path} {edit.before_text} is not carried over"
+    return f"{edit.path} {edit.before_text} becomes {edit.after_text}"
 
 
 def _comments(left: Sequence[str], added: Sequence[str]) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rocefort.dialects.vrp.compare import compare
 from rocefort.models.advice import Advice, AdviceKind, AdviceStep
+from rocefort.models.compare import compare
 from rocefort.models.difference import Difference, SwitchDifference
 from rocefort.models.network import Network, Node, Role
 from rocefort.models.review import IntentChange
@@ -237,7 +237,7 @@ def _rename(sight: Sight, old: str, new: str) -> Advice:
 
 def _says(switch: SwitchDifference, name: str) -> bool:
     return any(
-        edit.path.endswith(".description") and name in (edit.before or "").split()
+        edit.path.endswith(".description") and name in (edit.before_text or "").split()
         for edit in switch.change.edits
     )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from operator import itemgetter
 
+from rocefort.models.compare import effect_of
 from rocefort.models.difference import Difference
+from rocefort.models.effect import Readers
 from rocefort.models.finding import Report
 from rocefort.models.network import Network, Sources
 from rocefort.models.review import FailureChange, FailuresChange, Verification, VerifiedState
@@ -20,16 +21,6 @@ from rocefort.validators.change_verification import change_since, standing, veri
 from rocefort.validators.engines import Engine, Verified, Wishes
 from rocefort.validators.routing import Solution, analyse
 from rocefort.validators.verification import verify
-
-# Edits that no routing engine reads, and those among them that no study of buffers reads either.
-UNREAD = re.compile(
-    r"(?:ntp_servers|ntp_vrf|ntp_source|user_groups|users|ssh|netconf|syslog|snmp|telemetry|lldp|vty)\b.*"
-    r"|interfaces\[[^]]+\]\.description"
-)
-BUFFERS = re.compile(
-    r"(?:domains|pfc|drop_profiles|ecn_enabled|ai_ecn)\b.*"
-    r"|interfaces\[[^]]+\]\.(?:(?:other_)?thresholds|pfc|drr|markings|domain|trust_dscp|flow_control)\b.*"
-)
 
 
 @dataclass(frozen=True)
@@ -128,8 +119,9 @@ def _same(base: Network, head: Network, difference: Difference, *, buffers: bool
         getattr(base, name) != getattr(head, name) for name in beside[: None if not buffers else -1]
     ):
         return False
+    unread = (Readers.NONE, Readers.BUFFERS) if buffers else (Readers.NONE,)
     return all(
-        UNREAD.fullmatch(edit.path) or (buffers and BUFFERS.fullmatch(edit.path))
+        effect_of(edit).readers in unread
         for switch in difference.changed
         for edit in switch.change.edits
     ) and not any(switch.facts for switch in difference.changed)

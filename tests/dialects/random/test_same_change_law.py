@@ -10,7 +10,7 @@ from random_switches import switches
 from random_values import TEMPLATES
 
 from rocefort.design.catalogue import load_catalogue
-from rocefort.dialects.vrp.compare import change_of
+from rocefort.dialects.vrp.changes import change_of
 from rocefort.dialects.vrp.interpret import canonical
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.render import render

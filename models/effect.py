@@ -1,0 +1,218 @@
+"""Effects: what a change of a field of a Device touches, who feels it, and what reads the field.
+
+Every field of a Device, and of all that it holds, is annotated with an Effect; a Device with a
+field that has none does not load. Effects are those of the model, the same for every vendor.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, StrEnum, auto
+from functools import cache
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from rocefort.models.base import Frozen
+
+
+class Touches(Enum):
+    """What an edit touches; which one of them, the first key of its path says."""
+
+    NOTHING = auto()
+    PORT = auto()
+    SPLIT = auto()  # all parts of a port
+    VLAN = auto()
+    EVERY_VLAN = auto()
+    PEER = auto()
+    EVERY_SESSION = auto()
+    PREFIX = auto()
+    LOSSLESS = auto()  # all lossless ports
+
+
+class Timer(Enum):
+    """By what the fault of an edit shows that does not show at once."""
+
+    NONE = auto()
+    HOLD = auto()  # BGP's hold time: the far end is not told
+    ADVERTISE = auto()  # BGP announces and withdraws routes by an interval
+    LACP = auto()
+    DEADLOCK = auto()  # of a lossless queue
+
+
+class Readers(Enum):
+    """Which studies of a fabric read a field."""
+
+    ALL = auto()
+    BUFFERS = auto()  # those of lossless queues, and no routing engine
+    NONE = auto()
+
+
+class Access(StrEnum):
+    """What a person, or a rollout, needs to come in."""
+
+    PORT = "management port and address"
+    SSH = "SSH server and its source"
+    NETCONF = "NETCONF"
+    VTY = "VTY lines"
+    ACLS = "access ACLs"
+    USERS = "users"
+    VRF = "management VRF"
+    ROUTES = "static routes"
+    NAME = "sysname"
+
+
+class Topic(StrEnum):
+    """What of lossless traffic a review advises on, in the order of the advice."""
+
+    THRESHOLDS = "PFC thresholds"
+    PORT_PFC = "PFC on ports"
+    WEIGHTS = "Weights of queues"
+    QUEUE_ECN = "ECN of queues"
+    ECN_THRESHOLDS = "ECN thresholds"
+    ECN_MODEL = "ECN model"
+    PRIORITY_MAP = "Priority map"
+    DEADLOCK_TIMERS = "PFC deadlock timers"
+    SWITCH_PFC = "PFC of whole switches"
+
+
+class When(Enum):
+    """Which edits of a field count."""
+
+    NEVER = auto()
+    COMES = auto()  # a value that was not there
+    GONE = auto()  # a value that goes or changes
+    GONE_OR_DENIES = auto()  # that too, and one that comes and denies
+    ALWAYS = auto()
+
+
+@dataclass(frozen=True)
+class OfKey:
+    """Another reason for the rows of a key, such as those that are there before a line says so."""
+
+    key: str  # a regular expression
+    when: When
+    reason: str
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a change of a field does; None: the same as a change of the field that encloses it.
+
+    reason: what traffic or sessions feel of the edits that count by `when`; `{}` is the first key
+    of the path. down: which edits take down for a while what they touch.
+    """
+
+    touches: Touches | None = None
+    timer: Timer | None = None
+    readers: Readers | None = None
+    access: Access | None = None
+    topic: Topic | None = None
+    reason: str | None = None
+    when: When | None = None
+    down: When | None = None
+    of_key: OfKey | None = None
+    resets: str = ""  # of peers and groups: the reason of a field with the reason `{resets}`
+    order: str = ""  # of a collection: the reason where the order of what stays changes
+    stated: bool = False  # also the default has a line, or stops something that has none
+    carries: bool = False  # a port that gets it begins to carry traffic
+    is_key: bool = False  # tells rows apart: another value is another row, so it never changes
+    grows: str = ""  # what of it a fabric that only grows may add
+
+    def but(self, **fields: Any) -> Effect:  # noqa: ANN401 - those of an Effect
+        """The same effect with other fields."""
+        return dataclasses.replace(self, **fields)
+
+    def felt(
+        self,
+        reason: str,
+        when: When = When.ALWAYS,
+        *,
+        down: When = When.NEVER,
+        **fields: Any,  # noqa: ANN401 - same
+    ) -> Effect:
+        """The effect of a field of which traffic or sessions feel the edits that count."""
+        return self.but(reason=reason, when=when, down=down, **fields)
+
+
+UNFELT = Effect(reason="", when=When.NEVER, down=When.NEVER)
+
+
+SAME = Effect()  # as the field that encloses it
+KEY = Effect(is_key=True)
+STATED = SAME.but(stated=True)
+UNREAD = UNFELT.but(readers=Readers.NONE)
+PORT = UNFELT.but(touches=Touches.PORT, timer=Timer.HOLD)
+BOND = UNFELT.but(touches=Touches.PORT, timer=Timer.LACP)
+QUEUES = UNFELT.but(touches=Touches.PORT, timer=Timer.DEADLOCK, readers=Readers.BUFFERS)
+LOSSLESS = UNFELT.but(touches=Touches.LOSSLESS, timer=Timer.DEADLOCK, readers=Readers.BUFFERS)
+SPLIT = UNFELT.but(touches=Touches.SPLIT, timer=Timer.HOLD)
+VLAN = UNFELT.but(touches=Touches.VLAN)
+PEER = UNFELT.but(touches=Touches.PEER, timer=Timer.HOLD)
+PREFIX = UNFELT.but(touches=Touches.PREFIX, timer=Timer.ADVERTISE)
+BGP = UNFELT.but(touches=Touches.EVERY_SESSION, timer=Timer.HOLD)
+PATHS = UNFELT.but(touches=Touches.EVERY_SESSION, timer=Timer.NONE)
+POLICY = UNFELT.but(touches=Touches.EVERY_SESSION, timer=Timer.ADVERTISE)
+FILTERS = UNFELT.but(touches=Touches.EVERY_VLAN, timer=Timer.HOLD)
+RESETS = UNFELT.felt("{resets}", down=When.ALWAYS)  # the session of the peer, or those of the group
+
+
+def effects_of(model: type[Frozen]) -> dict[str, Effect]:
+    """The effect of every field of a model and of what it holds but keys, by `interfaces[].mtu`.
+
+    Raises TypeError for a field without one.
+    """
+    outside = UNFELT.but(touches=Touches.NOTHING, timer=Timer.NONE, readers=Readers.ALL)
+    return dict(_effects(model, "", outside))
+
+
+def _effects(model: type[Frozen], prefix: str, enclosing: Effect) -> Iterator[tuple[str, Effect]]:
+    for name, info in model.model_fields.items():
+        own = next((each for each in info.metadata if isinstance(each, Effect)), None)
+        if own is None:
+            raise TypeError(f"{model.__name__}.{name} has no Effect; see rocefort/models/effect.py")
+        if own.is_key:
+            continue
+        effect = _within(own, enclosing)
+        inner, is_collection = _content(info.annotation)
+        path = f"{prefix}{name}" + ("[]" if is_collection else "")
+        yield path, effect
+        if effect.order:
+            yield f"{prefix}{name}.order", effect.felt(effect.order)
+        if isinstance(inner, type) and issubclass(inner, Frozen):
+            yield from _effects(inner, f"{path}.", effect)
+
+
+def _within(own: Effect, enclosing: Effect) -> Effect:
+    """An effect with what it takes from the field that encloses it."""
+    taken = {
+        name: getattr(enclosing, name)
+        for name in ("touches", "timer", "readers", "access", "topic", "reason", "when", "down")
+        if getattr(own, name) is None
+    }
+    if own.reason == RESETS.reason:
+        taken["reason"] = enclosing.resets
+    return own.but(**taken)
+
+
+def _content(annotation: object) -> tuple[object, bool]:
+    """What a field holds: the type of its value or rows, and whether it has rows."""
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    if get_origin(annotation) in (Union, types.UnionType):
+        annotation = next(arg for arg in get_args(annotation) if arg is not types.NoneType)
+        return _content(annotation)
+    if get_origin(annotation) is tuple:
+        return _content(get_args(annotation)[0])[0], True
+    return annotation, False
+
+
+@cache
+def stated_fields(model: type[Frozen]) -> frozenset[str]:
+    """Fields of which also the default is said."""
+    return frozenset(
+        name
+        for name, info in model.model_fields.items()
+        if any(isinstance(each, Effect) and each.stated for each in info.metadata)
+    )

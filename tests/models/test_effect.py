@@ -1,0 +1,109 @@
+"""Every field of a Device has an effect: what a change of it touches, and what traffic feels."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocefort.dialects.vrp.disruption import DISRUPTS
+from rocefort.models.base import Frozen
+from rocefort.models.compare import classify, reason_of
+from rocefort.models.device import EFFECTS, Device
+from rocefort.models.edit import Edit
+from rocefort.models.effect import KEY, PORT, SAME, When, effects_of
+from rocefort.models.keyed import Keyed
+
+# All that a change may do without traffic or a session feeling it, now or later.
+UNFELT = {
+    "name",
+    "telnet_off[]",
+    "lldp",
+    "pfc",
+    "interfaces[].description",
+    "interfaces[].edge",
+    "interfaces[].bond",
+    "interfaces[].bond.lacp_timeout",
+    "bgp.groups[].description",
+    "bgp.peers[].description",
+    "bgp.private_4_byte_as",
+    "ntp_servers[]",
+    "ntp_vrf",
+    "ntp_source",
+    "ssh",
+    "filters",
+    "filters.acls[]",  # its rules are felt, and what applies it
+    "filters.classifiers[]",
+    "filters.behaviors[]",
+    "filters.policies[]",
+    "syslog",
+    "syslog.hosts[]",
+    "syslog.vrf",
+    "syslog.source_interface",
+}
+
+
+class Silent(Frozen):
+    speed: Annotated[int, PORT] = 0
+    colour: str = "green"
+
+
+class Row(Frozen):
+    name: Annotated[str, KEY]
+    rows: Annotated[Keyed[int], SAME] = ()
+
+
+class Holder(Frozen):
+    rows: Annotated[Keyed[Row], PORT.felt("{} goes", When.GONE)] = ()
+    silent: Annotated[Silent, PORT] = Silent()
+
+
+def test_a_field_without_an_effect_does_not_load() -> None:
+    with pytest.raises(TypeError, match=r"Silent\.colour has no Effect; see .*effect\.py"):
+        effects_of(Holder)
+
+
+def test_a_field_that_states_nothing_does_as_the_one_that_encloses_it() -> None:
+    effects = effects_of(Row)
+    assert list(effects) == ["rows[]"]
+    assert EFFECTS["pfc.profiles[].timers[].detect_time"].reason == (
+        "PFC deadlock timers change under traffic"
+    )
+
+
+def test_what_nobody_feels_is_listed_field_by_field() -> None:
+    assert {field for field, effect in EFFECTS.items() if effect.when is When.NEVER} == UNFELT
+
+
+def test_every_field_of_a_device_has_its_effect() -> None:
+    assert set(Device.model_fields) == {
+        field.partition(".")[0].removesuffix("[]") for field in EFFECTS
+    }
+
+
+VALUES = st.none() | st.integers(1, 9) | st.just({"action": "deny"})
+
+
+@given(st.lists(st.tuples(st.sampled_from(sorted(EFFECTS)), VALUES, VALUES), max_size=6))
+def test_a_dialect_adds_to_what_is_felt_and_takes_nothing_away(
+    drawn: list[tuple[str, object, object]],
+) -> None:
+    edits = [
+        Edit(path=field.replace("[]", "[0.0.0.0/0 7]"), before=before, after=after)
+        for field, before, after in drawn
+    ]
+    assert DISRUPTS.keys() <= EFFECTS.keys()
+    kind, reasons = classify(edits, (), {})
+    added_kind, added = classify(edits, (), DISRUPTS)
+    assert added_kind is kind
+    assert all(any(more.startswith(reason) for more in added) for reason in reasons)
+    for edit in edits:
+        assert reason_of(edit, {"lldp": "LLDP is sent anew"}).startswith(reason_of(edit, {}))
+
+
+def test_a_dialect_may_disrupt_what_the_model_says_that_nobody_feels() -> None:
+    edit = Edit(path="lldp", after=True)
+    assert reason_of(edit, {}) == ""
+    assert reason_of(edit, {"lldp": "LLDP is sent anew"}) == "LLDP is sent anew"
