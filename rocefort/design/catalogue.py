@@ -12,11 +12,11 @@ from rocefort.documents.nearest import nearest
 from rocefort.documents.read import Document, read_document
 from rocefort.documents.validate import validate
 from rocefort.errors import BadInput
+from rocefort.families import FAMILY_FILE, load_families
 from rocefort.models.device_type import DeviceType, ModuleType, hardware_of
-from rocefort.models.hardware import Family, FamilyFile, Hardware, SyntaxFamily
+from rocefort.models.hardware import Family, Hardware, SyntaxFamily
 from rocefort.paths import HARDWARE
 
-FAMILY_FILE = "families.yaml"
 CARDS = "cards"  # directory of line cards, NetBox's module types
 MODEL = re.compile(r"^model: *(['\"]?)(?P<model>[^'\"#\n]*?)\1 *(?:#.*)?$", re.MULTILINE)
 
@@ -62,9 +62,7 @@ class Shelf(Mapping[str, Hardware]):
 @cache
 def load_catalogue(directory: Path = HARDWARE) -> Catalogue:
     """Read the syntax families and which models there are; a site adds a switch by a file."""
-    path = directory / FAMILY_FILE
-    families = {f.name: f for f in validate(FamilyFile, read_document(path, "families:")).families}
-    return Catalogue(Shelf(directory, models_in(directory)), families)
+    return Catalogue(Shelf(directory, models_in(directory)), load_families(directory))
 
 
 def models_in(directory: Path) -> dict[str, Path]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rocefort.dialects.vrp.command import Node
 from rocefort.dialects.vrp.execute import TypedLine, view_kind
 from rocefort.dialects.vrp.interpret import Lines, View
-from rocefort.dialects.vrp.semantics import ROWS, Row
+from rocefort.dialects.vrp.semantics import Row, rows_by_view
 from rocefort.models.hardware import SyntaxFamily
 
 Nodes = tuple[Node, ...]
@@ -37,7 +37,7 @@ def _rows(config: Lines, view: View, family: SyntaxFamily) -> Iterator[Row]:
     """Each row of the view once, as this family and this interface have it."""
     typed = TypedLine(family, "", view)
     seen: set[int] = set()
-    known = ROWS.get(view_kind(view, family), ())
+    known = rows_by_view().get(view_kind(view, family), ())
     for first in sorted({word for row in known for word in row.first_words}):
         for row in typed.rows(config, first):
             if row.rank not in seen:

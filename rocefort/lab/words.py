@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from rocefort.dialects.vrp.command import PARAMS, Node, Taken, Tokens, Trace, parse_format
+from rocefort.dialects.vrp import command
+from rocefort.dialects.vrp.command import Node, Taken, Tokens, Trace, parse_format
 from rocefort.dialects.vrp.execute import INCOMPLETE, TOO_MANY, UNRECOGNIZED, WRONG
 
 AMBIGUOUS = "Error: Ambiguous command found at '^' position."
@@ -105,8 +106,8 @@ OWN_PARAMS: dict[str, Callable[[Tokens, str], Taken]] = {
     "rest:60": _rest,
     "file": _file,
     "word": _word,
-    "source": PARAMS["ip"],
-    "host": PARAMS["ip"],
+    "source": command.PARAMS["ip"],
+    "host": command.PARAMS["ip"],
 }
 
 
@@ -119,15 +120,10 @@ def read_format(text: str) -> tuple[Node, ...]:
     return (*nodes, replace(choice, kind="several"), *read_format(tail))
 
 
-def _number(tokens: Tokens, name: str) -> Taken:
-    low, high = map(int, name.split("-"))
-    if tokens and re.fullmatch(r"\d{1,10}", tokens[0], re.ASCII) and low <= int(tokens[0]) <= high:
-        yield 1, str(int(tokens[0]))
-
-
-def takes(name: str, tokens: Tokens) -> Taken:
+def _takes(name: str, tokens: Tokens) -> Taken:
     """The ways in which the first words are a parameter of this name."""
-    return (OWN_PARAMS.get(name) or PARAMS.get(name, _number))(tokens, name)
+    own = OWN_PARAMS.get(name)
+    return own(tokens, name) if own else command.takes(name, tokens)
 
 
 def fits(nodes: Sequence[Node], tokens: Tokens, so_far: Fit[T], trace: Trace) -> Iterator[Fit[T]]:
@@ -173,7 +169,7 @@ def _filled(
     node: Node, rest: Sequence[Node], tokens: Tokens, so_far: Fit[T], trace: Trace
 ) -> Iterator[Fit[T]]:
     at, fitted = len(so_far.words), False
-    for used, saved in takes(node.text, tokens[at:]):
+    for used, saved in _takes(node.text, tokens[at:]):
         fitted = True
         typed = tokens[at : at + used]
         yield from fits(rest, tokens, so_far.fill(node.text, typed, saved), trace)

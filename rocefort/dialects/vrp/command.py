@@ -1,9 +1,10 @@
 """Command formats as the vendor's reference writes them, and how a typed line is held to one.
 
-The notation is the reference's own, with two additions:
+The notation is the reference's own, with three additions:
 
     mtu ( <46-9600> )            what stands in ( ) is the value; the other words are the line's key
     acl +number <2000-4999>      +word may be left out; the switch writes it
+    size <kbytes:16-30720> { kbytes | mbytes }      a range in kbytes, whatever the unit
     port link-type { access | trunk } , peer <peer> as-number ( <asn> ) , undo x [ <name> ]
 
 So two lines with one key overwrite each other, and lines with different keys stand side by side.
@@ -169,7 +170,7 @@ def _param(
     node: Node, tokens: Tokens, so_far: Reading, trace: Trace, is_value: bool
 ) -> Iterator[Reading]:
     fitted = False
-    for used, saved in PARAMS.get(node.text, _number_range)(tokens[so_far.position :], node.text):
+    for used, saved in takes(node.text, tokens[so_far.position :]):
         fitted = True
         yield _taken(so_far, used, saved, is_value, node.text)
     if not fitted:
@@ -189,8 +190,14 @@ def _taken(so_far: Reading, used: int, saved: str, is_value: bool, name: str = "
 
 def _number_range(tokens: Tokens, name: str) -> Taken:
     low, high = map(int, name.split("-"))
-    if tokens and tokens[0].isdecimal() and low <= int(tokens[0]) <= high:
+    if tokens and re.fullmatch(r"\d{1,10}", tokens[0], re.ASCII) and low <= int(tokens[0]) <= high:
         yield 1, str(int(tokens[0]))
+
+
+def _size(tokens: Tokens, name: str) -> Taken:
+    """A number that is not above a range of kbytes; its unit, behind it, is not read yet."""
+    high = name.partition("-")[2]
+    yield from _number_range(tokens, f"1-{high}")
 
 
 def _address(tokens: Tokens, _name: str) -> Taken:
@@ -307,6 +314,7 @@ def _split_type(tokens: Tokens, _name: str) -> Taken:
 PARAMS: dict[str, Callable[[Tokens, str], Taken]] = {
     "ip": _address,
     "mask": _mask,
+    "kbytes": _size,
     "name": _name,
     "other": _name,
     "cipher": _cipher,
@@ -319,14 +327,14 @@ PARAMS: dict[str, Callable[[Tokens, str], Taken]] = {
     "snmp-versions": _snmp_versions,
     "eth-trunk": _trunk,
     "text": _text,
-    "text:242": _text,
-    "text:80": _text,
-    "text:150": _text,
     "acl-matches": _acl_matches,
-    "numbers:1-4094": _numbers,
-    "numbers:0-7": _numbers,
-    "numbers:0-5": _numbers,
+    "numbers": _numbers,
 }
+
+
+def takes(name: str, tokens: Tokens) -> Taken:
+    """The ways in which the first words are a parameter: `ip`, `text:80`, a number of `1-4094`."""
+    return PARAMS.get(name.partition(":")[0], _number_range)(tokens, name)
 
 
 def list_numbers(tokens: Tokens) -> frozenset[int]:

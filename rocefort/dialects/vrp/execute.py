@@ -32,6 +32,7 @@ from rocefort.dialects.vrp.edit import (
 from rocefort.dialects.vrp.identity import identify, readings, rows_of
 from rocefort.dialects.vrp.lookup import begins
 from rocefort.dialects.vrp.names import snmp_version_text, snmp_version_words
+from rocefort.dialects.vrp.parsing.arguments import KBYTES
 from rocefort.dialects.vrp.port_view import PortView
 from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, PORT, SYSTEM, Row
 from rocefort.dialects.vrp.tree import ConfigLine
@@ -48,7 +49,6 @@ KEPT_VIEWS = ("dcb pfc default", "drop-profile default", "diffserv domain defaul
 DISABLE = "disable"
 BEHIND = 10**6  # a caret behind the last word
 LISTS = ("list", "ports", "each", "versions")  # a line names some of what there is
-KBYTES = {"kbytes": 1, "mbytes": 1024}
 
 
 class VrpRefusal(BadInput):
@@ -169,17 +169,29 @@ class TypedLine:
         return config, (*self.view, reading.text) if row.opens else self.view
 
     def check_values(self, row: Row, reading: Reading) -> None:
-        """What a format cannot say: xon is not above xoff (V300R023C00, `dcb pfc buffer`)."""
-        if row.format.startswith("dcb pfc buffer <0-5> ( xon static"):
-            _, _, xon, xon_unit, _, _, xoff, xoff_unit = reading.value
-            if int(xon) * KBYTES[xon_unit] > int(xoff) * KBYTES[xoff_unit]:
-                raise self.refuse(6, WRONG)
+        """What a format cannot say: a size in another unit, xon not above xoff."""
+        sizes = list(self.sizes(reading))
+        if reading.value[:2] == ("xon", "static") and sizes[0][1] > sizes[1][1]:
+            raise self.refuse(sizes[0][0], WRONG)  # V300R023C00, `dcb pfc buffer`
         if row.view == "drop-profile":  # low is not above high (V300R023C00, `ecn`, `color`)
             low, high = (reading.value.index(word) + 1 for word in ("low-limit", "high-limit"))
             if int(reading.value[low]) > int(reading.value[high]):
                 raise self.refuse(len(reading.key) + high, WRONG)
         if row.kind == "pairs" and not reading.value:
             raise self.refuse(BEHIND, INCOMPLETE)
+
+    def sizes(self, reading: Reading) -> Iterator[tuple[int, int]]:
+        """Place and kbytes of each size of a line; refuses one out of its range."""
+        at = 0
+        for name, number in reading.params:
+            if not name.startswith("kbytes:"):
+                continue
+            at = reading.saved.index(number, at + 1)
+            unit = KBYTES.get("".join(reading.saved[at + 1 : at + 2]), 1)
+            low, high = map(int, name.removeprefix("kbytes:").split("-"))
+            if not low <= int(number) * unit <= high:
+                raise self.refuse(at, WRONG)
+            yield at, int(number) * unit
 
     def check_needs(self, config: Lines, row: Row, reading: Reading) -> None:
         """A setting needs the line that makes what it sets."""

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from rocefort.dialects.vrp.command import Reading, Tokens, Trace, read_all, words_of
-from rocefort.dialects.vrp.semantics import ROWS, Row
+from rocefort.dialects.vrp.semantics import Row, rows_by_view
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.keyed import natural
 
@@ -66,7 +66,7 @@ def rows_of(kind: str, first: str, family: SyntaxFamily) -> tuple[Row, ...]:
 @cache
 def _by_first_word(kind: str, family: SyntaxFamily) -> Mapping[str, tuple[Row, ...]]:
     found: dict[str, list[Row]] = {}
-    for row in ROWS.get(kind, ()):
+    for row in rows_by_view().get(kind, ()):
         if family in row.families:
             for word in row.first_words:
                 found.setdefault(word, []).append(row)

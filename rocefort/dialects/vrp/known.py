@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 
 from rocefort.dialects.vrp.beside import beside
 from rocefort.dialects.vrp.command import Node, Tokens, Trace, read_all, words_of
-from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, ROWS, SYSTEM, Row
+from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, SYSTEM, Row, rows_by_view
 from rocefort.models.network import TextLine
 
 UNDO = "undo"
@@ -60,7 +60,7 @@ def _fits(row: Row, words: Tokens, *, undone: bool) -> bool:
 @cache
 def _by_first_word(view: str) -> dict[str, tuple[Row, ...]]:
     found: dict[str, list[Row]] = {}
-    for row in ROWS.get(view, ()):
+    for row in rows_by_view().get(view, ()):
         for word in row.first_words:
             found.setdefault(word, []).append(row)
     return {word: tuple(rows) for word, rows in found.items()}

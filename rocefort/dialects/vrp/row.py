@@ -7,11 +7,13 @@ real switches, for which no vendor page was found.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 from rocefort.dialects.vrp.command import Node, parse_format
-from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.hardware import Family, Range, SyntaxFamily
 
 ANY = frozenset(SyntaxFamily)
 V200 = frozenset({SyntaxFamily.V200})
@@ -23,6 +25,7 @@ OFFSET = V200 | G2  # the families that set xoff and an xon offset
 PORT = r"\d*GE\d.*"  # physical Ethernet
 MEMBER = rf"{PORT}|Eth-Trunk\d+"
 SYSTEM = "system"
+FACT = re.compile(r"(?<=[<{:])[a-z]+(?:_[a-z]+)+(?=[>}])")  # `<xoff_kbytes>`, a field of Family
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Row:
     a trailing `*` removes every line whose key begins so. `on_set` and `on_undo` are commands that
     the switch carries out by itself (`view: command`); `drops` are lines that go with an undo, in
     all views below. `default` is what holds without a line; `layer` 2 or 3 limits a port's mode.
+    A parameter named like a range of the family's data, `<xoff_kbytes>`, has that range.
     `needs` are beginnings of lines of this view or one around it, one of which must stand.
     """
 
@@ -83,6 +87,34 @@ class Row:
     def literals(self) -> frozenset[str]:
         """Words that every line of this row has."""
         return frozenset(node.text for node in self.nodes if node.kind == "word")
+
+
+def with_ranges(row: Row, families: Mapping[SyntaxFamily, Family]) -> tuple[Row, ...]:
+    """A row once for each set of families with equal ranges, which stand in the place of names.
+
+    Raises LookupError for a family without such a range.
+    """
+    found: dict[Row, set[SyntaxFamily]] = {}
+    for name in sorted(row.families):
+        found.setdefault(_of_family(row, families[name]), set()).add(name)
+    return tuple(replace(each, families=frozenset(names)) for each, names in found.items())
+
+
+def _of_family(row: Row, family: Family) -> Row:
+    def literal(match: re.Match[str]) -> str:
+        limits: Range | None = getattr(family, match[0])
+        if limits is None:
+            raise LookupError(f"{family.name} has no range {match[0]}, which {row.format!r} needs")
+        return f"{limits.low}-{limits.high}"
+
+    values = {each.name: getattr(row, each.name) for each in fields(row)}
+    texts = {k: FACT.sub(literal, v) for k, v in values.items() if isinstance(v, str)}
+    several = {
+        k: tuple(FACT.sub(literal, text) for text in v)
+        for k, v in values.items()
+        if isinstance(v, tuple)
+    }
+    return replace(row, **texts, **several, families=frozenset())  # type: ignore[arg-type]  # fields of Row
 
 
 def _first_words(nodes: tuple[Node, ...]) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
 from rocefort.dialects.vrp import (
     table_bgp,
@@ -14,9 +15,19 @@ from rocefort.dialects.vrp import (
     table_system,
     table_traffic,
 )
-from rocefort.dialects.vrp.row import PORT, SYSTEM, Row
+from rocefort.dialects.vrp.row import PORT, SYSTEM, Row, with_ranges
+from rocefort.families import load_families
 
-__all__ = ["OPAQUE_VIEW", "PORT", "PROMPTS", "QUESTIONS", "ROWS", "SYSTEM", "Question", "Row"]
+__all__ = [
+    "OPAQUE_VIEW",
+    "PORT",
+    "PROMPTS",
+    "QUESTIONS",
+    "SYSTEM",
+    "Question",
+    "Row",
+    "rows_by_view",
+]
 
 
 GROUPS = (
@@ -29,18 +40,19 @@ GROUPS = (
 )
 
 
-def _ranked() -> Mapping[str, tuple[Row, ...]]:
+@cache
+def rows_by_view() -> Mapping[str, tuple[Row, ...]]:
+    """The rows of each view with the ranges of the families that have them."""
+    families = load_families()
     views: dict[str, list[Row]] = defaultdict(list)
     for number, rows in enumerate(GROUPS):
         for row in rows:
             block = number * 1000 if row.block else 0
-            views[row.view].append(
-                replace(row, rank=number * 1000 + len(views[row.view]), block=block)
-            )
+            ranked = replace(row, rank=number * 1000 + len(views[row.view]), block=block)
+            views[row.view] += with_ranges(ranked, families)
     return {view: tuple(rows) for view, rows in views.items()}
 
 
-ROWS = _ranked()
 OPAQUE_VIEW = "opaque"  # its lines are kept word for word; each is its own key
 
 PROMPTS: Mapping[str, str] = {  # what a view adds to the prompt; CR, examples of each command

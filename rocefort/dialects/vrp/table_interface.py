@@ -5,6 +5,7 @@ from __future__ import annotations
 from rocefort.dialects.vrp.row import G1, G2, MEMBER, OFFSET, PORT, V200, Row, command, group
 
 UNIT = "{ kbytes | mbytes }"
+STATIC = f"xon static <kbytes:xoff_kbytes> {UNIT} xoff static <kbytes:xoff_kbytes> {UNIT}"
 
 GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
@@ -168,23 +169,22 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "CR DCB_Configuration_Commands (members only, not Eth-Trunk)",
         command("dcb pfc enable ( [ <name> ] [ mode { auto | manual } ] )", on=PORT),
         command(
-            f"dcb pfc buffer <0-5> ( xon static <1-6144> {UNIT} xoff static <1-6144> {UNIT} )",
+            f"dcb pfc buffer <pfc_queues> ( {STATIC} )",
             families=G1,
             on=PORT,
-            undo=(
-                f"dcb pfc buffer <0-5> ( xon static <1-6144> {UNIT} xoff static <1-6144> {UNIT} )",
-            ),
+            undo=(f"dcb pfc buffer <pfc_queues> ( {STATIC} )",),
         ),
         command(
-            "dcb pfc buffer <0-5> ( xon dynamic <0-10> xoff dynamic <0-10> )",
+            "dcb pfc buffer <pfc_queues> ( xon dynamic <0-10> xoff dynamic <0-10> )",
             families=G1,
             on=PORT,
-            undo=("dcb pfc buffer <0-5> ( xon dynamic <0-10> xoff dynamic <0-10> )",),
+            undo=("dcb pfc buffer <pfc_queues> ( xon dynamic <0-10> xoff dynamic <0-10> )",),
         ),
         *(
             command(
-                f"dcb pfc buffer <0-7> xoff ( {{ static <1-30720> [ {units} ] | dynamic <1-12> }} "
-                "[ xon offset <1-30720> [ kbytes | mbytes ] ] )",
+                "dcb pfc buffer <pfc_queues> xoff "
+                f"( {{ static <kbytes:xoff_kbytes> [ {units} ] | dynamic <1-12> }} "
+                "[ xon offset <kbytes:xoff_kbytes> [ kbytes | mbytes ] ] )",
                 families=families,
                 on=PORT,
             )
@@ -192,17 +192,17 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             for families, units in ((G2, "kbytes | mbytes"), (V200, "kbytes | mbytes | cells"))
         ),
         command(
-            "dcb pfc buffer <0-7> guaranteed ( <1-25600> [ bytes | kbytes ] )",
+            "dcb pfc buffer <pfc_queues> guaranteed ( <1-25600> [ bytes | kbytes ] )",
             families=OFFSET,
             on=PORT,
         ),
         command(
-            "dcb pfc buffer <0-7> hdrm ( <16-30720> [ kbytes ] )",
-            families=OFFSET,
+            "dcb pfc buffer <pfc_queues> hdrm ( <kbytes:headroom_kbytes> [ kbytes ] )",
+            families=G2,
             on=PORT,
             undo=(
-                "dcb pfc buffer <0-7> hdrm ( [ <16-30720> [ kbytes ] ] )",
-                "dcb pfc buffer [ <0-7> ] *",
+                "dcb pfc buffer <pfc_queues> hdrm ( [ <kbytes:headroom_kbytes> [ kbytes ] ] )",
+                "dcb pfc buffer [ <pfc_queues> ] *",
             ),
         ),
         command(

@@ -9,19 +9,10 @@ COLOUR = "{ green | yellow | red }"
 AI_MODELS = "{ ai_ecn_centralizedstorage | ai_ecn_hpc | ai_ecn_distributedfilestorage }"
 
 
-def _limits(smallest: int, largest: int, cells: int) -> str:
-    """Thresholds of a drop profile: ranges in bytes and in cells of the chip group."""
-    size, cell = f"<{smallest}-{largest}>", f"<1-{cells}>"
-    return (
-        f"{{ buffer-size low-limit {size} high-limit {size} "
-        f"| buffer-size cell low-limit {cell} high-limit {cell} "
-        "| low-limit <0-100> high-limit <0-100> } discard-percentage <1-100>"
-    )
-
-
-LIMITS = (  # the ranges of V200 are not confirmed: those of G2
-    (G1, _limits(128, 16_000_000, 125_000)),
-    (OFFSET, _limits(320, 34_078_720, 106_496)),
+LIMITS = (
+    "{ buffer-size low-limit <ecn_bytes> high-limit <ecn_bytes> "
+    "| buffer-size cell low-limit <ecn_cells> high-limit <ecn_cells> "
+    "| low-limit <0-100> high-limit <0-100> } discard-percentage <1-100>"
 )
 
 GROUPS: tuple[tuple[Row, ...], ...] = (
@@ -30,55 +21,32 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "CR DCB_Configuration_Commands, `priority`: additive, queue 3 on by default. Its undo may "
         "name no queue; whether queue 3 is then on or off is nowhere said, so that is not taken",
         command(
-            "priority <numbers:0-5>",
-            kind="each",
-            default="3",
-            guard="priority {number} ",
-            families=G1,
+            "priority <numbers:pfc_queues>", kind="each", default="3", guard="priority {number} "
         ),
         command(
-            "priority <numbers:0-7>",
-            kind="each",
-            default="3",
-            guard="priority {number} ",
-            families=OFFSET,
-        ),
-        command(
-            "priority <0-7> deadlock-detect ( time <1-15> )",
+            "priority <pfc_queues> deadlock-detect ( time <deadlock_detect_time> )",
             families=G2,
-            default="priority {0-7} deadlock-detect time 10",
+            default="priority {pfc_queues} deadlock-detect time 10",
         ),
         command(
-            "priority <0-7> deadlock-recovery ( time <0-31> )",
+            "priority <pfc_queues> deadlock-recovery ( time <deadlock_recovery_time> )",
             families=G2,
-            default="priority {0-7} deadlock-recovery time 10",
+            default="priority {pfc_queues} deadlock-recovery time 10",
         ),
-        command(
-            "priority <0-5> turn-off ( threshold <1-300> )",
-            families=G1,
-            undo=("priority <0-5> turn-off ( threshold <1-300> )",),
-        ),
-        command(
-            "priority <0-5> error-down ( threshold <1-300> )",
-            families=G1,
-            undo=("priority <0-5> error-down ( threshold <1-300> )",),
-        ),
-        command(
-            "priority <0-7> turn-off ( threshold <1-300> )",
-            families=OFFSET,
-            undo=("priority <0-7> turn-off ( threshold <1-300> )",),
-        ),
-        command(
-            "priority <0-7> error-down ( threshold <1-300> )",
-            families=OFFSET,
-            undo=("priority <0-7> error-down ( threshold <1-300> )",),
+        *(
+            command(
+                f"priority <pfc_queues> {act} ( threshold <1-300> )",
+                undo=(f"priority <pfc_queues> {act} ( threshold <1-300> )",),
+            )
+            for act in ("turn-off", "error-down")
         ),
     ),
     group(
         "dcb-pfc",
         "FIELD, CE6865 and 100GE switches: both timers on one line in V200",
         command(
-            "priority <0-7> deadlock-detect ( time <1-1000> deadlock-recovery time <0-1000> )",
+            "priority <pfc_queues> deadlock-detect ( time <deadlock_detect_time> "
+            "deadlock-recovery time <deadlock_recovery_time> )",
             families=V200,
         ),
     ),
@@ -106,15 +74,13 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "CR Congestion_Avoidance_and_Congestion_Management_Configuration_Commands",
         *(
             command(
-                f"color {colour} ( {limits} )",
-                families=families,
+                f"color {colour} ( {LIMITS} )",
                 undo=(f"color {colour}",),
                 default=f"color {colour} low-limit 100 high-limit 100 discard-percentage 100",
             )
             for colour in ("green", "red", "yellow")
-            for families, limits in LIMITS
         ),
-        *(command(f"ecn ( {limits} )", families=f, undo=("ecn",)) for f, limits in LIMITS),
+        command(f"ecn ( {LIMITS} )", undo=("ecn",)),
     ),
     group("ai-service", "CR AI_ECN_Configuration_Commands", command("ai-ecn", opens="ai-ecn")),
     group("ai-ecn", "CR AI_ECN_Configuration_Commands", "ai-ecn enable"),

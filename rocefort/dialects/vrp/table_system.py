@@ -5,7 +5,7 @@ from __future__ import annotations
 from rocefort.dialects.vrp import table_traffic
 from rocefort.dialects.vrp.row import G1, G2, SYSTEM, V200, V300, Row, command, group
 
-UNIT = "{ kbytes | mbytes }"
+POOL = "<kbytes:headroom_pool_kbytes> { kbytes | mbytes }"
 AF4 = "ipv4-family unicast"
 ROUTE_VALUE = "( [ preference <1-255> ] [ description <text:150> ] )"
 
@@ -39,16 +39,22 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command("dcb pfc [ <name> ]", opens="dcb-pfc", undo=("dcb pfc <name>",)),
         "dcb pfc global disable",
         command(
-            "dcb pfc deadlock-detect timer ( <10-1500> )",
+            "dcb pfc deadlock-detect timer ( <deadlock_detect_ms> )",
             families=G1,
             default="dcb pfc deadlock-detect timer 100",
-            undo=("dcb pfc deadlock-detect *", "dcb pfc deadlock-detect timer ( <10-1500> )"),
+            undo=(
+                "dcb pfc deadlock-detect *",
+                "dcb pfc deadlock-detect timer ( <deadlock_detect_ms> )",
+            ),
         ),
         command(
-            "dcb pfc deadlock-recovery timer ( <10-1500> )",
+            "dcb pfc deadlock-recovery timer ( <deadlock_recovery_ms> )",
             families=G1,
             default="dcb pfc deadlock-recovery timer 100",
-            undo=("dcb pfc deadlock-recovery *", "dcb pfc deadlock-recovery timer ( <10-1500> )"),
+            undo=(
+                "dcb pfc deadlock-recovery *",
+                "dcb pfc deadlock-recovery timer ( <deadlock_recovery_ms> )",
+            ),
         ),
         command(
             "dcb pfc deadlock-detect interval ( { 10 | 100 | 500 | 1000 } )",
@@ -64,10 +70,10 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command("dcb pfc dscp-mapping enable slot <1-16>", families=G2),
         *(
             command(
-                f"qos buffer headroom-pool size ( <1-30720> {UNIT} ) slot <1-16>",
+                f"qos buffer headroom-pool size ( {POOL} ) slot <1-16>",
                 families=chips,
                 undo=(
-                    f"qos buffer headroom-pool size ( <1-30720> {UNIT} ) slot <1-16>",
+                    f"qos buffer headroom-pool size ( {POOL} ) slot <1-16>",
                     "qos buffer headroom-pool +size slot <1-16>",
                 ),
                 held_by=held_by,

@@ -19,9 +19,9 @@ from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
 from rocefort.children import environment
-from rocefort.design.catalogue import FAMILY_FILE
 from rocefort.design.load import FABRIC_FILE
 from rocefort.errors import BadInput, Problem, RocefortError, ServiceFailed
+from rocefort.families import FAMILY_FILE
 from rocefort.steps.fabric.reading import CONFIG_ENDINGS, DISPLAY_ENDINGS
 
 DATA = "inventory"

@@ -9,13 +9,14 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path
 
-from rocefort.design.catalogue import FAMILY_FILE, load_catalogue
+from rocefort.design.catalogue import load_catalogue
 from rocefort.design.derive import Derived, derive_loaded
 from rocefort.design.load import FABRIC_FILE, Loaded, shortest
 from rocefort.design.profiles import shipped_profiles
 from rocefort.documents.read import Document, read_document, read_text
 from rocefort.documents.validate import validate
 from rocefort.errors import BadInput
+from rocefort.families import FAMILY_FILE
 from rocefort.models.fabric import Fabric
 from rocefort.models.hardware import Family, SyntaxFamily
 from rocefort.models.network import Position, Sources

@@ -1,0 +1,90 @@
+"""A range stands in `inventory/hardware/families.yaml` alone: switches take what it says, no more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from rocefort.dialects.vrp.execute import VrpRefusal
+from rocefort.dialects.vrp.interpret import apply_lines
+from rocefort.dialects.vrp.semantics import GROUPS
+from rocefort.families import load_families
+from rocefort.models.hardware import Family, Range, SyntaxFamily
+
+G1, G2, V200 = SyntaxFamily.V300_G1, SyntaxFamily.V300_G2, SyntaxFamily.V200
+PORT, PFC, DROP = "interface 100GE1/0/1", "dcb pfc", "drop-profile p"
+# Range of a family -> lines that say a number of it, where a family says it in its own way.
+LINES: dict[str, dict[SyntaxFamily | None, tuple[str, ...]]] = {
+    "deadlock_detect_ms": {None: ("dcb pfc deadlock-detect timer {n}",)},
+    "deadlock_recovery_ms": {None: ("dcb pfc deadlock-recovery timer {n}",)},
+    "deadlock_detect_time": {
+        None: (PFC, "priority 4 deadlock-detect time {n}"),
+        V200: (PFC, "priority 4 deadlock-detect time {n} deadlock-recovery time 5"),
+    },
+    "deadlock_recovery_time": {
+        None: (PFC, "priority 4 deadlock-recovery time {n}"),
+        V200: (PFC, "priority 4 deadlock-detect time 5 deadlock-recovery time {n}"),
+    },
+    "xoff_kbytes": {
+        None: (PORT, "dcb pfc buffer 4 xoff static {n} kbytes"),
+        G1: (PORT, "dcb pfc buffer 4 xon static 1 kbytes xoff static {n} kbytes"),
+    },
+    "headroom_kbytes": {None: (PORT, "dcb pfc buffer 4 hdrm {n} kbytes")},
+    "headroom_pool_kbytes": {None: ("qos buffer headroom-pool size {n} kbytes slot 1",)},
+    "pfc_queues": {None: (PFC, "priority {n}")},
+    "ecn_bytes": {
+        None: (DROP, "ecn buffer-size low-limit {n} high-limit {n} discard-percentage 20")
+    },
+    "ecn_cells": {
+        None: (DROP, "ecn buffer-size cell low-limit {n} high-limit {n} discard-percentage 20")
+    },
+}
+
+
+def ranges() -> Iterator[tuple[Family, str, Range]]:
+    for family in load_families().values():
+        for name in Family.model_fields:
+            if isinstance(limits := getattr(family, name), Range):
+                yield family, name, limits
+
+
+CASES = [pytest.param(*case, id=f"{case[0].name}-{case[1]}") for case in ranges()]
+
+
+@pytest.mark.parametrize(("family", "name", "limits"), CASES)
+def test_a_switch_takes_both_ends_of_a_range_and_nothing_beyond(
+    family: Family, name: str, limits: Range
+) -> None:
+    forms = LINES[name]
+
+    def typed(number: int) -> list[str]:
+        lines = forms.get(family.name, forms[None])
+        return [line.format(n=number) for line in lines]
+
+    for number in (limits.low, limits.high):
+        assert apply_lines((), typed(number), family.name)
+    for number in (limits.low - 1, limits.high + 1):
+        if number >= 0:
+            with pytest.raises(VrpRefusal):
+                apply_lines((), typed(number), family.name)
+
+
+def test_a_size_in_mbytes_is_held_to_the_range_in_kbytes() -> None:
+    assert apply_lines((), ["qos buffer headroom-pool size 4 mbytes slot 1"], G2)
+    with pytest.raises(VrpRefusal, match="Wrong parameter"):
+        apply_lines((), ["qos buffer headroom-pool size 4 mbytes slot 1"], G1)
+    with pytest.raises(VrpRefusal, match="Wrong parameter"):
+        apply_lines((), [PORT, "dcb pfc buffer 4 xoff static 31 mbytes"], G2)
+
+
+def test_no_row_writes_a_range_that_the_families_have() -> None:
+    """But that of queues, 0 to 7 or 0 to 5, which each command of queues has."""
+    written = {
+        f"{limits.low}-{limits.high}" for _, name, limits in ranges() if name != "pfc_queues"
+    }
+    subjects = ("dcb pfc", "priority", "qos buffer", "ecn", "color")
+    for row in (row for rows in GROUPS for row in rows if row.format.startswith(subjects)):
+        for text in (row.format, row.default, *row.undo, *row.needs, *row.on_set, *row.on_undo):
+            assert not written & set(re.findall(r"\d+-\d+", text)), row.format
