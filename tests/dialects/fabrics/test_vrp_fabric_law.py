@@ -32,6 +32,16 @@ def family_of(node: Node) -> SyntaxFamily:
     return node.syntax
 
 
+def lacks_pool(node: Node) -> bool:
+    """Whether a rule (BUF) refuses the switch: V300 G2 has no PFC without a headroom pool.
+
+    A pool that is there stays while a port has PFC (V300R023C00, `qos buffer headroom-pool`).
+    """
+    has_pfc = any(port.pfc for port in node.device.interfaces)
+    pool = node.device.pfc.headroom_pool_kbytes
+    return family_of(node) is SyntaxFamily.V300_G2 and has_pfc and pool is None
+
+
 def saved(text: str, family: SyntaxFamily) -> str:
     """What a switch saves that was told the text: it joins lines of lists and drops defaults."""
     return tree_text(canonical(parse_tree(as_saved(text)), family))
@@ -115,6 +125,8 @@ def test_law_4_a_patch_leads_from_any_fabric_to_any_other_of_its_switches_and_ba
     before, after = render_all(old), render_all(new)
     for node in old.nodes:
         a, b, family = before[node.name], after[node.name], family_of(node)
+        if lacks_pool(node) or lacks_pool(new.by_name[node.name]):
+            continue
         patch = make_patch(a, b, family)
         assert meaning(a, patch.commands, family) == meaning(b, (), family)
         assert meaning(b, patch.reverse, family) == meaning(a, (), family)
