@@ -46,6 +46,10 @@ def show() -> None:
         f"live checks, {rest:.2f} s without, {costs['times']:.2f} times (bar {BAR:g}, {held})"
     )
     print(f"one live check of a wave ({costs['checks']} of them): {costs['check ms']:.0f} ms")  # fmt: skip
+    print(
+        f"by the wall {costs['wall']:.1f} s, of which {costs['soaks'] / costs['scale']:.1f} s are "
+        f"soaks: {costs['soaks']} s of switches whose clock runs {costs['scale']:g} times as fast"
+    )
 
 
 def serve(folder: Path) -> None:
@@ -95,9 +99,9 @@ def _client(connections: Path, folder: Path) -> dict[str, float]:
         elif event.act == HEALTH:
             checks.append(time.process_time() - begun[0])
 
-    before = time.process_time()
+    before, wall = time.process_time(), time.perf_counter()
     applied = apply_plan(plan, access, folder / "journal", [heard])
-    seconds = time.process_time() - before
+    seconds, wall = time.process_time() - before, time.perf_counter() - wall
     if applied.failure or not checks:
         raise RuntimeError(f"not rolled out: {applied}")
     live = sum(checks)
@@ -105,6 +109,9 @@ def _client(connections: Path, folder: Path) -> dict[str, float]:
         "seconds": seconds,
         "live": live,
         "times": seconds / (seconds - live),
+        "wall": wall,
+        "scale": access.time_scale,
+        "soaks": sum(plan.soak_s(wave) for wave in plan.waves),
         "waves": len(plan.waves),
         "checks": len(checks),
         "check ms": statistics.mean(checks) * 1000,

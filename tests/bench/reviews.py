@@ -199,8 +199,8 @@ def _verdict(figure: float, bar: float) -> str:
 
 
 CASES = (
-    Case("one device", "one-device", _one_device, 6.0),
-    Case("one leaf added by expand", "one-leaf", _one_leaf, 6.0),
+    Case("one device", "one-device", _one_device, 10.0),
+    Case("one leaf added by expand", "one-leaf", _one_leaf, 10.0),
     Case("a profile of all of them", "profile", _profile, 20.0),
 )
 
