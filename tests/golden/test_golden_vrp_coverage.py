@@ -107,6 +107,7 @@ def commands() -> Iterator[Command]:
     for path in sorted(VRP.rglob("*.j2")):
         if path.name not in NOT_SAVED:
             text = re.sub(r"\{#.*?#\}", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+            text = re.sub(r"\{\{[^}]*\| settings\(.*?\}\}", "", text)  # lines of another template
             for line in text.splitlines():
                 bare = re.sub(r"\{%.*?%\}", "", line).strip()
                 if bare and bare not in ("#", "return"):

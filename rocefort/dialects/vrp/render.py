@@ -7,14 +7,15 @@ cannot say is refused before a line is written, and no value can become a second
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFound
 
 from rocefort.dialects.vrp.names import interface_name, is_address, ranges, snmp_version_text
-from rocefort.dialects.vrp.once import Each, Once
 from rocefort.errors import BadInput, Problem
 from rocefort.models.base import Frozen
 from rocefort.models.bond import MANUAL, NO_BOND
@@ -40,6 +41,12 @@ class _NotAnArgumentError(ValueError):
     def __init__(self, value: object) -> None:
         self.value = value
         super().__init__(repr(value))
+
+
+class Lines(str):
+    """Lines that a template wrote: each value in them has passed."""
+
+    __slots__ = ()
 
 
 class FreeText(str):
@@ -92,20 +99,40 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        extensions=[Once, Each],
         auto_reload=False,
         finalize=_argument,
         autoescape=False,  # noqa: S701 - the output is no HTML; _argument guards every value
     )
     environment.filters["free_text"] = FreeText
+    environment.filters["settings"] = _settings
     environment.filters["secret"] = lambda stated: FreeText(placeholder(stated))
     environment.filters["snmp_versions"] = lambda versions: FreeText(snmp_version_text(versions))
     environment.filters["ranges"] = lambda numbers: [FreeText(words) for words in ranges(numbers)]
     return environment
 
 
+# What tells ports apart; all else of them is mostly equal, and written once.
+OWN: dict[str, Any] = {"name": "", "description": None, "addresses": ()}
+_alike = attrgetter(*(Interface.model_fields.keys() - OWN.keys()))
+MOST_KEPT = 16384  # texts
+_kept: dict[Hashable, Lines] = {}
+
+
+def _settings(interface: Interface, family: str) -> Lines:
+    """Lines of what a port is set to, which ports that are set alike share."""
+    key = family, _alike(interface)
+    if key not in _kept:
+        if len(_kept) >= MOST_KEPT:
+            _kept.clear()
+        template = environment().get_template("common/settings.j2")
+        _kept[key] = Lines(template.render(port=interface.like(**OWN), family=family))
+    return _kept[key]
+
+
 def _argument(value: object) -> str:
     """Let a value into the text: one word, or free text in one line with single blanks."""
+    if isinstance(value, Lines):
+        return value
     text = str(value)
     allowed = TEXT if isinstance(value, FreeText) else WORD
     if value is None or not allowed.fullmatch(text):
