@@ -10,8 +10,7 @@ from typing import NamedTuple
 import pytest
 import yaml
 
-from rocefort.dialects.vrp import patch, provenance
-from rocefort.dialects.vrp.narrowed import Narrowed
+from rocefort.dialects.vrp import patch
 from rocefort.models.hardware import SyntaxFamily
 
 FOLDER = Path(__file__).parents[1] / "dialects" / "patches"
@@ -40,9 +39,7 @@ BY_NAME = {case.name: case for case in CASES}
 
 @contextmanager
 def of_whole_texts() -> Iterator[None]:
-    """Patches and lines are made of all rows of two texts, not of those that differ."""
+    """Patches are made of all rows of two texts, not of those that differ."""
     with pytest.MonkeyPatch.context() as context:
         context.setattr(patch, "reduced", lambda was, will: (was, will))
-        for module in (patch, provenance):
-            context.setattr(module, "narrowed", Narrowed)
         yield

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from rocefort.dialects.vrp.narrowed import narrowed
 from rocefort.dialects.vrp.parsing.arguments import KBYTES
 from rocefort.dialects.vrp.reduced import FrozenRows, frozen, reduced, thawed
 from rocefort.dialects.vrp.split_patch import leaving, refreshed, vanishing, without
@@ -59,13 +58,12 @@ def make_patch(running: str, intended: str, family: SyntaxFamily) -> Patch:
     one renderer: a line that only one of them writes is a difference, but for buffer sizes, which
     are equal in kbytes and in mbytes.
     """
-    left = narrowed(running, intended)
-    old, new = parse_tree(left.before), parse_tree(left.after)
+    old, new = parse_tree(running), parse_tree(intended)
     if old == new:
         return Patch((), ())
     make = _engine(family)
     was, will = _rows(old), _rows(new)
-    if IN_MBYTES in left.before or IN_MBYTES in left.after:
+    if IN_MBYTES in running or IN_MBYTES in intended:
         will = _spelled_as(was, will)
     return Patch(_commands(make, was, will, family), _commands(make, will, was, family))
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
-from rocefort.dialects.vrp.narrowed import Narrowed, narrowed
-from rocefort.dialects.vrp.said import said
+from rocefort.dialects.vrp.parse import places_in
 from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
 
 _Missing = tuple[tuple[str, ...], ConfigLine, int]  # views, line, number of the line above it
@@ -31,23 +29,17 @@ class Line:
 def changed_lines(before: str, after: str) -> tuple[Line, ...]:
     """Lines of the second text that the first has not, then those that only the first has.
 
-    Either is read only where a line of it comes or goes, and once for all switches that change by
-    the same lines. Raises as `parse` does.
+    Either is read only where a line of it comes or goes. Raises as `parse` does.
     """
-    return _changed(narrowed(before, after))
-
-
-@lru_cache(maxsize=1024)
-def _changed(left: Narrowed) -> tuple[Line, ...]:
-    old, new = parse_tree(left.before), parse_tree(left.after)
+    old, new = parse_tree(before), parse_tree(after)
     return (
-        *_lines(tuple(_missing(new, old, (), 0)), left.after, added=True),
-        *_lines(tuple(_missing(old, new, (), 0)), left.before, added=False),
+        *_lines(tuple(_missing(new, old, (), 0)), after, added=True),
+        *_lines(tuple(_missing(old, new, (), 0)), before, added=False),
     )
 
 
 def _lines(lines: tuple[_Missing, ...], text: str, *, added: bool) -> Iterator[Line]:
-    paths = _paths(said(text).lines) if lines else {}
+    paths = _paths(places_in(text, "the text of a change")) if lines else {}
     for views, line, number in lines:
         first = line.children[0].number if line.children else number  # of a view that says nothing
         path, *others = paths.get(line.number) or paths.get(first) or paths.get(number) or [""]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.provenance import changed_lines
-from rocefort.dialects.vrp.said import says_change
 from rocefort.documents.difference import document_changes
 from rocefort.documents.read import Document
 from rocefort.errors import BadInput, Problem
@@ -80,7 +79,7 @@ def make_review(asked: ReviewRequest) -> Review:
     fresh = [switch.device for switch in changed.only_after]
     asked_for = list(will.switches) if base and not before else [*touched, *fresh]
     network = after.network
-    _read_back(network, was, will, asked_for)
+    _read_back(network, will, asked_for)
     version = Version(before.network, base.sources) if base and before else None
     asking = Asking(asked.engine, service, asked.failures)
     verified = verify_both(version, Version(network, head.sources), changed, asking)
@@ -190,27 +189,24 @@ def _side(side: ReviewSide) -> Side:
     return Side(side.title, switches, side.sources)
 
 
-def _read_back(network: Network, was: Side, will: Side, names: Collection[str]) -> None:
+def _read_back(network: Network, will: Side, names: Collection[str]) -> None:
     """Read the texts of some switches; raises BadInput where one does not say what was derived.
 
-    So the network is also what the texts say. What the base has, too, was read back when that was
-    reviewed: whole switches, and lines of a switch.
+    So the network is also what the texts say. A switch that the base has, too, was read back when
+    that was reviewed.
     """
     wanted = set(names)
     problems = [
         Problem(node.name, "its text does not say what was derived")
         for node in network.nodes
-        if node.name in wanted and not _says(node, was, will.switches[node.name])
+        if node.name in wanted and not _says(node, will.switches[node.name])
     ]
     if problems:
         raise BadInput(problems=problems)
 
 
-def _says(node: Node, was: Side, now: Switch) -> bool:
+def _says(node: Node, now: Switch) -> bool:
     """Whether the text of a switch says what was derived."""
-    old = was.switches.get(node.name)
-    if old and says_change(old.rendered, old.device, now.rendered, node.device):
-        return True
     parsed = parse(now.rendered, f"{node.name}.cfg")
     return not parsed.unmodelled and parsed.device == node.device
 
