@@ -6,6 +6,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Any
 
 import pytest
+from patch_cases import BY_NAME
 
 from rocefort.dialects.vrp.changes import change_of
 from rocefort.dialects.vrp.disruption import DISRUPTS
@@ -492,3 +493,16 @@ def test_a_change_carries_both_digests_and_both_ways() -> None:
     assert change.running_digest == digest_of(running)
     assert change.intended_digest == digest_of(intended)
     assert not change.empty
+
+
+def test_a_change_names_the_port_whose_traffic_no_order_of_the_lines_pauses() -> None:
+    case = BY_NAME["a port and its traffic cross from queue 4 to queue 3"]
+    texts = [f"sysname leaf01\n{text}" for text in (case.before, case.after)]
+    old, new = (parse(text, "case").device for text in texts)
+    change = change_of(texts[0], old, texts[1], new, case.family, ())
+    assert change.service_affecting == (
+        "diffserv domain roce maps traffic to other queues on every port that uses it",
+        "PFC on 100GE1/0/1 changes under traffic",
+        "while 100GE1/0/1 changes its PFC profile, traffic enters queue 4 unpaused (in the other "
+        "order of lines queue 3): stop RoCE on this port or drain the switch first",
+    )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
+from itertools import permutations
 
 import pytest
+from lossless_patches import candidates, unpaused
 from patch_cases import BY_NAME
 
 from rocefort.dialects.vrp.interpret import apply_lines, canonical
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import Patch, make_patch
+from rocefort.dialects.vrp.profile_moves import ProfileMove
 from rocefort.dialects.vrp.tree import parse_tree, tree_text
 from rocefort.models.hardware import SyntaxFamily
 
@@ -111,6 +114,21 @@ def test_pfc_leaves_a_port_after_its_traffic_and_before_its_thresholds() -> None
     ]
     places = [position(patch, line) for line in order]
     assert places == sorted(places)
+
+
+def test_no_order_of_the_lines_pauses_traffic_that_crosses_with_its_port() -> None:
+    """So the patch names the port and its queues; the law of random switches excepts them."""
+    name, port = "a port and its traffic cross from queue 4 to queue 3", "100GE1/0/1"
+    case, patch = BY_NAME[name], patch_of(name)
+    views = [view.split("\n") for view in "\n".join(patch.commands).split("\n quit") if view]
+    orders = [[line for view in order for line in (*view, "quit")] for order in permutations(views)]
+    bare = [
+        {queue for _, now in candidates(f"sysname a\n{case.before}", order, case.family)
+         for queue in unpaused(now, port)}
+        for order in orders
+    ]  # fmt: skip
+    assert bare == [{4}, {3}]
+    assert patch.unpaused == (ProfileMove(port, frozenset({4}), frozenset({3})),)
 
 
 def test_threads_make_the_same_patch() -> None:

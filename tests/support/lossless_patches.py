@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rocefort.dialects.vrp.interpret import Lines, View, apply_line, canonical
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import make_patch
+from rocefort.dialects.vrp.profile_moves import ProfileMove
 from rocefort.dialects.vrp.tree import parse_tree, tree_text
 from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily
@@ -25,6 +26,7 @@ class Candidate(NamedTuple):
     paused: PortQueues  # queues that each port pauses
     applied: Mapping[str, str]  # PFC profile of each port
     split: Mapping[str, str]  # how the port was split whose part this is
+    carrier: Mapping[str, str]  # the Eth-Trunk of each port, or the port itself
     fed: PortQueues  # queues that the domain of each port, by a line, sends traffic into
     sized: PortQueues  # queues that each port has thresholds for
     markings: frozenset[tuple[str, str | None]]  # port, drop profile; None: one that is missing
@@ -43,6 +45,7 @@ def candidate(device: Device) -> Candidate:
         {port: frozenset(profile.queues) for port, profile in profiles.items()},
         {port: profile.name for port, profile in profiles.items()},
         {part: split.type for split in device.splits for part in split.parts},
+        {port.name: device.carrier(port).name for port in ports},
         {port.name: fed(port) for port in ports if port.kind == "ethernet"},
         {port.name: frozenset(row.queue for row in port.thresholds) for port in ports},
         frozenset(
@@ -60,13 +63,13 @@ def device_of(config: Lines) -> Device:
 
 
 def candidates(
-    running: str, intended: str, family: SyntaxFamily
+    running: str, commands: Sequence[str], family: SyntaxFamily
 ) -> Iterator[tuple[str, Candidate]]:
-    """Every line of the patch, and what it leads to; the line "" leads to the running text."""
+    """Every line of a patch, and what it leads to; the line "" leads to the running text."""
     config, view = canonical(parse_tree(running), family), View()
     before = candidate(device_of(config))
     yield "", before
-    for line in make_patch(running, intended, family).commands:
+    for line in commands:
         step = apply_line(config, view, line, family)
         view = step.view
         if step.config != config:
@@ -80,6 +83,11 @@ def ends(steps: Sequence[tuple[str, Candidate]]) -> tuple[Candidate, Candidate]:
 
 
 NONE: frozenset[int] = frozenset()
+
+
+def by_profile(state: Candidate) -> Mapping[str, frozenset[int]]:
+    """Queues of each profile that ports apply."""
+    return {state.applied[port]: queues for port, queues in state.paused.items()}
 
 
 def lost_pauses(steps: Sequence[tuple[str, Candidate]]) -> Iterator[str]:
@@ -100,9 +108,7 @@ def stray_pauses(steps: Sequence[tuple[str, Candidate]]) -> Iterator[str]:
     those still pause; and one that leaves it what they pause already.
     """
     old, new = ends(steps)
-    before, after = (
-        {end.applied[port]: queues for port, queues in end.paused.items()} for end in (old, new)
-    )
+    before, after = by_profile(old), by_profile(new)
     for line, now in steps:
         for port, queues in now.paused.items():
             meant = old.paused.get(port, NONE) | new.paused.get(port, NONE)
@@ -115,13 +121,34 @@ def unpaused(state: Candidate, port: str) -> frozenset[int]:
     return state.fed.get(port, NONE) - state.paused.get(port, NONE)
 
 
+def crossing(old: Candidate, new: Candidate, port: str) -> frozenset[int]:
+    """Queues that a port leaves by the line that gives it those that its traffic comes to.
+
+    One line takes a port from one profile to another. If it comes before those of its traffic, the
+    traffic is not paused in the queues that the port leaves; if after, in those that it comes to.
+    Neither profile pauses both while ports apply it.
+    """
+    profile, other = old.applied.get(port), new.applied.get(port)
+    if profile is None or other is None or profile == other:
+        return NONE
+    if old.carrier[port] != new.carrier[port] or old.split.get(port) != new.split.get(port):
+        return NONE
+    was, will = old.paused[port], new.paused[port]
+    leaves = old.fed[port] & was - new.fed[port] - will - by_profile(old).get(other, NONE)
+    comes = new.fed[port] & will - old.fed[port] - was - by_profile(new).get(profile, NONE)
+    return leaves if comes else NONE
+
+
 def bare_traffic(steps: Sequence[tuple[str, Candidate]]) -> Iterator[str]:
-    """Traffic enters a queue that is lossless before or after, while the port does not pause it."""
+    """Traffic enters a queue that is lossless before or after, while the port does not pause it.
+
+    But one that the port leaves where no order of the lines would do, see `crossing`.
+    """
     old, new = ends(steps)
     for line, now in steps:
         for port in now.fed:
             lossless = old.paused.get(port, NONE) | new.paused.get(port, NONE)
-            meant = unpaused(old, port) | unpaused(new, port)
+            meant = unpaused(old, port) | unpaused(new, port) | crossing(old, new, port)
             for queue in (unpaused(now, port) & lossless) - meant:
                 yield f"{line.strip()}: traffic of {port} enters queue {queue} unpaused"
 
@@ -148,6 +175,20 @@ BREACHES = {
 }
 
 
+def untold_crossings(
+    steps: Sequence[tuple[str, Candidate]], told: Iterable[ProfileMove]
+) -> Iterator[str]:
+    """A port leaves a queue unpaused, and the patch does not report it."""
+    old, new = ends(steps)
+    reported = {move.port: move.if_first for move in told}
+    for port in old.fed.keys() & new.fed.keys():
+        for queue in crossing(old, new, port) - reported.get(port, NONE):
+            yield f"{port} leaves queue {queue}"
+
+
 def breaches(running: str, intended: str, family: SyntaxFamily) -> dict[str, list[str]]:
-    steps = list(candidates(running, intended, family))
-    return {name: found for name, breach in BREACHES.items() if (found := list(breach(steps)))}
+    patch = make_patch(running, intended, family)
+    steps = list(candidates(running, patch.commands, family))
+    judged = {name: list(breach(steps)) for name, breach in BREACHES.items()}
+    judged[untold_crossings.__name__] = list(untold_crossings(steps, patch.unpaused))
+    return {name: found for name, found in judged.items() if found}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from rocefort.dialects.vrp.disruption import DISRUPTS
 from rocefort.dialects.vrp.patch import make_patch
+from rocefort.dialects.vrp.profile_moves import ProfileMove
 from rocefort.models.change import Change, digest_of
 from rocefort.models.compare import classify, compare
 from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.wording import listing
 
 
 def change_of(  # noqa: PLR0913, PLR0917 - two texts, what each means, and how they are written
@@ -25,7 +29,7 @@ def change_of(  # noqa: PLR0913, PLR0917 - two texts, what each means, and how t
     return Change(
         device=intended.name,
         kind=kind,
-        service_affecting=reasons,
+        service_affecting=(*reasons, *map(_unpaused, patch.unpaused)),
         edits=edits,
         patch=patch.commands,
         reverse=patch.reverse,
@@ -33,3 +37,15 @@ def change_of(  # noqa: PLR0913, PLR0917 - two texts, what each means, and how t
         intended_digest=digest_of(intended_text),
         kept=kept,
     )
+
+
+def _unpaused(move: ProfileMove) -> str:
+    return (
+        f"while {move.port} changes its PFC profile, traffic enters {_queues(move.if_first)} "
+        f"unpaused (in the other order of lines {_queues(move.if_last)}): stop RoCE on this port "
+        "or drain the switch first"
+    )
+
+
+def _queues(queues: Collection[int]) -> str:
+    return f"queue{'s' * (len(queues) > 1)} {listing(sorted(queues))}"

@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rocefort.dialects.vrp.parsing.arguments import KBYTES
+from rocefort.dialects.vrp.profile_moves import ProfileMove, moved_last, profile_moves
 from rocefort.dialects.vrp.reduced import FrozenRows, frozen, reduced, thawed
 from rocefort.dialects.vrp.split_patch import leaving, refreshed, vanishing, without
 from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
@@ -48,6 +49,7 @@ class Patch:
 
     commands: tuple[str, ...]
     reverse: tuple[str, ...]
+    unpaused: tuple[ProfileMove, ...] = ()  # of ports whose traffic no order of the lines pauses
 
 
 def make_patch(running: str, intended: str, family: SyntaxFamily) -> Patch:
@@ -65,7 +67,12 @@ def make_patch(running: str, intended: str, family: SyntaxFamily) -> Patch:
     was, will = _rows(old), _rows(new)
     if IN_MBYTES in running or IN_MBYTES in intended:
         will = _spelled_as(was, will)
-    return Patch(_commands(make, was, will, family), _commands(make, will, was, family))
+    moves, back = profile_moves(was, will), profile_moves(will, was)
+    return Patch(
+        _commands(make, was, moved_last(will, moves), family),
+        _commands(make, will, moved_last(was, back), family),
+        tuple(move for move in moves if move.if_first and move.if_last),
+    )
 
 
 def _commands(

@@ -65,6 +65,7 @@ def sound(device: Device) -> Device:
 def test_no_line_between_random_switches_leaves_roce_unpaused(
     data: st.DataObject, family: SyntaxFamily
 ) -> None:
+    """But traffic that no order of the lines pauses (`crossing`), and that the patch reports."""
     running, intended = (
         as_saved(render(sound(data.draw(switches(family))), family, TEMPLATES[family]))
         for _ in range(2)

@@ -17,6 +17,7 @@ from annet.rulebook import common
 from rocefort.dialects.vrp.names import is_address, ranges, snmp_version_text, snmp_version_words
 from rocefort.dialects.vrp.parsing.arguments import KBYTES, queues
 from rocefort.dialects.vrp.patch import ANEW
+from rocefort.dialects.vrp.profile_moves import LAST
 
 if TYPE_CHECKING:
     from annet.annlib.netdev.views.hardware import HardwareView
@@ -171,11 +172,19 @@ def _applied_profiles(root_pre: Mapping[str, Any], when: Callable[[Rows], list[s
         for diff in content["items"].values()
         for line in when(diff)
     )
-    return {_profile_of(line.split()[3:]) for line in lines}
+    return {_profile_of(line.removesuffix(LAST).split()[3:]) for line in lines}
 
 
 def _profile_of(words: list[str]) -> str:
     return words[0] if words and words[0] != "mode" else BUILT_IN
+
+
+def applied_profile(diff: Rows, **_: object) -> Told:
+    """The profile that a port applies; not direct (late) where its traffic changes before."""
+    for row in texts(diff, Op.ADDED):
+        yield not row.endswith(LAST), row.removesuffix(LAST), None
+    if diff[Op.REMOVED] and not diff[Op.ADDED]:
+        yield False, "undo dcb pfc enable", None
 
 
 def queue(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
