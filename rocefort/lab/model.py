@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from rocefort.dialects.vrp.interpret import Lines
 from rocefort.errors import BadInput
@@ -33,8 +34,9 @@ from rocefort.lab.state_faults import Port, StateFault
 from rocefort.lab.switch import EmulatedSwitch, PeerState, configured_peers
 from rocefort.models.device import Device
 
+T = TypeVar("T")
 LLDP_HOLD_S, LLDP_INTERVAL_S = 120, 30  # V300R023C00 defaults of LLDP
-KEPT_DEVICES = 32  # parsed configurations; a Device of a spine has some hundred kbytes
+KEPT_SWITCHES = 32  # of which a Device is kept: that of a spine has some hundred kbytes
 LINK_DOWN = "0x8520003"  # V300R023C00, `display alarm active`
 
 
@@ -78,6 +80,7 @@ class Model:
     routing: Routing = no_routing
     faults: list[tuple[str, Injected]] = field(default_factory=list)
     _devices: dict[str, tuple[Lines, Device]] = field(default_factory=dict)
+    _states: dict[str, tuple[object, Sequence[InterfaceState]]] = field(default_factory=dict)
     _asked: tuple[object, ...] = ()
     _matching: Routed = field(default_factory=lambda: Routed({}))  # as if all ends heard each other
     _down: frozenset[Port] = frozenset()  # of sessions that match and are not up
@@ -119,20 +122,25 @@ class Model:
         running = self.switches[switch].running
         known = self._devices.get(switch)
         if known is None or known[0] is not running:
-            while len(self._devices) >= KEPT_DEVICES:
-                self._devices.pop(next(iter(self._devices)))
             known = (running, model_ports.read_running(switch, running))
-            self._devices[switch] = known
+            _keep(self._devices, switch, known)
         return known[1]
 
-    def _sight(self, switch: str) -> Sight:
-        return Sight(
-            switch,
-            self.device(switch),
-            self.ports.get(switch, {}),
-            self._cabling(),
-            self._dead_ends(),
-        )
+    def _uncounted(self, switch: str) -> Sequence[InterfaceState]:
+        """Every interface without its counters.
+
+        Found anew when any switch runs something else, or another fault is there.
+        """
+        running = tuple(each.running for each in self.switches.values())
+        ports = self.ports.get(switch, {})
+        asked = running, tuple(self.faults), self.cabling, ports
+        known = self._states.get(switch)
+        if known is None or known[0] != asked:
+            cabling, dead = self._cabling(), self._dead_ends()
+            sight = Sight(switch, self.device(switch), ports, cabling, dead)
+            known = (asked, model_ports.interfaces(sight))
+            _keep(self._states, switch, known)
+        return known[1]
 
     def _cabling(self) -> Cabling | None:
         wrong = {
@@ -166,7 +174,7 @@ class Model:
         now, injected = self.switches[switch].clock(), self._of(switch)
         return [
             model_counters.counted(state, [one for one in injected if one.on(state.name)], now)
-            for state in model_ports.interfaces(self._sight(switch))
+            for state in self._uncounted(switch)
         ]
 
     def neighbours(self, switch: str) -> Sequence[NeighbourState]:
@@ -220,7 +228,7 @@ class Model:
         if switch not in self.switches:
             return ()
         learned = self._routing().routes.get(switch, ())
-        return table_of(self.device(switch), model_ports.interfaces(self._sight(switch)), learned)
+        return table_of(self.device(switch), self._uncounted(switch), learned)
 
     def bgp_paths(self, switch: str) -> Sequence[BgpPath]:
         """The ways that the routing engine uses; those that it does not choose are not known."""
@@ -318,3 +326,10 @@ class Model:
             )
             for number, name in enumerate(down, 1)
         ][::-1]
+
+
+def _keep(kept: dict[str, T], switch: str, value: T) -> None:
+    """Keep a value of a switch, and those of the last others."""
+    while len(kept) >= KEPT_SWITCHES:
+        kept.pop(next(iter(kept)))
+    kept[switch] = value

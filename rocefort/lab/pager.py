@@ -40,4 +40,4 @@ class Pager:
 
     def _show(self, count: int) -> str:
         shown, self.rest = self.rest[:count], self.rest[count:]
-        return "".join(f"{line}\n" for line in shown) + (MORE if self.rest else "")
+        return "\n".join([*shown, MORE if self.rest else ""])

@@ -384,9 +384,10 @@ def test_a_cut_cable_takes_both_ends_and_its_routes_down(
 
 def test_shutting_a_port_shows_at_the_other_end(fabric: Model, open_talk: Any) -> None:
     spine = open_talk(fabric.switches["spine01"])
+    leaf = open_talk(fabric.switches["leaf01"])
+    assert f"{UPLINK} current state : UP" in leaf(f"display interface {UPLINK}")
     spine("system-view", "interface 100GE1/0/1", "shutdown", "commit")
     assert "100GE1/0/1               *down" in spine("display interface brief")
-    leaf = open_talk(fabric.switches["leaf01"])
     assert f"{UPLINK} current state : DOWN" in leaf(f"display interface {UPLINK}")
     assert [n.device for n in fabric.neighbours("leaf01")] == ["spine02"]
 

@@ -7,7 +7,9 @@ LACP's states of single members are not modelled and shown as working.
 
 from __future__ import annotations
 
-from rocefort.lab.behind import InterfaceState, NeighbourState
+from functools import lru_cache
+
+from rocefort.lab.behind import InterfaceState, NeighbourState, PortCounts
 from rocefort.lab.show.asked import NO_INTERFACE, behind_of, interface_of
 from rocefort.lab.show.hardware import described
 from rocefort.lab.switch import EmulatedSwitch
@@ -117,7 +119,7 @@ def _shown(switch: EmulatedSwitch, state: InterfaceState, index: int) -> str:
     ]
     if kind == "ethernet":
         tail = [*_port(switch.family, state), *_times(at), *_rates(state)]
-        tail += _port_counters(switch.family, state)
+        tail += _port_counters(switch.family, state.counts)
     elif kind == "management":
         tail = [*MANAGEMENT, *_times(at), *_rates(state), *_management_counters(state)]
     else:
@@ -180,10 +182,11 @@ def _rates(state: InterfaceState) -> list[str]:
     ]
 
 
-def _port_counters(family: SyntaxFamily, state: InterfaceState) -> list[str]:
+@lru_cache(maxsize=64)  # most ports have counted nothing
+def _port_counters(family: SyntaxFamily, counts: PortCounts) -> tuple[str, ...]:
     """Counters; V200 tells other MAC control frames (`Ignoreds`) at the end of the errors."""
-    counts, v200 = state.counts, family is SyntaxFamily.V200
-    return [
+    v200 = family is SyntaxFamily.V200
+    return (
         "    Input:",
         _pair(("Unicast", counts.in_packets), ("Multicast", 0)),
         _pair(("Broadcast", 0), ("Jumbo", 0)),
@@ -206,7 +209,7 @@ def _port_counters(family: SyntaxFamily, state: InterfaceState) -> list[str]:
         "    Input bandwidth utilization threshold : 90.00%",
         "    Output bandwidth utilization threshold: 90.00%",
         *UTILITY,
-    ]
+    )
 
 
 def _management_counters(state: InterfaceState) -> list[str]:
