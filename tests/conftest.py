@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -20,6 +21,17 @@ from rocefort.paths import INVENTORY
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`make golden` writes the golden files anew."""
     parser.addoption("--golden-update", action="store_true", help="write golden files anew")
+
+
+def pytest_collection() -> None:
+    """Keep the garbage collector away: what collection makes lives until the end."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Let it run again, over what the tests make."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
