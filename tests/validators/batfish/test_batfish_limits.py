@@ -18,13 +18,17 @@ from rocefort.validators.batfish import ask
 from rocefort.validators.batfish_access import Access, server_version
 from rocefort.validators.batfish_limits import ENDING
 
-pytest.importorskip("pybatfish", reason="pip install 'rocefort[batfish]'")
-pytest.importorskip("rocefort.validators.batfish_service")  # its import takes seconds
-
 LIMIT_S = 1.0
 SLACK_S = 4.0  # of a busy machine; pybatfish alone would take 7 s more
 WORKING = {"work": {"workstatuscode": "ASSIGNED", "task": {}}}
 Clos = Callable[..., Network]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _imported() -> None:
+    """Import the client before a limit counts: it takes seconds."""
+    pytest.importorskip("pybatfish", reason="pip install 'rocefort[batfish]'")
+    pytest.importorskip("rocefort.validators.batfish_service")
 
 
 @pytest.fixture(autouse=True)
