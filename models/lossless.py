@@ -45,11 +45,16 @@ class PfcTurnOff(Frozen):
         return self.queue
 
 
+# Paused without a line: V300R023C00, `priority (DCB PFC profile view)`.
+BUILT_IN_QUEUE = 3
+BUILT_IN_PROFILE = "default"  # PFC profile that is there without a line
+
+
 class PfcProfile(Frozen):
     """`dcb pfc [name]`: the set of paused queues, after the built-in queue 3 is counted."""
 
-    name: Annotated[str, KEY] = "default"
-    queues: Annotated[Keyed[int], LOSSLESS.felt(OTHER_QUEUES)] = (3,)
+    name: Annotated[str, KEY] = BUILT_IN_PROFILE
+    queues: Annotated[Keyed[int], LOSSLESS.felt(OTHER_QUEUES)] = (BUILT_IN_QUEUE,)
     timers: Annotated[Keyed[PfcTimer], OTHER_TIMERS] = ()
     turn_off: Annotated[
         Keyed[PfcTurnOff], OTHER_TIMERS.felt("ports give PFC up after another number of deadlocks")
@@ -74,7 +79,7 @@ class Pfc(Frozen):
         LOSSLESS.felt(
             "PFC profile {} is removed",
             When.GONE,
-            of_key=OfKey("default", When.COMES, OTHER_QUEUES),
+            of_key=OfKey(BUILT_IN_PROFILE, When.COMES, OTHER_QUEUES),
         ),
     ] = ()
     detect_ms: Annotated[int | None, OTHER_TIMERS] = None  # G1

@@ -15,12 +15,12 @@ from rocefort.dialects.vrp.tree import ConfigLine
 from rocefort.models.breakout import whole_port
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.interface import kind_of
+from rocefort.models.lossless import BUILT_IN_QUEUE
 
 MAX_PFC_PROFILES = 2  # `display dcb pfc-profile`
 MAX_PFC_QUEUES = 3  # `priority`, DCB PFC view; of G2 those besides queue 3
 MAX_AI_QUEUES = 2  # AI ECN
 BUILT_IN = "default"  # PFC profile and DiffServ domain that are there without a line
-BUILT_IN_QUEUE = 3
 
 
 def missing_port(

@@ -23,10 +23,10 @@ from rocefort.models.device import Device
 from rocefort.models.drop_profile import LONGEST_DROP_PROFILE, NO_DROP_PROFILES
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.interface import NO_DOMAIN, Interface
+from rocefort.models.lossless import BUILT_IN_QUEUE
 from rocefort.models.secret import placeholder
 from rocefort.paths import TEMPLATES
 
-BUILT_IN_QUEUE = 3  # paused without a line, V300R023C00 `priority (DCB PFC profile view)`
 V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2
 WORD = re.compile(r"[!-~]+")
 PRINTED = r"[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]"  # neither blank nor control character

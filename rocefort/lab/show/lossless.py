@@ -13,8 +13,8 @@ from rocefort.lab.checking import MAX_PFC_PROFILES
 from rocefort.lab.show.asked import NO_INTERFACE, behind_of, interface_of
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.lossless import BUILT_IN_QUEUE
 
-BUILT_IN_QUEUE = 3
 PFC_RULE = "-" * 89
 PFC_HEAD = (
     "Interface         Queue         Received(Frames)        ReceivedRate(pps)     DeadlockNum\n"

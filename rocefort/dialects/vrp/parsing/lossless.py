@@ -11,9 +11,9 @@ from typing import get_args
 from rocefort.dialects.vrp.parsing import arguments
 from rocefort.dialects.vrp.parsing.commands import UNMODELLED, Match, View, command, flag
 from rocefort.dialects.vrp.parsing.parts import BadArgumentError, Part
+from rocefort.models.lossless import BUILT_IN_QUEUE
 from rocefort.models.qos import Colour, Phb
 
-BUILT_IN_QUEUE = 3
 SLOT = "1"  # the one slot of a box switch; what other slots are told is not modelled
 PHBS, COLOURS = get_args(Phb), get_args(Colour)
 
