@@ -258,8 +258,11 @@ def _follow(sealed: Path, journal: Path | None, form: options.TraceFormat) -> No
         else:
             waves(happened.event)
 
+    plan, place = read_plan(sealed), journal_of(sealed, journal)
+    if not place.exists():
+        typer.echo(f"rocefort: no journal {place} yet; a run of the plan is waited for", err=True)
     try:
-        standing = follow(read_plan(sealed), journal_of(sealed, journal), tell)
+        standing = follow(plan, place, tell)
     except KeyboardInterrupt:
         typer.echo("rocefort: no longer followed; the rollout goes on", err=True)
         raise typer.Exit(INTERRUPTED) from None

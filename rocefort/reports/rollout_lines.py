@@ -72,7 +72,7 @@ SAYS_HOW = "to go on"  # the end of a failure that tells it itself: an interrupt
 RESUME = "`rocefort resume`"
 INTERNAL = internal_errors.EXIT_CODE
 GO_ON = (
-    "to go on: find out what stopped it (`rocefort history PLAN` has every step), mend that, and "
+    "to go on: find out what stopped it (`rocefort history PLAN` has every step), correct it, and "
     "plan again; what is confirmed stays"
 )
 

@@ -83,7 +83,7 @@ def cut_short(now: Table, error: RocefortError) -> Applied:
     if begun:
         how += f"; what is on trial reverts by itself within {now.plan.trial_s} s"
     if not running:
-        how += "; mend that, then apply the plan again"
+        how += "; correct it, then apply the plan again"
     said = error.problem.what if isinstance(error, JournalFailed) else str(error)
     return replace(
         known,

@@ -100,7 +100,7 @@ def test_how_a_rollout_ended_is_said_for_every_switch() -> None:
         "1 switch rolled back to what ran before: d",
         "1 switch IN AN UNKNOWN STATE, look at them: e",
         "to go on: find out what stopped it (`rocefort history PLAN` has every step),",
-        "  mend that, and plan again; what is confirmed stays",
+        "  correct it, and plan again; what is confirmed stays",
     ]
 
 

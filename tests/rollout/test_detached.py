@@ -53,7 +53,12 @@ def test_it_goes_on_without_its_terminal_and_is_followed_to_its_end(
 ) -> None:
     at = ("--connections", lab.file)
     follow = [str(ROCEFORT), "status", "--follow", str(plan)]
-    early = subprocess.Popen(follow, stdout=subprocess.PIPE, text=True)  # before there is a journal
+    early = subprocess.Popen(  # before there is a journal
+        follow, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert early.stderr is not None
+    waits = f"rocefort: no journal {plan}.journal yet; a run of the plan is waited for\n"
+    assert early.stderr.readline() == waits
     ran = command("apply", plan, *at, "--approve-each-wave", "--approval-wait", 200, "--detach")
     log = Path(f"{plan}.journal.log")
     assert (ran.code, ran.err) == (0, "")

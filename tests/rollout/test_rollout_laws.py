@@ -216,7 +216,7 @@ def test_a_journal_that_fails_ends_all_acts_and_leaves_the_rest_to_the_timer(
     applied = rollout(plan, model, Book(full_at))
     assert (applied.unknown, applied.confirmed, applied.exit_code) == (unknown, (), 3)
     timer = "; what is on trial reverts by itself within 600 s" if unknown else ""
-    timer = timer if full_at else "; mend that, then apply the plan again"  # no run has begun
+    timer = timer if full_at else "; correct it, then apply the plan again"  # no run has begun
     assert applied.failure == (
         f"the journal cannot be written: disk full; nothing further is done{timer}"
     )
