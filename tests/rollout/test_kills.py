@@ -11,6 +11,7 @@ import os
 import random
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -30,8 +31,11 @@ from rocefort.lab.deeds import Deed, Deeds
 from rocefort.lab.personality import Personality
 from rocefort.models.change import Change, Plan
 from rocefort.models.network import Network
+from rocefort.rollout.plan import write_plan
 from rocefort.steps.fabric.judging import Subject, subject_of
-from rocefort.steps.lab.emulated_site import rehearse
+from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
+from rocefort.steps.lab.options import LabOptions
+from rocefort.steps.rollout.planning import make_plan, running_of
 from rocefort.validators.routing import solve
 
 Record = Callable[[str, object], None]
@@ -88,28 +92,33 @@ def begun(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     """One plan for all labs: they begin alike."""
     drain, directory = request.param, tmp_path_factory.mktemp("kills")
     old, new = killing.small_fabric(directory / "fabric", drain=drain)
-    with killing.lab_process(old, directory / "lab"):
-        access, out = directory / "lab" / "connections.yaml", directory / "plan.json"
-        killing.rocefort("plan", new, "--connections", access, "--out", out)
-    plan = Plan.model_validate_json(out.read_text(encoding="utf-8"))
+    subject, out = subject_of(old, None), directory / "plan.json"
+    as_a_command = LabOptions(time_scale=killing.TIME_SCALE, keep=True)
+    with rehearse(subject.network, subject.texts, directory / "lab", as_a_command) as lab:
+        plan = make_plan(new, lab.connections, running_of(new, lab.connections, None))
+        ways = ways_of(plan, subject, lab, directory)
+    write_plan(plan, out)
+    with running(subject_of(new, None), directory / "new") as lab, Deeds(directory / "d") as deeds:
+        assert {name: way[-1] for name, way in ways.items()} == {
+            name: deeds.digest(switch.running) for name, switch in lab.switches.items()
+        }
     waves = [wave.devices for wave in plan.waves]
     assert [d.device for w in plan.waves for d in w.drained] == (
         ["spine01", "spine02"] if drain else []
     )
-    ways = ways_of(plan, old, new, directory)
     judge = Judge(ways, waves, plan.trial_s, killing.MAX_UNAVAILABLE)
     return Begun(old, out, judge, drain)
 
 
-def ways_of(plan: Plan, old: Path, new: Path, directory: Path) -> dict[str, list[str]]:
+def ways_of(plan: Plan, subject: Subject, lab: Rehearsal, directory: Path) -> dict[str, list[str]]:
     """What each switch may run at rest: what comes of the planned lines, typed by nobody's tool.
 
     The last is what the switches of a lab say that was never anything else than the new fabric.
     """
     changes: dict[str, tuple[Change, ...]] = {c.device: (c,) for c in plan.changes}
     changes |= {each.device: each.parts for wave in plan.waves for each in wave.drained}
-    subject, ways = subject_of(old, None), {}
-    with running(subject, directory / "ways") as lab, Deeds(directory / "ways.deeds") as deeds:
+    ways = {}
+    with Deeds(directory / "ways.deeds") as deeds:
         for name, switch in lab.switches.items():
             way = [deeds.digest(switch.running)]
             for number, part in enumerate(changes[name], 1):
@@ -117,14 +126,10 @@ def ways_of(plan: Plan, old: Path, new: Path, directory: Path) -> dict[str, list
                 way.append(deeds.digest(switch.running))
                 assert silent(subject.network, name, text) == (0 < number < len(changes[name]))
             ways[name] = way
-    with running(subject_of(new, None), directory / "new") as lab, Deeds(directory / "d") as deeds:
-        assert {name: way[-1] for name, way in ways.items()} == {
-            name: deeds.digest(switch.running) for name, switch in lab.switches.items()
-        }
     return ways
 
 
-def running(subject: Subject, state: Path) -> Any:
+def running(subject: Subject, state: Path) -> AbstractContextManager[Rehearsal]:
     return rehearse(subject.network, subject.texts, state)
 
 
