@@ -503,6 +503,6 @@ def test_a_change_names_the_port_whose_traffic_no_order_of_the_lines_pauses() ->
     assert change.service_affecting == (
         "diffserv domain roce maps traffic to other queues on every port that uses it",
         "PFC on 100GE1/0/1 changes under traffic",
-        "while 100GE1/0/1 changes its PFC profile, traffic enters queue 4 unpaused (in the other "
-        "order of lines queue 3): stop RoCE on this port or drain the switch first",
+        "traffic of 100GE1/0/1 is not paused in queue 4 while its PFC profile changes (queue 3 if "
+        "the lines are reversed): stop RoCE on this port or drain the switch first",
     )

@@ -12,7 +12,7 @@ from rocefort.dialects.vrp.profile_moves import ProfileMove
 from rocefort.dialects.vrp.tree import parse_tree, tree_text
 from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily
-from rocefort.models.interface import Interface
+from rocefort.models.interface import DEFAULT_DOMAIN, Interface
 from rocefort.models.qos import PHB_QUEUE
 
 PortQueues = Mapping[str, frozenset[int]]
@@ -36,7 +36,7 @@ def candidate(device: Device) -> Candidate:
     domains = {domain.name: domain for domain in device.domains}
 
     def fed(port: Interface) -> frozenset[int]:
-        domain = domains.get(device.carrier(port).domain or "")
+        domain = domains.get(device.carrier(port).domain or DEFAULT_DOMAIN)
         return frozenset(PHB_QUEUE[row.phb] for row in domain.dscp) if domain else frozenset()
 
     ports = device.interfaces
@@ -175,12 +175,12 @@ BREACHES = {
 }
 
 
-def untold_crossings(
-    steps: Sequence[tuple[str, Candidate]], told: Iterable[ProfileMove]
+def unreported_crossings(
+    steps: Sequence[tuple[str, Candidate]], moves: Iterable[ProfileMove]
 ) -> Iterator[str]:
     """A port leaves a queue unpaused, and the patch does not report it."""
     old, new = ends(steps)
-    reported = {move.port: move.if_first for move in told}
+    reported = {move.port: move.if_first for move in moves}
     for port in old.fed.keys() & new.fed.keys():
         for queue in crossing(old, new, port) - reported.get(port, NONE):
             yield f"{port} leaves queue {queue}"
@@ -190,5 +190,5 @@ def breaches(running: str, intended: str, family: SyntaxFamily) -> dict[str, lis
     patch = make_patch(running, intended, family)
     steps = list(candidates(running, patch.commands, family))
     judged = {name: list(breach(steps)) for name, breach in BREACHES.items()}
-    judged[untold_crossings.__name__] = list(untold_crossings(steps, patch.unpaused))
+    judged[unreported_crossings.__name__] = list(unreported_crossings(steps, patch.unpaused))
     return {name: found for name, found in judged.items() if found}

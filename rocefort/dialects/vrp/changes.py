@@ -41,9 +41,9 @@ def change_of(  # noqa: PLR0913, PLR0917 - two texts, what each means, and how t
 
 def _unpaused(move: ProfileMove) -> str:
     return (
-        f"while {move.port} changes its PFC profile, traffic enters {_queues(move.if_first)} "
-        f"unpaused (in the other order of lines {_queues(move.if_last)}): stop RoCE on this port "
-        "or drain the switch first"
+        f"traffic of {move.port} is not paused in {_queues(move.if_first)} while its PFC profile "
+        f"changes ({_queues(move.if_last)} if the lines are reversed): stop RoCE on this port or "
+        "drain the switch first"
     )
 
 

@@ -15,12 +15,12 @@ from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.reduced import APPLIES_PROFILE, INTERFACE, PROFILE, ConfigRows
 from rocefort.dialects.vrp.split_patch import vanishing, without
 from rocefort.models.device import Device
-from rocefort.models.interface import Interface
+from rocefort.models.interface import DEFAULT_DOMAIN, Interface
 from rocefort.models.qos import PHB_QUEUE
 
 Queues = frozenset[int]
 VIEWS = (INTERFACE, PROFILE, "diffserv domain ")
-OF_A_PORT = (APPLIES_PROFILE, "eth-trunk ", "trust ")
+OF_A_PORT = (APPLIES_PROFILE, "eth-trunk ", "trust ", "shutdown")
 LAST = " last"  # on the row of a port that moves after its traffic
 
 
@@ -77,6 +77,8 @@ def _moves(old: Device, new: Device) -> Iterator[ProfileMove]:
         after = new.by_interface.get(before.name)
         if not (before.pfc and after and after.pfc and before.pfc.profile != after.pfc.profile):
             continue
+        if not (before.enabled or after.enabled):
+            continue
         paused, pauses = _paused(old, before), _paused(new, after)
         # A profile that ports apply on both sides has the queues of both while traffic changes.
         if_last = paused | (
@@ -100,12 +102,12 @@ def _paused(device: Device, port: Interface) -> Queues:
 
 
 def _fed(device: Device, carrier: Interface) -> Queues:
-    """Queues that lines of the domain of a port or Eth-Trunk send traffic into."""
+    """Queues that lines of the domain of a port or Eth-Trunk send RoCE, by its DSCP, into."""
     rows = (
         row
         for domain in device.domains
-        if domain.name == carrier.domain
-        for row in (*domain.dscp, *domain.dot1p)
+        if domain.name == (carrier.domain or DEFAULT_DOMAIN)
+        for row in domain.dscp
     )
     return frozenset(PHB_QUEUE[row.phb] for row in rows)
 
@@ -114,4 +116,6 @@ def _stops_first(before: Interface, after: Interface) -> bool:
     """Whether a port leaves its domain before all else: with its Eth-Trunk, or for no trust."""
     if before.name != after.name:
         return True
+    if (before.domain, before.trust_dscp) == (after.domain, after.trust_dscp):
+        return False
     return after.domain is None and after.trust_dscp <= before.trust_dscp
