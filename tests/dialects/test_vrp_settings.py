@@ -61,15 +61,27 @@ def test_what_a_template_of_settings_reads_is_the_port_and_the_family() -> None:
         assert read <= {"port", "family", "threshold"}, name
 
 
-@pytest.mark.parametrize("read", ["interface.name", "device.vlans", "port.name"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        " description {{ interface.name }}",
+        " description {{ device.vlans }}",
+        " description {{ port.name }}",
+        "{% if port.routed and not port.logical %} undo portswitch{% endif %}",
+        "{% if port.kind != 'eth-trunk' %} undo portswitch{% endif %}",
+        "{% if not port.addresses %} shutdown{% endif %}",
+        "{% if port.description is not none %} description {{ port.description }}{% endif %}",
+        "{% for address in port.addresses %} ip address {{ address.ip }} 31{% endfor %}",
+    ],
+)
 def test_a_line_that_reads_more_is_refused_and_not_shared(
-    monkeypatch: pytest.MonkeyPatch, read: str
+    monkeypatch: pytest.MonkeyPatch, body: str
 ) -> None:
-    template = environment().from_string(f" description {{{{ {read} }}}}\n")
+    template = environment().from_string(f"{body}\n")
     monkeypatch.setattr(rendering, "_kept", {})
     monkeypatch.setattr(environment(), "get_template", lambda _name: template)
     with pytest.raises((UndefinedError, ValueError)):
-        rendering._settings(PORT, G1.value)
+        rendering._settings(PORT.model_copy(update={"routed": True}), G1.value)
 
 
 class Forgetful(dict[object, rendering.Lines]):

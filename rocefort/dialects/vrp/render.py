@@ -11,7 +11,6 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFound
 
@@ -112,7 +111,10 @@ def environment() -> Environment:
 
 
 # What tells ports apart; all else of them is mostly equal, and written once.
-OWN: dict[str, Any] = {"name": "", "description": None, "addresses": ()}
+OWN = {
+    name: StrictUndefined(f"{name} of a port that shares its lines with others")
+    for name in ("name", "description", "addresses")
+}
 _alike = attrgetter(*(Interface.model_fields.keys() - OWN.keys()))
 MOST_KEPT = 16384  # texts
 _kept: dict[Hashable, Lines] = {}
@@ -121,12 +123,13 @@ _kept: dict[Hashable, Lines] = {}
 def _settings(interface: Interface, family: str) -> Lines:
     """Lines of what a port is set to, which ports that are set alike share."""
     key = family, _alike(interface)
-    if key not in _kept:
+    lines = _kept.get(key)
+    if lines is None:
         if len(_kept) >= MOST_KEPT:
             _kept.clear()
         template = environment().get_template("common/settings.j2")
-        _kept[key] = Lines(template.render(port=interface.like(**OWN), family=family))
-    return _kept[key]
+        lines = _kept[key] = Lines(template.render(port=interface.like(**OWN), family=family))
+    return lines
 
 
 def _argument(value: object) -> str:
