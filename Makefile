@@ -32,7 +32,7 @@ test-all: checked system
 
 # Lint, and beside it on the other core the bytecode that the first run of the tests needs.
 checked: $(READY)
-	@$(MAKE) --silent --no-print-directory --jobs 2 --output-sync lint $(COMPILED)
+	@$(MAKE) --silent --no-print-directory --jobs 2 lint $(COMPILED)
 
 lint: $(READY)
 	@$(BIN)/ruff check --quiet .
