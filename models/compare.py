@@ -68,8 +68,13 @@ def _key(row: object) -> str:
 
 
 def effect_of(edit: Edit) -> Effect:
-    """What an edit does."""
-    return EFFECTS[edit.field]
+    """What an edit does; of a path that is not understood, what encloses it does, at any edit."""
+    field = edit.field
+    if field in EFFECTS:
+        return EFFECTS[field]
+    while field not in EFFECTS:
+        field = field[: max(field.rfind("."), field.rfind("["))]
+    return EFFECTS[field].but(when=When.ALWAYS)
 
 
 def counts(edit: Edit, when: When | None) -> bool:

@@ -14,12 +14,13 @@ from pydantic import JsonValue
 
 from rocefort.models.base import Frozen
 
-KEYS = re.compile(r"\[([^]]*)\]")
+# A key may hold brackets of its own, as a sampling path of telemetry does.
+KEYS = re.compile(r"\[(.*?)\](?=\.[a-z]\w*(?:[.\[]|$)|$)", re.DOTALL)
 OF_INTERFACE = re.compile(r"interfaces\[([^]]+)\]\.?(.*)")
 
 
 class Edit(Frozen):
-    """One semantic difference; None: nothing is said.
+    """One semantic difference; None: no line says the value.
 
     before, after: a number, a word, whether it is so, a row as what it says by field, or a list.
     """

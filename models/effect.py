@@ -205,12 +205,14 @@ def _content(annotation: object) -> tuple[object, bool]:
         return _content(annotation)
     if get_origin(annotation) is tuple:
         return _content(get_args(annotation)[0])[0], True
+    if get_origin(annotation) in (list, dict, set, frozenset):
+        raise TypeError(f"{annotation} in a Device; use a tuple of rows")
     return annotation, False
 
 
 @cache
 def stated_fields(model: type[Frozen]) -> frozenset[str]:
-    """Fields of which also the default is said."""
+    """Fields whose default is reported as any other value."""
     return frozenset(
         name
         for name, info in model.model_fields.items()

@@ -1,4 +1,4 @@
-"""The syntax families of switches, as `inventory/hardware/families.yaml` says them."""
+"""The syntax families of switches, from `inventory/hardware/families.yaml`."""
 
 from __future__ import annotations
 

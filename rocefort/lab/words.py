@@ -245,7 +245,7 @@ class Place(Generic[T]):
 
 def shown(node: Node) -> str:
     """How help writes an element: a keyword as it is, a parameter in angle brackets."""
-    return f"<{node.text}>" if node.kind == "param" else node.text
+    return f"<{node.text.removeprefix('kbytes:')}>" if node.kind == "param" else node.text
 
 
 def _narrowed(fitting: list[Fit[T]], index: int, typed: str) -> list[Fit[T]]:

@@ -26,7 +26,7 @@ from rocefort.reports.markdown import LIMIT, fenced, plain
 from rocefort.reports.terminal import WIDTH
 from rocefort.reports.wording import grouped, name_ranges
 
-DIFFERENCE_FORMAT = 1
+DIFFERENCE_FORMAT = 2  # values of edits have their type
 MOST_PLACES = 3  # of a line that stands on many switches
 CUT_RESERVE = 200  # characters for the sentence about the cut
 

@@ -9,7 +9,9 @@ import pytest
 
 from rocefort.dialects.vrp.execute import VrpRefusal
 from rocefort.dialects.vrp.interpret import apply_lines
+from rocefort.dialects.vrp.row import with_ranges
 from rocefort.dialects.vrp.semantics import GROUPS
+from rocefort.errors import BadInput
 from rocefort.families import load_families
 from rocefort.models.hardware import Family, Range, SyntaxFamily
 
@@ -50,6 +52,11 @@ def ranges() -> Iterator[tuple[Family, str, Range]]:
                 yield family, name, limits
 
 
+def holds(name: str, limits: Range) -> bool:
+    """A switch is not said to refuse what no source says that it refuses; it has eight queues."""
+    return limits.confirmed or name == "pfc_queues"
+
+
 CASES = [pytest.param(*case, id=f"{case[0].name}-{case[1]}") for case in ranges()]
 
 
@@ -65,6 +72,9 @@ def test_a_switch_takes_both_ends_of_a_range_and_nothing_beyond(
 
     for number in (limits.low, limits.high):
         assert apply_lines((), typed(number), family.name)
+    if not holds(name, limits):
+        assert apply_lines((), typed(limits.high + 1), family.name)
+        return
     for number in (limits.low - 1, limits.high + 1):
         if number >= 0:
             with pytest.raises(VrpRefusal):
@@ -77,6 +87,37 @@ def test_a_size_in_mbytes_is_held_to_the_range_in_kbytes() -> None:
         apply_lines((), ["qos buffer headroom-pool size 4 mbytes slot 1"], G1)
     with pytest.raises(VrpRefusal, match="Wrong parameter"):
         apply_lines((), [PORT, "dcb pfc buffer 4 xoff static 31 mbytes"], G2)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "dcb pfc buffer 5 xon static 5 mbytes xoff static 10 kbytes",
+        "dcb pfc buffer 4 xon static 4 mbytes xoff static 4 kbytes",
+    ],
+)
+def test_a_size_that_equals_its_queue_has_its_unit(line: str) -> None:
+    with pytest.raises(VrpRefusal, match="Wrong parameter"):
+        apply_lines((), [PORT, line], G1)
+
+
+def test_an_undo_is_held_to_the_range_too() -> None:
+    set_to = "dcb pfc buffer 4 hdrm 256 kbytes"
+    with pytest.raises(VrpRefusal, match="Wrong parameter"):
+        apply_lines((), [PORT, set_to, "undo dcb pfc buffer 4 hdrm 1 kbytes"], G2)
+
+
+def test_families_without_a_range_that_their_switches_need_are_refused() -> None:
+    families = load_families()
+    bare = families[V200].model_copy(update={"xoff_kbytes": None})
+    row = next(
+        r
+        for rows in GROUPS
+        for r in rows
+        if "<kbytes:xoff_kbytes>" in r.format and V200 in r.families
+    )
+    with pytest.raises(BadInput, match=r"families\.yaml: no xoff_kbytes of v200"):
+        with_ranges(row, {**families, V200: bare})
 
 
 def test_no_row_writes_a_range_that_the_families_have() -> None:

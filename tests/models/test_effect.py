@@ -107,3 +107,27 @@ def test_a_dialect_may_disrupt_what_the_model_says_that_nobody_feels() -> None:
     edit = Edit(path="lldp", after=True)
     assert reason_of(edit, {}) == ""
     assert reason_of(edit, {"lldp": "LLDP is sent anew"}) == "LLDP is sent anew"
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "keys"),
+    [
+        (
+            "telemetry.sensor_groups[g].paths[ifm:interface[name='x']/statistics]",
+            "telemetry.sensor_groups[].paths[]",
+            ["g", "ifm:interface[name='x']/statistics"],
+        ),
+        ("prefix_lists[a]b].entries[10].action", "prefix_lists[].entries[].action", ["a]b", "10"]),
+        ("interfaces[100GE1/0/1].mtu", "interfaces[].mtu", ["100GE1/0/1"]),
+        ("bgp", "bgp", []),
+    ],
+)
+def test_a_key_may_hold_brackets(path: str, field: str, keys: list[str]) -> None:
+    edit = Edit(path=path)
+    assert (edit.field, edit.keys) == (field, keys)
+
+
+def test_a_path_that_is_not_understood_is_felt_as_what_encloses_it() -> None:
+    edit = Edit(path="prefix_lists[a].x[b].entries[10]", after={"index": 10})
+    assert edit.field not in EFFECTS
+    assert reason_of(edit, {}) == "a filters routes differently"

@@ -26,6 +26,7 @@ from rocefort.dialects.vrp.names import (
     snmp_version_words,
     split_ports,
 )
+from rocefort.dialects.vrp.parsing.arguments import KBYTES
 from rocefort.dialects.vrp.secrets import STORED, cipher_of
 from rocefort.models.bond import trunk_number
 from rocefort.models.breakout import SPLIT_TYPE
@@ -57,6 +58,7 @@ class Reading:
     value: Tokens = ()
     saved: Tokens = ()
     params: tuple[tuple[str, str], ...] = ()
+    places: tuple[int, ...] = ()  # of each parameter among the saved words
     words: int = 0  # literal words; the format with the most of them is the most specific
 
     @property
@@ -184,6 +186,7 @@ def _taken(so_far: Reading, used: int, saved: str, is_value: bool, name: str = "
         (*so_far.value, saved) if is_value else so_far.value,
         (*so_far.saved, saved),
         (*so_far.params, (name, saved)) if name else so_far.params,
+        (*so_far.places, len(so_far.saved)) if name else so_far.places,
         so_far.words + (used if not name else 0),
     )
 
@@ -198,6 +201,18 @@ def _size(tokens: Tokens, name: str) -> Taken:
     """A number that is not above a range of kbytes; its unit, behind it, is not read yet."""
     high = name.partition("-")[2]
     yield from _number_range(tokens, f"1-{high}")
+
+
+def sizes_of(reading: Reading) -> Iterator[tuple[int, int, bool]]:
+    """Sizes of a line: place among its words, kbytes, whether that is in the range.
+
+    One without a unit, or in cells, is counted as it is.
+    """
+    for (name, number), at in zip(reading.params, reading.places, strict=True):
+        if name.startswith("kbytes:"):
+            kbytes = int(number) * KBYTES.get("".join(reading.saved[at + 1 : at + 2]), 1)
+            low, high = map(int, name.removeprefix("kbytes:").split("-"))
+            yield at, kbytes, low <= kbytes <= high
 
 
 def _address(tokens: Tokens, _name: str) -> Taken:

@@ -17,6 +17,7 @@ from rocefort.dialects.vrp.command import (
     list_numbers,
     range_words,
     read_all,
+    sizes_of,
     words_of,
 )
 from rocefort.dialects.vrp.edit import (
@@ -32,7 +33,6 @@ from rocefort.dialects.vrp.edit import (
 from rocefort.dialects.vrp.identity import identify, readings, rows_of
 from rocefort.dialects.vrp.lookup import begins
 from rocefort.dialects.vrp.names import snmp_version_text, snmp_version_words
-from rocefort.dialects.vrp.parsing.arguments import KBYTES
 from rocefort.dialects.vrp.port_view import PortView
 from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, PORT, SYSTEM, Row
 from rocefort.dialects.vrp.tree import ConfigLine
@@ -170,7 +170,7 @@ class TypedLine:
 
     def check_values(self, row: Row, reading: Reading) -> None:
         """What a format cannot say: a size in another unit, xon not above xoff."""
-        sizes = list(self.sizes(reading))
+        sizes = self.sizes(reading, offset=0)
         if reading.value[:2] == ("xon", "static") and sizes[0][1] > sizes[1][1]:
             raise self.refuse(sizes[0][0], WRONG)  # V300R023C00, `dcb pfc buffer`
         if row.view == "drop-profile":  # low is not above high (V300R023C00, `ecn`, `color`)
@@ -180,18 +180,13 @@ class TypedLine:
         if row.kind == "pairs" and not reading.value:
             raise self.refuse(BEHIND, INCOMPLETE)
 
-    def sizes(self, reading: Reading) -> Iterator[tuple[int, int]]:
-        """Place and kbytes of each size of a line; refuses one out of its range."""
-        at = 0
-        for name, number in reading.params:
-            if not name.startswith("kbytes:"):
-                continue
-            at = reading.saved.index(number, at + 1)
-            unit = KBYTES.get("".join(reading.saved[at + 1 : at + 2]), 1)
-            low, high = map(int, name.removeprefix("kbytes:").split("-"))
-            if not low <= int(number) * unit <= high:
-                raise self.refuse(at, WRONG)
-            yield at, int(number) * unit
+    def sizes(self, reading: Reading, offset: int) -> list[tuple[int, int, bool]]:
+        """Sizes of a line that begins at a word; refuses one out of its range."""
+        sizes = list(sizes_of(reading))
+        for at, _, fits in sizes:
+            if not fits:
+                raise self.refuse(at + offset, WRONG)
+        return sizes
 
     def check_needs(self, config: Lines, row: Row, reading: Reading) -> None:
         """A setting needs the line that makes what it sets."""
@@ -371,6 +366,7 @@ class TypedLine:
         _, row, reading, prefix = max(fitting, key=lambda found: found[0])
         if row.no_undo:
             raise self.refuse(1, UNRECOGNIZED)
+        self.sizes(reading, offset=1)
         if row.kind in LISTS:
             return self.change_some(config, row, reading, adding=False)
         if row.kind == "pairs":

@@ -13,7 +13,10 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 from rocefort.dialects.vrp.command import Node, parse_format
+from rocefort.errors import BadInput
+from rocefort.families import FAMILY_FILE
 from rocefort.models.hardware import Family, Range, SyntaxFamily
+from rocefort.paths import HARDWARE
 
 ANY = frozenset(SyntaxFamily)
 V200 = frozenset({SyntaxFamily.V200})
@@ -22,6 +25,7 @@ G2 = frozenset({SyntaxFamily.V300_G2})
 V300 = G1 | G2
 OFFSET = V200 | G2  # the families that set xoff and an xon offset
 
+QUEUES, ANY_NUMBER = "pfc_queues", "0-4294967295"
 PORT = r"\d*GE\d.*"  # physical Ethernet
 MEMBER = rf"{PORT}|Eth-Trunk\d+"
 SYSTEM = "system"
@@ -92,19 +96,25 @@ class Row:
 def with_ranges(row: Row, families: Mapping[SyntaxFamily, Family]) -> tuple[Row, ...]:
     """A row once for each set of families with equal ranges, which stand in the place of names.
 
-    Raises LookupError for a family without such a range.
+    Raises BadInput for a family without such a range.
     """
     found: dict[Row, set[SyntaxFamily]] = {}
     for name in sorted(row.families):
-        found.setdefault(_of_family(row, families[name]), set()).add(name)
+        found.setdefault(_of_family(row, name, families), set()).add(name)
     return tuple(replace(each, families=frozenset(names)) for each, names in found.items())
 
 
-def _of_family(row: Row, family: Family) -> Row:
+def _of_family(row: Row, name: SyntaxFamily, families: Mapping[SyntaxFamily, Family]) -> Row:
     def literal(match: re.Match[str]) -> str:
-        limits: Range | None = getattr(family, match[0])
+        limits: Range | None = getattr(families.get(name), match[0], None)
         if limits is None:
-            raise LookupError(f"{family.name} has no range {match[0]}, which {row.format!r} needs")
+            raise BadInput(
+                f"no {match[0]} of {name.value}, whose switches take `{row.format}`",
+                where=str(HARDWARE / FAMILY_FILE),
+                how="give it: low, high and source",
+            )
+        if not limits.confirmed and match[0] != QUEUES:
+            return ANY_NUMBER  # a switch is not said to refuse what no source says that it refuses
         return f"{limits.low}-{limits.high}"
 
     values = {each.name: getattr(row, each.name) for each in fields(row)}
