@@ -7,7 +7,7 @@ COMPILED := $(VENV)/.compiled
 # Without bytecode each test worker and each command that a test starts compiles all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-PYTEST := $(BIN)/python -m pytest --numprocesses 7 --dist worksteal --quiet --durations 10 --budget
+PYTEST := $(BIN)/python -m pytest --numprocesses 9 --dist worksteal --quiet --durations 10 --budget
 
 .PHONY: demo rollout-demo lab-demo test test-all soak mutate checked lint bench lock golden system clean
 
