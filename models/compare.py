@@ -68,13 +68,17 @@ def _key(row: object) -> str:
 
 
 def effect_of(edit: Edit) -> Effect:
-    """What an edit does; of a path that is not understood, what encloses it does, at any edit."""
+    """What an edit does; of a path that is not understood, what encloses it does, at any edit.
+
+    Raises LookupError for a path that is none of a Device.
+    """
     field = edit.field
     if field in EFFECTS:
         return EFFECTS[field]
-    while field not in EFFECTS:
-        field = field[: max(field.rfind("."), field.rfind("["))]
-    return EFFECTS[field].but(when=When.ALWAYS)
+    enclosing = max(filter(field.startswith, EFFECTS), key=len, default=None)
+    if enclosing is None:
+        raise LookupError(f"{edit.path} is no path of a Device")
+    return EFFECTS[enclosing].but(when=When.ALWAYS)
 
 
 def counts(edit: Edit, when: When | None) -> bool:

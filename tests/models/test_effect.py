@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rocefort.dialects.vrp.disruption import DISRUPTS
 from rocefort.models.base import Frozen
-from rocefort.models.compare import classify, reason_of
+from rocefort.models.compare import classify, effect_of, reason_of
 from rocefort.models.device import EFFECTS, Device
 from rocefort.models.edit import Edit
 from rocefort.models.effect import KEY, PORT, SAME, When, effects_of
@@ -131,3 +131,8 @@ def test_a_path_that_is_not_understood_is_felt_as_what_encloses_it() -> None:
     edit = Edit(path="prefix_lists[a].x[b].entries[10]", after={"index": 10})
     assert edit.field not in EFFECTS
     assert reason_of(edit, {}) == "a filters routes differently"
+
+
+def test_a_path_of_no_device_is_refused() -> None:
+    with pytest.raises(LookupError, match="colour is no path of a Device"):
+        effect_of(Edit(path="colour"))
