@@ -111,6 +111,13 @@ def kind_of(name: str) -> Kind:
     return next(named, "ethernet" if re.match(r"\d+GE\d", name) else "other")
 
 
+@cache
+def gateway_vlan(name: str) -> int | None:
+    """VLAN of a Vlanif by its name; None for any other interface."""
+    match = re.fullmatch(r"Vlanif(\d+)", name, re.ASCII)
+    return int(match[1]) if match else None
+
+
 class Interface(Frozen):
     """One interface, physical or logical; its kind is its name's first word."""
 

@@ -22,7 +22,7 @@ from rocefort.models.base import NAME
 from rocefort.models.bgp import Bgp, BgpPeer, PrefixEntry
 from rocefort.models.bond import MANUAL, trunk_name
 from rocefort.models.device import Device
-from rocefort.models.interface import SWITCHING, Interface
+from rocefort.models.interface import SWITCHING, Interface, gateway_vlan
 from rocefort.models.static import STATIC_PREFERENCE
 from rocefort.models.subnets import Subnets
 from rocefort.paths import TEMPLATES
@@ -184,7 +184,7 @@ def _channel(device: Device, interface: Interface) -> str | None:
 def _only_vlan(interface: Interface) -> int | None:
     """The VLAN without which the interface does nothing."""
     if interface.kind == "vlanif":
-        return int(interface.name.removeprefix("Vlanif"))
+        return gateway_vlan(interface.name)
     switched = interface.kind in SWITCHING and not interface.routed and interface.eth_trunk is None
     return interface.access_vlan if switched and interface.link_type != "trunk" else None
 

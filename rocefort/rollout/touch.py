@@ -12,6 +12,7 @@ from rocefort.models.compare import classify, counts, effect_of
 from rocefort.models.device import Device
 from rocefort.models.edit import Edit
 from rocefort.models.effect import Timer, Touches
+from rocefort.models.interface import gateway_vlan
 
 EVERY_SESSION = "*"
 
@@ -74,7 +75,7 @@ def timed(device: Device, edits: Iterable[Edit]) -> dict[Timer, Touched]:
     found: dict[Timer, Touched] = {}
     for edit in _felt(edits):
         effect = effect_of(edit)
-        if effect.timer in (None, Timer.NONE) or _vlan_of_gateway(edit):
+        if effect.timer in (None, Timer.NONE) or gateway_vlan(edit.port_and_rest[0]):
             continue
         touched = found.setdefault(effect.timer, Touched())
         _add(touched, device, edit, ())
@@ -87,17 +88,11 @@ def _takes_down(edit: Edit) -> bool:
     return counts(edit, effect_of(edit).down)
 
 
-def _vlan_of_gateway(edit: Edit) -> int | None:
-    """The VLAN of which an edit changes the gateway."""
-    number = edit.port_and_rest[0].removeprefix("Vlanif")
-    return int(number) if number.isdecimal() else None
-
-
 def _add(to: Touched, device: Device, edit: Edit, lossless: tuple[str, ...]) -> None:
     name = next(iter(edit.keys), "")
     match effect_of(edit).touches:
         case Touches.PORT:
-            vlan = _vlan_of_gateway(edit)
+            vlan = gateway_vlan(name)
             if vlan is None:
                 to.ports.add(name)
             else:

@@ -14,7 +14,7 @@ from rocefort.design.routing import FABRIC, LEAVES, SPINES
 from rocefort.models.bgp import PrefixEntry
 from rocefort.models.fabric_nodes import SegmentIntent
 from rocefort.models.fabric_types import MOST_LEAVES, MOST_SPINES
-from rocefort.models.interface import Interface
+from rocefort.models.interface import Interface, gateway_vlan
 
 GATEWAY = "gateway "  # begins the description of a gateway that derivation writes
 SHORTEST_PART, LONGEST_PART = 8, 30  # lengths of a leaf's part
@@ -27,10 +27,10 @@ def gateways(source: Source) -> dict[int, Interface]:
     """Gateways of a switch by VLAN; one in another routing table is none of the fabric's."""
     found: dict[int, Interface] = {}
     for interface in source.device.interfaces:
-        number = interface.name.removeprefix("Vlanif")
-        usable = interface.addresses and interface.vrf is None and number.isdecimal()
-        if interface.kind == "vlanif" and usable and int(number) in VLANS:
-            found[int(number)] = interface
+        vlan = gateway_vlan(interface.name)
+        usable = interface.addresses and interface.vrf is None
+        if vlan is not None and vlan in VLANS and usable:
+            found[vlan] = interface
     return found
 
 
