@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -37,7 +38,7 @@ FLIPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.And: ast.Or,
     ast.Or: ast.And,
 }
-SECONDS = 120  # a mutant that runs longer loops, which is noticed
+LOOPS = 3  # a mutant that runs so many times longer than no mutant loops, which is noticed
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +114,10 @@ def copy_tree(to: Path) -> Path:
     return to
 
 
-def survives(tree: Path, tests: Sequence[str], mutant: Mutant | None) -> bool:
-    """Whether the tests pass in a copy with a mutant, or without one."""
+def survives(
+    tree: Path, tests: Sequence[str], mutant: Mutant | None, seconds: float | None
+) -> bool:
+    """Whether the tests pass in a copy with a mutant, or without one; None waits for their end."""
     file = tree / mutant.file if mutant else None
     source = file.read_text(encoding="utf-8") if file else ""
     if file and mutant:
@@ -125,7 +128,7 @@ def survives(tree: Path, tests: Sequence[str], mutant: Mutant | None) -> bool:
     environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(
-            command, cwd=tree, env=environment, capture_output=True, timeout=SECONDS, check=False
+            command, cwd=tree, env=environment, capture_output=True, timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired:
         return False
@@ -150,14 +153,16 @@ def run(chosen: Sequence[Mutant], tests: Sequence[str], jobs: int) -> list[Mutan
         for job in range(jobs):
             free.put(copy_tree(Path(where) / str(job)))
         first = free.get()
-        if not survives(first, tests, None):
+        begin = time.monotonic()
+        if not survives(first, tests, None, None):
             sys.exit("the tests fail without any mutant; mend them first")
+        seconds = LOOPS * (time.monotonic() - begin)
         free.put(first)
 
         def attempt(mutant: Mutant) -> bool:
             tree = free.get()
             try:
-                return survives(tree, tests, mutant)
+                return survives(tree, tests, mutant, seconds)
             finally:
                 free.put(tree)
 

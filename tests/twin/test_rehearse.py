@@ -219,15 +219,33 @@ def test_what_no_gate_measures_is_found_behind_the_last_wave(
     assert nothing_left(registry)
 
 
-def begun(registry: Registry, sealed: Path) -> subprocess.Popen[str]:
-    """A rehearsal in a process of its own."""
-    code = (
-        "import sys; from pathlib import Path; from rocefort.lab.twin import registry as r; "
-        "r.Registry.__init__.__defaults__ = (Path(sys.argv.pop(1)),); "
-        "from rocefort.tasks import app; app()"
-    )
+BEGIN = """
+import os, signal, sys
+from pathlib import Path
+from rocefort.lab.twin.registry import Registry
+from rocefort.tasks import app
+
+root, until, *sys.argv[1:] = sys.argv[1:]
+Registry.__init__.__defaults__ = (Path(root),)
+write = sys.stdout.write
+
+def stopping(text):
+    if until and text.startswith(until):  # at this very line, however late its reader is
+        os.kill(os.getpid(), signal.SIGINT)
+    return write(text)
+
+sys.stdout.write = stopping
+app()
+"""
+
+
+def begun(registry: Registry, sealed: Path, until: str = "") -> subprocess.Popen[str]:
+    """A rehearsal in a process of its own, which gets a SIGINT when it says a line."""
     return subprocess.Popen(
-        [sys.executable, "-c", code, str(registry.root), "rehearse", str(sealed), "--no-bfd"],
+        [
+            *(sys.executable, "-c", BEGIN, str(registry.root), until),
+            *("rehearse", str(sealed), "--no-bfd"),
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -237,15 +255,11 @@ def begun(registry: Registry, sealed: Path) -> subprocess.Popen[str]:
 @pytest.mark.thorough
 @pytest.mark.twin
 def test_interrupted_in_a_wave_it_speaks_of_the_rehearsal(registry: Registry, sealed: Path) -> None:
-    with begun(registry, sealed) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if line.startswith("canary         load"):
-                process.send_signal(signal.SIGINT)
-                break
-        out, err = process.communicate(timeout=60)
+    with begun(registry, sealed, until="canary         load") as process:
+        out, err = process.communicate(timeout=120)
     how = "nothing of the rehearsal is left; rehearse it again"
-    assert f"canary stop FAILED wave canary: interrupted; {how}" in " ".join(out.split())
+    said = " ".join(out.split())
+    assert f"canary stop FAILED wave canary: interrupted; {how}" in said
     digest = read_plan(sealed).digest
     assert (process.returncode, err) == (
         3,
@@ -265,7 +279,7 @@ def test_it_ends_with_everything_when_it_is_told_to(registry: Registry, sealed: 
         (name,) = registry.names()
         assert name == f"rehearse-{read_plan(sealed).digest[:8]}-{process.pid}"
         process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (
         3,
         "rocefort: the rehearsal was interrupted by SIGTERM; nothing of it is left\n",
