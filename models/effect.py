@@ -175,7 +175,7 @@ def _effects(model: type[Frozen], prefix: str, enclosing: Effect) -> Iterator[tu
         if own.is_key:
             continue
         effect = _within(own, enclosing)
-        inner, is_collection = _content(info.annotation)
+        inner, is_collection = content_of(info.annotation)
         path = f"{prefix}{name}" + ("[]" if is_collection else "")
         yield path, effect
         if effect.order:
@@ -196,15 +196,27 @@ def _within(own: Effect, enclosing: Effect) -> Effect:
     return own.but(**taken)
 
 
-def _content(annotation: object) -> tuple[object, bool]:
+def key_field_of(model: type[Frozen]) -> str:
+    """The one field that tells rows of a model apart. Raises TypeError for several or none."""
+    keys = [
+        name
+        for name, info in model.model_fields.items()
+        if any(isinstance(each, Effect) and each.is_key for each in info.metadata)
+    ]
+    if len(keys) != 1:
+        raise TypeError(f"{model.__name__} has no one key: {keys}")
+    return keys[0]
+
+
+def content_of(annotation: object) -> tuple[object, bool]:
     """What a field holds: the type of its value or rows, and whether it has rows."""
     if get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     if get_origin(annotation) in (Union, types.UnionType):
         annotation = next(arg for arg in get_args(annotation) if arg is not types.NoneType)
-        return _content(annotation)
+        return content_of(annotation)
     if get_origin(annotation) is tuple:
-        return _content(get_args(annotation)[0])[0], True
+        return content_of(get_args(annotation)[0])[0], True
     if get_origin(annotation) in (list, dict, set, frozenset):
         raise TypeError(f"{annotation} in a Device; use a tuple of rows")
     return annotation, False

@@ -332,6 +332,7 @@ PARAMS: dict[str, Callable[[Tokens, str], Taken]] = {
     "kbytes": _size,
     "name": _name,
     "other": _name,
+    "plain": _name,  # a password as it is
     "cipher": _cipher,
     "peer": _peer,
     "group": _group,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 
 from rocefort.dialects.vrp.beside import beside
-from rocefort.dialects.vrp.command import Node, Tokens, Trace, read_all, words_of
+from rocefort.dialects.vrp.command import Tokens, Trace, read_all, words_of
 from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, SYSTEM, Row, rows_by_view
 from rocefort.models.network import TextLine
 
@@ -26,7 +26,7 @@ def command_of(line: TextLine) -> str:
     if view == OPAQUE_VIEW:
         return line.text.split(" ", 1)[0] + " .."
     found = _row(view, line.text)
-    return heading(found.nodes) if found else beside(view, line.text)
+    return found.name if found else beside(view, line.text)
 
 
 @lru_cache(maxsize=4096)
@@ -64,13 +64,3 @@ def _by_first_word(view: str) -> dict[str, tuple[Row, ...]]:
         for word in row.first_words:
             found.setdefault(word, []).append(row)
     return {word: tuple(rows) for word, rows in found.items()}
-
-
-def heading(nodes: tuple[Node, ...]) -> str:
-    """A command by its words up to its first value: `local-user .. privilege level`."""
-    words: list[str] = []
-    for node in nodes:
-        if node.kind == "value":
-            break
-        words.append(node.text if node.kind == "word" else "..")
-    return " ".join(words)

@@ -10,18 +10,7 @@ from functools import lru_cache
 from pydantic import ValidationError
 
 from rocefort.dialects.recognise import COMWARE, looks_like
-from rocefort.dialects.vrp.parsing import (
-    bond,
-    interface,
-    lossless,
-    management,
-    marking,
-    routing,
-    system,
-    tables,
-    telemetry,
-    traffic,
-)
+from rocefort.dialects.vrp.parsing import interface, lossless
 from rocefort.dialects.vrp.parsing.commands import UNMODELLED, View, read
 from rocefort.dialects.vrp.parsing.parts import BadArgumentError, Log, Part
 from rocefort.dialects.vrp.secrets import masked
@@ -30,11 +19,6 @@ from rocefort.errors import BadInput, Problem
 from rocefort.models.device import Device
 from rocefort.models.network import Position, TextLine
 
-# Importing them fills the registry.
-TABLES = (
-    *(system, management, bond, interface, lossless, marking, routing, tables, telemetry),
-    traffic,
-)
 DEEPEST_VIEW = 16  # VRP nests 4 deep; what is deeper is no configuration and stays flat here
 # V300R023C00, `header`: up to 480 characters on any number of lines, between two equal signs.
 TITLE = re.compile(

@@ -8,7 +8,7 @@ real switches, for which no vendor page was found.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
@@ -18,7 +18,11 @@ from rocefort.families import FAMILY_FILE
 from rocefort.models.hardware import Family, Range, SyntaxFamily
 from rocefort.paths import HARDWARE
 
+# What reads a line into a part: None, the part of the view that it opens, or False: not modelled.
+Reader = Callable[..., object]
+
 ANY = frozenset(SyntaxFamily)
+NO_FAMILY: frozenset[SyntaxFamily] = frozenset()  # older texts have it; it is read, never taken
 V200 = frozenset({SyntaxFamily.V200})
 G1 = frozenset({SyntaxFamily.V300_G1})
 G2 = frozenset({SyntaxFamily.V300_G2})
@@ -42,11 +46,22 @@ class Row:
     all views below. `default` is what holds without a line; `layer` 2 or 3 limits a port's mode.
     A parameter named like a range of the family's data, `<xoff_kbytes>`, has that range.
     `needs` are beginnings of lines of this view or one around it, one of which must stand.
+
+    `sets` is what a line says about a Device, from the model that its view fills: fields, each with
+    an argument of the line or a constant, and rows by their keys (parsing/bindings.py):
+
+        mtu={46-9600}                           enabled=no
+        drr[{0-7}].weight={1-100}               vlans+={numbers}
+
+    Of several, the first counts that the line fits. `reads` reads what this cannot say; `sets` then
+    names the fields. A line of a row without both is kept and reported as not modelled.
     """
 
     view: str
     format: str
     source: str = ""
+    sets: tuple[str, ...] = ()
+    reads: Reader | None = None
     undo: tuple[str, ...] = ()
     no_undo: bool = False  # the command is taken back by another form of itself
     opens: str = ""
@@ -81,6 +96,16 @@ class Row:
             (parse_format(text.removesuffix(" *")), text.endswith(" *"))
             for text in self.undo or (derived,)
         )
+
+    @cached_property
+    def name(self) -> str:
+        """The command by its words up to its first value: `local-user .. privilege level`."""
+        words: list[str] = []
+        for node in self.nodes:
+            if node.kind == "value":
+                break
+            words.append(node.text if node.kind == "word" else "..")
+        return " ".join(words)
 
     @cached_property
     def first_words(self) -> frozenset[str]:
@@ -137,9 +162,10 @@ def _first_words(nodes: tuple[Node, ...]) -> set[str]:
 Entry = str | Row
 
 
-def command(text: str, **fields: object) -> Row:
+def command(text: str, *sets: str, **fields: object) -> Row:
     """A row whose view and source its group fills in."""
-    return replace(Row("", text), **fields)  # type: ignore[arg-type]  # the fields of Row, by name
+    row = Row("", text, sets=sets)
+    return replace(row, **fields)  # type: ignore[arg-type]  # the fields of Row, by name
 
 
 def group(view: str, source: str, *entries: Entry, together: bool = False) -> tuple[Row, ...]:

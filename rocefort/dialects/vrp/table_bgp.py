@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from rocefort.dialects.vrp.row import Row, command, group
+from rocefort.dialects.vrp.parsing import routing
+from rocefort.dialects.vrp.row import V300, Row, command, group
 
 AF4 = "ipv4-family unicast"
 
 
-def setting(text: str, **fields: object) -> Row:
+def setting(text: str, *fields_of: str, **fields: object) -> Row:
     """A setting of a BGP peer or group: there must be one (its AS number or group makes it)."""
-    return command(text, needs=("peer {peer} as-number", "group {peer}"), **fields)
+    needs = ("peer {peer} as-number", "group {peer}")
+    return command(text, *of_peer(*fields_of), needs=needs, **fields)
+
+
+def of_peer(*fields: str) -> tuple[str, ...]:
+    """Fields of a peer, which has an address, and those of a group, which has a name."""
+    if not fields:
+        return ()
+    return tuple(
+        " ".join(f"{rows}[{{peer}}].{field}" for field in fields) for rows in ("peers", "groups")
+    )
 
 
 GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         "bgp",
         "CR BGP_Configuration_Commands (BGP view)",
-        command("router-id ( <ip> )", undo=("router-id",)),
+        command("router-id ( <ip> )", "router_id={ip}", undo=("router-id",)),
         command(
             "private-4-byte-as ( { enable | disable } )",
+            "enable? private_4_byte_as=yes",
+            "disable? private_4_byte_as=no",
+            families=V300,
             default="private-4-byte-as enable",
             no_undo=True,
         ),
@@ -26,6 +40,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "graceful-restart",
         command(
             "maximum load-balancing ( <1-128> [ ecmp-nexthop-changed ] )",
+            "!ecmp-nexthop-changed? maximum_paths={1-128}",
             undo=("maximum load-balancing",),
             default="maximum load-balancing 1",
         ),
@@ -36,18 +51,22 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "of a group: CG Example_for_Configuring_a_BGP_RR",
         command(
             "group <name> ( { internal | external } )",
+            "internal? groups[{name}].external=no",
+            "external? groups[{name}].external=yes",
             undo=("group <name>",),
             on_set=(f"{AF4}: peer {{name}} enable",),
             drops=("peer {name}", "peer * group {name}"),
         ),
         command(
             "peer <peer> as-number ( <asn> )",
+            *of_peer("asn={asn}"),
             undo=("peer <ip>", "peer <group> as-number"),
             on_set=(f"{AF4}: peer {{peer}} enable",),
             drops=("peer {ip}",),
         ),
         command(
             "peer <ip> group ( <name> )",
+            "peers[{ip}].group={name}",
             undo=("peer <ip> group ( <name> )",),
             needs=("group {name}",),
             on_set=(
@@ -57,46 +76,68 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             ),
             on_undo=(f"{AF4}: undo peer {{ip}} group {{name}}",),
         ),
-        setting("peer <peer> description ( <text:80> )", undo=("peer <peer> description",)),
+        setting(
+            "peer <peer> description ( <text:80> )",
+            "description={text}",
+            undo=("peer <peer> description",),
+        ),
         setting(
             "peer <peer> connect-interface ( <text> )", undo=("peer <peer> connect-interface",)
         ),
         setting("peer <peer> ebgp-max-hop ( [ <1-255> ] )", undo=("peer <peer> ebgp-max-hop",)),
         setting("peer <peer> valid-ttl-hops ( [ <1-255> ] )", undo=("peer <peer> valid-ttl-hops",)),
-        setting("peer <peer> timer keepalive ( <0-21845> ) hold ( <0-65535> )"),
         setting(
-            "peer <peer> password ( { cipher <cipher> | simple <other> } )",
+            "peer <peer> timer keepalive ( <0-21845> ) hold ( <0-65535> )",
+            "keepalive_s={0-21845}",
+            "hold_s={0-65535}",
+        ),
+        setting(
+            "peer <peer> password ( { cipher <cipher> | simple <plain> } )",
+            "password",
+            reads=routing.password,
             undo=("peer <peer> password",),
         ),
-        setting("peer <peer> keychain ( <name> )", undo=("peer <peer> keychain",)),
+        setting(
+            "peer <peer> keychain ( <name> )", "keychain={name}", undo=("peer <peer> keychain",)
+        ),
         setting(
             "peer <peer> bfd ( [ min-tx-interval <3-1000> ] [ min-rx-interval <3-1000> ] "
             "[ detect-multiplier <3-50> ] )",
+            "bfd",
+            reads=routing.bfd,
             kind="pairs",
             undo=(
                 "peer <peer> bfd ( [ min-tx-interval ] [ min-rx-interval ] [ detect-multiplier ] )",
             ),
         ),
         setting(
-            "peer <peer> bfd enable ( [ single-hop-prefer ] )", undo=("peer <peer> bfd enable",)
+            "peer <peer> bfd enable ( [ single-hop-prefer ] )",
+            "bfd_enabled=yes",
+            undo=("peer <peer> bfd enable",),
         ),
         together=True,
     ),
     group(
         "bgp",
         "CR BGP_Configuration_Commands, `ipv4-family unicast`",
-        command(AF4, opens="bgp-af"),
+        command(AF4, ".", opens="bgp-af"),
     ),
     group(
         "bgp-af",
         "CR BGP_Configuration_Commands (BGP-IPv4 unicast address family view)",
-        command("network <ip> <mask> ( [ route-policy <name> ] )", undo=("network <ip> <mask>",)),
+        command(
+            "network <ip> <mask> ( [ route-policy <name> ] )",
+            "networks[]",
+            reads=routing.network,
+            undo=("network <ip> <mask>",),
+        ),
         command(
             "import-route { direct | static } ( [ med <0-4294967295> ] [ route-policy <name> ] )",
             undo=("import-route { direct | static }",),
         ),
         command(
             "maximum load-balancing ( <1-128> [ ecmp-nexthop-changed ] )",
+            "!ecmp-nexthop-changed? maximum_paths={1-128}",
             undo=("maximum load-balancing",),
             default="maximum load-balancing 1",
         ),
@@ -106,6 +147,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         ),
         command(
             "load-balancing ( { as-path-ignore | as-path-relax } )",
+            "as-path-relax? as_path_relax=yes",
             undo=("load-balancing ( { as-path-ignore | as-path-relax } )",),
         ),
         command("preference ( <1-255> <1-255> <1-255> )", undo=("preference",)),
@@ -113,15 +155,20 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         "bgp-af",
         "CR BGP_Configuration_Commands (BGP-IPv4 unicast address family view), peers",
-        setting("peer <peer> enable"),
+        setting("peer <peer> enable", "active=yes"),
         command(
             "peer <ip> group ( <name> )",
+            "peers[{ip}].group={name}",
             undo=("peer <ip> group ( <name> )",),
             needs=("group {name}",),
         ),
-        setting(
-            "peer <peer> route-policy ( <name> ) { import | export }",
-            undo=("peer <peer> route-policy ( <name> ) { import | export }",),
+        *(
+            setting(
+                f"peer <peer> route-policy ( <name> ) {way}",
+                f"{way}_policy={{name}}",
+                undo=(f"peer <peer> route-policy ( <name> ) {way}",),
+            )
+            for way in ("import", "export")
         ),
         setting("peer <peer> advertise-community"),
         setting("peer <peer> route-limit ( <text> )", undo=("peer <peer> route-limit",)),
@@ -130,7 +177,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         "route-policy",
         "CR Routing_Policy_Configuration_Commands",
-        "if-match ip-prefix ( <name> )",
+        command("if-match ip-prefix ( <name> )", "match_prefix_list={name}"),
         "if-match interface <interface>",
         command("apply community ( <text> )", undo=("apply community",)),
         command("apply local-preference ( <0-4294967295> )", undo=("apply local-preference",)),

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from rocefort.dialects.vrp.row import G1, G2, MEMBER, OFFSET, PORT, V200, Row, command, group
+from rocefort.dialects.vrp.parsing import interface, lossless
+from rocefort.dialects.vrp.row import (
+    G1,
+    G2,
+    MEMBER,
+    NO_FAMILY,
+    OFFSET,
+    PORT,
+    V200,
+    Row,
+    command,
+    group,
+)
 
 UNIT = "{ kbytes | mbytes }"
 STATIC = f"xon static <kbytes:xoff_kbytes> {UNIT} xoff static <kbytes:xoff_kbytes> {UNIT}"
@@ -18,16 +30,24 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "vpn-instance",
         "CR IPv4_L3VPN_Configuration_Commands, `ipv4-family`; saved: CG Service and Management "
         "Isolation Configuration",
-        command("ipv4-family [ unicast ]", opens="opaque"),
+        command("ipv4-family [ unicast ]", "ipv4=yes", opens="opaque"),
     ),
     group(
         "interface",
         "CR Interface_Basic_Configuration_Commands; VLAN_Configuration_Commands",
-        command("description ( <text:242> )", undo=("description",)),
-        command("portswitch", default="portswitch", on=MEMBER, service=True),
-        "shutdown",
+        command("description ( <text:242> )", "description={text}", undo=("description",)),
+        command(
+            "portswitch",
+            "routed=no",
+            "undo? routed=yes",
+            default="portswitch",
+            on=MEMBER,
+            service=True,
+        ),
+        command("shutdown", "enabled=no", "undo? enabled=yes"),
         command(
             "mtu ( <46-9600> )",
+            "mtu={46-9600}",
             default="mtu 1500",
             undo=("mtu",),
             on=rf"{MEMBER}|Vlanif\d+|MEth.*",
@@ -36,6 +56,8 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command("jumboframe enable ( <1518-9500> )", on=MEMBER, default="jumboframe enable 9216"),
         command(
             "eth-trunk ( <0-511> )",
+            "eth_trunk",
+            reads=interface.member,
             undo=("eth-trunk",),
             on=PORT,
             needs=("interface Eth-Trunk{0-511}",),
@@ -47,6 +69,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "takes the addresses away",
         command(
             "ip binding vpn-instance ( <name> )",
+            "vrf={name}",
             layer=3,
             undo=("ip binding vpn-instance ( <name> )",),
             on_set=("undo ip address",),
@@ -59,10 +82,14 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "CR IPv4_Basic_Configuration_Commands",
         command(
             "ip address ( <ip> <mask> )",
+            "addresses[]",
+            reads=interface.address,
             layer=3,
             undo=("ip address *", "ip address ( <ip> <mask> )"),
         ),
-        command("ip address <ip> <mask> sub", layer=3),
+        command(
+            "ip address <ip> <mask> sub", "addresses[]", reads=interface.secondary_address, layer=3
+        ),
         command("mac-address ( <other> )", on=r"Vlanif\d+", undo=("mac-address",)),
     ),
     group(
@@ -70,13 +97,18 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "CR VLAN; STP; Eth-Trunk_Configuration_Commands (layer-2 views only)",
         command(
             "port link-type ( { access | trunk | hybrid | dot1q-tunnel } )",
+            "link_type={word}",
             layer=2,
             on=MEMBER,
             default="port link-type access",
             undo=("port link-type",),
         ),
         command(
-            "port default vlan ( <1-4094> )", layer=2, on=MEMBER, default="port default vlan 1"
+            "port default vlan ( <1-4094> )",
+            "access_vlan={1-4094}",
+            layer=2,
+            on=MEMBER,
+            default="port default vlan 1",
         ),
         command(
             "port trunk pvid vlan ( <1-4094> )",
@@ -86,28 +118,44 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         ),
         command(
             "port trunk allow-pass vlan ( <numbers:1-4094> )",
+            "trunk_vlans+={numbers}",
             kind="list",
             default="1",
             layer=2,
             on=MEMBER,
         ),
         command(
-            "stp edged-port ( { enable | disable } )", layer=2, on=MEMBER, undo=("stp edged-port",)
+            "stp edged-port ( { enable | disable } )",
+            "enable? edge=yes",
+            layer=2,
+            on=MEMBER,
+            undo=("stp edged-port",),
         ),
         command(
             "mode ( { lacp-static | lacp-dynamic | manual load-balance } )",
+            "bond.mode",
+            reads=interface.bond("mode"),
             on=r"Eth-Trunk\d+",
             undo=("mode",),
             default="mode manual load-balance",
         ),
         command(
-            "lacp timeout ( { fast [ user-defined <3-90> ] | slow } )",
+            "lacp timeout ( { fast | slow } )",
+            "bond.lacp_timeout",
+            reads=interface.bond("lacp_timeout"),
             on=r"Eth-Trunk\d+",
             undo=("lacp timeout",),
             default="lacp timeout slow",
         ),
         command(
+            "lacp timeout ( fast user-defined <3-90> )",
+            on=r"Eth-Trunk\d+",
+            undo=("lacp timeout",),
+        ),
+        command(
             "least active-linknumber ( <1-256> )",
+            "bond.minimum_links",
+            reads=interface.bond("minimum_links"),
             on=r"Eth-Trunk\d+",
             undo=("least active-linknumber",),
             default="least active-linknumber 1",
@@ -115,14 +163,20 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command("dfs-group <1-1> m-lag ( <1-2048> )", on=r"Eth-Trunk\d+"),
         command("peer-link ( <1-1> )", on=r"Eth-Trunk\d+"),
         command("lldp tlv-enable dcbx", on=PORT),
-        command("flow-control", on=PORT),
+        command("flow-control", "flow_control=yes", "undo? flow_control=no", on=PORT),
     ),
     group(
         "interface",
         "CR Ethernet_Interface_Configuration_Commands, `negotiation disable`, `fec mode`; CG "
         "Configuring_FEC: autonegotiation that comes back takes the FEC mode away",
-        command("negotiation disable", on=rf"{PORT}|MEth.*", on_undo=("undo fec mode",)),
-        command("fec mode ( { none | base-r | rs } )", on=PORT),
+        command(
+            "negotiation disable",
+            "autonegotiation=no",
+            "undo? autonegotiation=yes",
+            on=rf"{PORT}|MEth.*",
+            on_undo=("undo fec mode",),
+        ),
+        command("fec mode ( { none | base-r | rs } )", "fec={word}", on=PORT),
         command("port mode ( <other> )", on=PORT, undo=("port mode [ <other> ]",)),
     ),
     group(
@@ -135,29 +189,54 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         "interface",
         "CR Priority_Mapping_Configuration_Commands, `trust`: not on routed ports",
+        command("trust ( dscp )", "trust_dscp=yes", layer=2, on=MEMBER, undo=("trust",)),
+        command("trust ( 8021p { inner | outer } )", layer=2, on=MEMBER, undo=("trust",)),
         command(
-            "trust ( { dscp | 8021p { inner | outer } } )", layer=2, on=MEMBER, undo=("trust",)
+            "trust upstream ( <name> )",
+            "domain={name}",
+            on=MEMBER,
+            undo=("trust upstream",),
+            service=True,
         ),
-        command("trust upstream ( <name> )", on=MEMBER, undo=("trust upstream",), service=True),
         "qos phb marking { dscp enable | 8021p { disable | enable } }",
     ),
     group(
         "interface",
         "CR Congestion_Avoidance_and_Congestion_Management_Configuration_Commands",
-        command("qos { pq | drr | lpq } ( <numbers:0-7> )", kind="list", on=PORT),
+        command(
+            "qos { pq | drr | lpq } ( <numbers:0-7> )",
+            "drr[]",
+            reads=interface.schedulers,
+            kind="list",
+            on=PORT,
+        ),
+        command(
+            "qos { pq | drr } <numbers:0-7> { pq | drr } <numbers:0-7>",
+            "drr[]",
+            reads=interface.schedulers,
+            families=NO_FAMILY,
+            on=PORT,
+        ),
         command(
             "qos queue <0-7> drr weight ( <1-100> )",
+            "drr[{0-7}].weight={1-100}",
             on=PORT,
             undo=("qos queue <0-7> drr weight",),
             default="qos queue {0-7} drr weight 1",
         ),
         command(
             "qos queue <0-7> wred ( <name> )",
+            "markings[{0-7}].profile={name}",
             on=PORT,
             undo=("qos queue <0-7> wred",),
             needs=("drop-profile {name}",),
         ),
-        command("qos queue <0-7> ecn", on=PORT, needs=("qos queue {0-7} wred",)),
+        command(
+            "qos queue <0-7> ecn",
+            "markings[{0-7}].ecn=yes",
+            on=PORT,
+            needs=("qos queue {0-7} wred",),
+        ),
         command(
             "qos buffer queue <0-7> shared-threshold ( <text> )",
             on=PORT,
@@ -167,15 +246,23 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         "interface",
         "CR DCB_Configuration_Commands (members only, not Eth-Trunk)",
-        command("dcb pfc enable ( [ <name> ] [ mode { auto | manual } ] )", on=PORT),
+        command(
+            "dcb pfc enable ( [ <name> ] [ mode { auto | manual } ] )",
+            "pfc.profile={name|default} pfc.mode={word|manual}",
+            on=PORT,
+        ),
         command(
             f"dcb pfc buffer <pfc_queues> ( {STATIC} )",
+            "thresholds[]",
+            reads=lossless.threshold_pair,
             families=G1,
             on=PORT,
             undo=(f"dcb pfc buffer <pfc_queues> ( {STATIC} )",),
         ),
         command(
             "dcb pfc buffer <pfc_queues> ( xon dynamic <0-10> xoff dynamic <0-10> )",
+            "other_thresholds[].xon",
+            reads=lossless.threshold_shares,
             families=G1,
             on=PORT,
             undo=("dcb pfc buffer <pfc_queues> ( xon dynamic <0-10> xoff dynamic <0-10> )",),
@@ -185,6 +272,8 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
                 "dcb pfc buffer <pfc_queues> xoff "
                 f"( {{ static <kbytes:xoff_kbytes> [ {units} ] | dynamic <1-12> }} "
                 "[ xon offset <kbytes:xoff_kbytes> [ kbytes | mbytes ] ] )",
+                "thresholds[] other_thresholds[].offset_kbytes",
+                reads=lossless.threshold_offset,
                 families=families,
                 on=PORT,
             )
@@ -198,6 +287,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         ),
         command(
             "dcb pfc buffer <pfc_queues> hdrm ( <kbytes:headroom_kbytes> [ kbytes ] )",
+            "thresholds[{pfc_queues}].headroom_kbytes={kbytes}",
             families=G2,
             on=PORT,
             undo=(

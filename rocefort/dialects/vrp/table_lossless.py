@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rocefort.dialects.vrp.parsing import marking
 from rocefort.dialects.vrp.row import G1, G2, OFFSET, V200, Row, command, group
 
 PHB = "{ be | af1 | af2 | af3 | af4 | ef | cs6 | cs7 }"
@@ -21,24 +22,35 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "CR DCB_Configuration_Commands, `priority`: additive, queue 3 on by default. Its undo may "
         "name no queue; whether queue 3 is then on or off is nowhere said, so that is not taken",
         command(
-            "priority <numbers:pfc_queues>", kind="each", default="3", guard="priority {number} "
+            "priority <numbers:pfc_queues>",
+            "queues+={numbers}",
+            "undo? queues-={numbers}",
+            kind="each",
+            default="3",
+            guard="priority {number} ",
         ),
         command(
             "priority <pfc_queues> deadlock-detect ( time <deadlock_detect_time> )",
+            "timers[{pfc_queues}].detect_time={deadlock_detect_time}",
             families=G2,
             default="priority {pfc_queues} deadlock-detect time 10",
         ),
         command(
             "priority <pfc_queues> deadlock-recovery ( time <deadlock_recovery_time> )",
+            "timers[{pfc_queues}].recovery_time={deadlock_recovery_time}",
             families=G2,
             default="priority {pfc_queues} deadlock-recovery time 10",
         ),
         *(
             command(
                 f"priority <pfc_queues> {act} ( threshold <1-300> )",
+                *sets,
                 undo=(f"priority <pfc_queues> {act} ( threshold <1-300> )",),
             )
-            for act in ("turn-off", "error-down")
+            for act, sets in (
+                ("turn-off", ("turn_off[{pfc_queues}].deadlocks={1-300}",)),
+                ("error-down", ()),
+            )
         ),
     ),
     group(
@@ -47,6 +59,8 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "priority <pfc_queues> deadlock-detect ( time <deadlock_detect_time> "
             "deadlock-recovery time <deadlock_recovery_time> )",
+            "timers[{pfc_queues}].detect_time={deadlock_detect_time} "
+            "timers[{pfc_queues}].recovery_time={deadlock_recovery_time}",
             families=V200,
         ),
     ),
@@ -54,7 +68,9 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "diffserv",
         "CR Priority_Mapping_Configuration_Commands",
         command(
-            f"8021p-inbound <0-7> ( phb {PHB} [ {COLOUR} ] )", undo=("8021p-inbound [ <0-7> ] *",)
+            f"8021p-inbound <0-7> ( phb {PHB} [ {COLOUR} ] )",
+            "dot1p[{0-7}].phb={word} dot1p[{0-7}].colour={word:2|green}",
+            undo=("8021p-inbound [ <0-7> ] *",),
         ),
         command(
             f"8021p-outbound {PHB} {COLOUR} ( map <0-7> )",
@@ -62,6 +78,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         ),
         command(
             f"ip-dscp-inbound <0-63> ( phb {PHB} [ {COLOUR} ] )",
+            "dscp[{0-63}].phb={word} dscp[{0-63}].colour={word:2|green}",
             undo=("ip-dscp-inbound [ <0-63> ] *",),
         ),
         command(
@@ -75,19 +92,33 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         *(
             command(
                 f"color {colour} ( {LIMITS} )",
+                "colours[]",
+                reads=marking.colour(colour),
                 undo=(f"color {colour}",),
                 default=f"color {colour} low-limit 100 high-limit 100 discard-percentage 100",
             )
             for colour in ("green", "red", "yellow")
         ),
-        command(f"ecn ( {LIMITS} )", undo=("ecn",)),
+        command(f"ecn ( {LIMITS} )", "ecn", reads=marking.ecn, undo=("ecn",)),
     ),
-    group("ai-service", "CR AI_ECN_Configuration_Commands", command("ai-ecn", opens="ai-ecn")),
-    group("ai-ecn", "CR AI_ECN_Configuration_Commands", "ai-ecn enable"),
+    group(
+        "ai-service",
+        "CR AI_ECN_Configuration_Commands",
+        command("ai-ecn", "ai_ecn", opens="ai-ecn"),
+    ),
+    group("ai-ecn", "CR AI_ECN_Configuration_Commands", command("ai-ecn enable", "enabled=yes")),
     group(
         "ai-ecn",
         "CR AI_ECN_Configuration_Commands, `assign queue`",
-        command(f"assign queue <0-5> ( [ model {AI_MODELS} ] )", families=G1),
-        command(f"assign queue <0-7> ( [ model {AI_MODELS} ] )", families=OFFSET),
+        command(
+            f"assign queue <0-5> ( [ model {AI_MODELS} ] )",
+            "queues[{0-5}].model={word}",
+            families=G1,
+        ),
+        command(
+            f"assign queue <0-7> ( [ model {AI_MODELS} ] )",
+            "queues[{0-7}].model={word}",
+            families=OFFSET,
+        ),
     ),
 )

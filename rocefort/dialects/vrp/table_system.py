@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 from rocefort.dialects.vrp import table_traffic
-from rocefort.dialects.vrp.row import G1, G2, SYSTEM, V200, V300, Row, command, group
+from rocefort.dialects.vrp.parsing import lossless, management, routing
+from rocefort.dialects.vrp.row import G1, G2, NO_FAMILY, SYSTEM, V200, V300, Row, command, group
 
 POOL = "<kbytes:headroom_pool_kbytes> { kbytes | mbytes }"
 AF4 = "ipv4-family unicast"
 ROUTE_VALUE = "( [ preference <1-255> ] [ description <text:150> ] )"
 
 GROUPS: tuple[tuple[Row, ...], ...] = (
-    group(SYSTEM, "CR First_Login", command("sysname ( <name> )", undo=("sysname",))),
+    group(
+        SYSTEM, "CR First_Login", command("sysname ( <name> )", "name={name}", undo=("sysname",))
+    ),
     group(
         SYSTEM,
         "CR Interface_Basic_Configuration_Commands, `port split`; its place: FIELD, CE8850 V200",
-        command("port split dimension interface <ports> ( split-type <split-type> )", kind="ports"),
+        command(
+            "port split dimension interface <ports> ( split-type <split-type> )",
+            "splits[{ports}].type={split-type}",
+            kind="ports",
+        ),
     ),
     group(SYSTEM, "annet huawei.rul", command("port split refresh", families=V200, kind="action")),
     group(
         SYSTEM,
         "CR VLAN_Configuration_Commands; saved form of `vlan N`: CG VLAN_Configuration",
         command(
-            "vlan batch ( <numbers:1-4094> )", kind="list", default="1", drops=("vlan {number}",)
+            "vlan batch ( <numbers:1-4094> )",
+            "vlans+={numbers}",
+            kind="list",
+            default="1",
+            drops=("vlan {number}",),
         ),
         command(
             "vlan <1-4094>",
+            "vlans+={1-4094}",
             opens="vlan",
             transient=True,
             on_set=("vlan batch {1-4094}",),
@@ -32,14 +44,24 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         ),
     ),
     group(SYSTEM, "CR STP; LLDP_Configuration_Commands", "stp mode ( { mstp | rstp | stp } )"),
-    group(SYSTEM, "CR LLDP_Configuration_Commands", "lldp enable"),
+    group(
+        SYSTEM,
+        "CR LLDP_Configuration_Commands",
+        command("lldp enable", "lldp=yes", "undo? lldp=no"),
+    ),
     group(
         SYSTEM,
         "CR DCB_Configuration_Commands",
-        command("dcb pfc [ <name> ]", opens="dcb-pfc", undo=("dcb pfc <name>",)),
-        "dcb pfc global disable",
+        command(
+            "dcb pfc [ <name> ]",
+            "pfc.profiles[{name|default}]",
+            opens="dcb-pfc",
+            undo=("dcb pfc <name>",),
+        ),
+        command("dcb pfc global disable", "interfaces[].pfc", reads=lossless.pfc_off),
         command(
             "dcb pfc deadlock-detect timer ( <deadlock_detect_ms> )",
+            "pfc.detect_ms={deadlock_detect_ms}",
             families=G1,
             default="dcb pfc deadlock-detect timer 100",
             undo=(
@@ -49,6 +71,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         ),
         command(
             "dcb pfc deadlock-recovery timer ( <deadlock_recovery_ms> )",
+            "pfc.recovery_ms={deadlock_recovery_ms}",
             families=G1,
             default="dcb pfc deadlock-recovery timer 100",
             undo=(
@@ -58,6 +81,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         ),
         command(
             "dcb pfc deadlock-detect interval ( { 10 | 100 | 500 | 1000 } )",
+            "pfc.interval_ms={word}",
             families=G2,
             default="dcb pfc deadlock-detect interval 10",
             undo=("dcb pfc deadlock-detect interval",),
@@ -67,10 +91,17 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             families=V300,
             undo=("dcb pfc deadlock recovery-behavior ( { forwarding | discard } ) slot <1-16>",),
         ),
-        command("dcb pfc dscp-mapping enable slot <1-16>", families=G2),
+        command(
+            "dcb pfc dscp-mapping enable slot <1-16>",
+            "pfc.dscp_mapping",
+            reads=lossless.dscp_mapping,
+            families=G2,
+        ),
         *(
             command(
                 f"qos buffer headroom-pool size ( {POOL} ) slot <1-16>",
+                "pfc.headroom_pool_kbytes",
+                reads=lossless.headroom_pool,
                 families=chips,
                 undo=(
                     f"qos buffer headroom-pool size ( {POOL} ) slot <1-16>",
@@ -84,8 +115,8 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         SYSTEM,
         "CR CLI-based_Device_Login_Configuration_Commands; saved by a CE8850 with V200R002C50",
-        "telnet server disable",
-        "telnet ipv6 server disable",
+        command("telnet server disable", "telnet_off+=ipv4"),
+        command("telnet ipv6 server disable", "telnet_off+=ipv6"),
     ),
     group(SYSTEM, "V200 AI Fabric guide", command("low-latency fabric", families=V200)),
     group(
@@ -101,30 +132,37 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         SYSTEM,
         "CR Priority_Mapping_Configuration_Commands",
-        command("diffserv domain default", opens="diffserv", transient=True),
-        command("diffserv domain <name>", opens="diffserv"),
+        command("diffserv domain default", "domains[default]", opens="diffserv", transient=True),
+        command("diffserv domain <name>", "domains[{name}]", opens="diffserv"),
     ),
-    group(SYSTEM, "CR BFD_Configuration_Commands", command("bfd", opens="bfd")),
+    group(
+        SYSTEM,
+        "CR BFD_Configuration_Commands",
+        command("bfd", "bfd=yes", "undo? bfd=no", opens="bfd"),
+    ),
     group(
         SYSTEM,
         "CR Congestion_Avoidance_and_Congestion_Management_Configuration_Commands",
-        command("drop-profile default", opens="drop-profile", transient=True),
-        command("drop-profile <name>", opens="drop-profile"),
-        command("qos ecn enable", families=G1),
+        command(
+            "drop-profile default", "drop_profiles[default]", opens="drop-profile", transient=True
+        ),
+        command("drop-profile <name>", "drop_profiles[{name}]", opens="drop-profile"),
+        command("qos ecn enable", "ecn_enabled=yes", families=G1),
         command("qos hpc enhanced", families=G1),
     ),
     group(
         SYSTEM,
         "CR AI_ECN_Configuration_Commands; V200 form not confirmed",
-        command("ai-service", opens="ai-service"),
+        command("ai-service", ".", opens="ai-service"),
     ),
     *table_traffic.SECTIONS,
-    group(SYSTEM, "CR AAA_Configuration_Commands", command("aaa", opens="aaa")),
+    group(SYSTEM, "CR AAA_Configuration_Commands", command("aaa", ".", opens="aaa")),
     group(
         SYSTEM,
         "CR IPv4_L3VPN_Configuration_Commands; its interfaces lose their addresses with it",
         command(
             "ip vpn-instance <name>",
+            "vrfs[{name}]",
             opens="vpn-instance",
             on_undo=("interface *: undo ip binding vpn-instance {name}",),
             drops=("ip route-static vpn-instance {name}",),
@@ -133,14 +171,17 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         SYSTEM,
         "CR Interface_Basic_Configuration_Commands",
-        command("interface <eth-trunk>", opens="interface"),  # saved before its members
-        command("interface <interface>", opens="interface"),
+        command(
+            "interface <eth-trunk>", "interfaces[{eth-trunk}]", opens="interface"
+        ),  # saved before its members
+        command("interface <interface>", "interfaces[{interface}]", opens="interface"),
     ),
     group(
         SYSTEM,
         "CR BGP_Configuration_Commands; the family is always there: CG BGP_Configuration",
         command(
             "bgp ( <asn> )",
+            "bgp.asn={asn}",
             opens="bgp",
             # "By default, an AS number must be specified in the undo bgp command" (CR, `bgp`)
             undo=("bgp ( <asn> )",),
@@ -152,12 +193,15 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "CR Routing_Policy_Configuration_Commands",
         command(
             "route-policy <name> ( { permit | deny } ) node <0-65535>",
+            "route_policies[{name}].nodes[{0-65535}].action={word}",
             opens="route-policy",
             undo=("route-policy <name> [ node <0-65535> ] *",),
         ),
         command(
             "ip ip-prefix <name> index <1-4294967295> ( { permit | deny } <ip> <0-32> "
             "[ greater-equal <0-32> ] [ less-equal <0-32> ] )",
+            "prefix_lists[].entries[]",
+            reads=routing.prefix,
             undo=("ip ip-prefix <name> [ index <1-4294967295> ] *",),
         ),
     ),
@@ -166,10 +210,14 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "CR Static_Route_Configuration_Commands; without a next hop the undo takes them all",
         command(
             f"ip route-static <ip> <mask> <other> [ <ip> ] {ROUTE_VALUE}",
+            "static_routes[]",
+            reads=routing.static_route,
             undo=("ip route-static <ip> <mask> [ <other> ] [ <ip> ] *",),
         ),
         command(
             f"ip route-static vpn-instance <name> <ip> <mask> <other> [ <ip> ] {ROUTE_VALUE}",
+            "static_routes[].vrf",
+            reads=routing.static_route_of_table,
             undo=("ip route-static vpn-instance <name> <ip> <mask> [ <other> ] [ <ip> ] *",),
             needs=("ip vpn-instance {name}",),
         ),
@@ -177,29 +225,50 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         SYSTEM,
         "CR SSH; NETCONF_Configuration_Commands",
-        "stelnet [ { ipv4 | ipv6 } ] server enable",
-        "snetconf [ { ipv4 | ipv6 } ] server enable",
-        command("netconf", opens="netconf", transient=True),
-        "ssh server-source { -i <interface> | all-interface }",
+        # newer releases name the family
+        command("stelnet [ { ipv4 | ipv6 } ] server enable", "!ipv6? ssh.stelnet=yes"),
+        command("snetconf [ { ipv4 | ipv6 } ] server enable", "!ipv6? netconf.server=yes"),
+        command("netconf", "netconf", opens="netconf", transient=True),
+        command(
+            "ssh server-source { -i <interface> | all-interface }",
+            "ssh.source_interface",
+            reads=management.ssh_source,
+        ),
         command("ssh server ( <text> )", undo=("ssh server <text> *",)),
-        command("ssh user <name>", undo=("ssh user <name> *",)),
+        command("ssh user <name>", "ssh.users[{name}]", undo=("ssh user <name> *",)),
         command(
             "ssh user <name> authentication-type ( <other> )",
+            "ssh.users[{name}].authentication={other}",
             undo=("ssh user <name> authentication-type",),
         ),
-        command("ssh user <name> service-type ( <text> )", undo=("ssh user <name> service-type",)),
+        command(
+            "ssh user <name> service-type ( <text> )",
+            "ssh.users[{name}].service_types+={text}",
+            undo=("ssh user <name> service-type",),
+        ),
     ),
     group(
         SYSTEM,
         "CR VTY user interface",
-        command("user-interface { vty <0-20> <0-20> | console <0-0> }", opens="vty"),
+        command("user-interface vty <0-20> <0-20>", "vty[{0-20}].last={0-20:2}", opens="vty"),
+        command(
+            "user-interface vty <0-20>", "vty[{0-20}].last={0-20}", opens="vty", families=NO_FAMILY
+        ),
+        command("user-interface console <0-0>", opens="vty"),
     ),
     group(
         SYSTEM,
         "CR NTP; Information_Management; SNMP_Configuration_Commands",
-        command("ntp unicast-server <ip> ( [ <text> ] )", undo=("ntp unicast-server <ip>",)),
+        command(
+            "ntp unicast-server <ip> ( [ <text> ] )",
+            "ntp_servers[] ntp_source",
+            reads=management.ntp_server,
+            undo=("ntp unicast-server <ip>",),
+        ),
         command(
             "ntp unicast-server <ip> vpn-instance <name> ( [ <text> ] )",
+            "ntp_servers[] ntp_source ntp_vrf",
+            reads=management.ntp_server_of_table,
             undo=("ntp unicast-server <ip> vpn-instance <name>",),
         ),
         "ntp authentication enable",
@@ -211,35 +280,66 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "ntp server disable",
         "info-center enable",
         # before the hosts: CR `display configuration commit`, vrpcfg.cfg
-        command("info-center loghost source ( <interface> )", undo=("info-center loghost source",)),
-        command("info-center loghost <ip> ( [ <text> ] )", undo=("info-center loghost <ip>",)),
+        command(
+            "info-center loghost source ( <interface> )",
+            "syslog.source_interface={interface}",
+            undo=("info-center loghost source",),
+        ),
+        command(
+            "info-center loghost <ip> ( [ <text> ] )",
+            "syslog.hosts[]",
+            reads=management.loghost,
+            undo=("info-center loghost <ip>",),
+        ),
         command(
             "info-center loghost <ip> vpn-instance <name> ( [ <text> ] )",
+            "syslog.hosts[] syslog.vrf",
+            reads=management.loghost_of_table,
             undo=("info-center loghost <ip> vpn-instance <name>",),
         ),
-        "snmp-agent",
-        command("snmp-agent sys-info version ( <snmp-versions> )", kind="versions", families=V200),
+        command("snmp-agent", "snmp.enabled=yes"),
+        command(
+            "snmp-agent sys-info version ( <snmp-versions> )",
+            "snmp.versions+={snmp-versions}",
+            kind="versions",
+            families=V200,
+        ),
         command(
             "snmp-agent sys-info version ( <snmp-versions> ) [ disable ]",
+            "!disable? snmp.versions+={snmp-versions}",
             kind="versions",
             families=V300,
             no_undo=True,
         ),
         command(
             "snmp-agent mib-view { included | excluded } <name> <other>",
+            "included? snmp.views[{name}].subtrees+={other}",
             undo=("snmp-agent mib-view [ { included | excluded } ] <name> [ <other> ]",),
         ),
         command(
             "snmp-agent group v3 <name> privacy "
             "( [ read-view <name> ] [ write-view <name> ] [ notify-view <name> ] )",
+            "snmp.groups[{name}].read_view={name:2} snmp.groups[{name}].write_view={name:3} "
+            "snmp.groups[{name}].notify_view={name:4}",
             undo=("snmp-agent group v3 <name> privacy",),
         ),
-        command("snmp-agent usm-user v3 <name>", undo=("snmp-agent usm-user v3 <name> *",)),
-        "snmp-agent usm-user v3 <name> group ( <name> )",
+        command(
+            "snmp-agent usm-user v3 <name>",
+            "snmp.users[{name}]",
+            undo=("snmp-agent usm-user v3 <name> *",),
+        ),
+        command(
+            "snmp-agent usm-user v3 <name> group ( <name> )", "snmp.users[{name}].group={name:2}"
+        ),
         "snmp-agent usm-user v3 <name> { authentication-mode | privacy-mode } ( <text> )",
         command("snmp-agent trap source ( <interface> )", undo=("snmp-agent trap source",)),
+        command(
+            "snmp-agent protocol source-interface <interface>",
+            "snmp.source_interface",
+            reads=management.snmp_source,
+        ),
         "snmp-agent <text>",  # what is not modelled
-        command("telemetry", opens="telemetry", transient=True),
+        command("telemetry", "telemetry", opens="telemetry", transient=True),
         command("dcb ets-profile <name>", opens="opaque"),
         command("dfs-group <1-1>", opens="opaque"),
         command("load-balance ecmp", opens="opaque"),

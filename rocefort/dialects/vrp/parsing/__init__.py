@@ -1,1 +1,1 @@
-"""What each VRP line says about a Device: a table of views and patterns, one handler a command."""
+"""What each VRP line says about a Device: rows of the command table, read by their formats."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv4Interface, IPv4Network
 
-from rocefort.dialects.vrp.names import interface_name
 from rocefort.dialects.vrp.parsing.parts import BadArgumentError
 
 KBYTES = {"kbytes": 1, "mbytes": 1024}  # a CloudEngine's mbyte is taken as 1024 kbytes
@@ -17,7 +16,10 @@ ADDRESSES = 65536  # of 500 switches: both texts of a review name each, and so d
 DIGITS = 10  # the longest number of VRP, an AS number
 
 
-def number(low: int, high: int, what: str) -> Callable[[str], int]:
+Number = Callable[[str], int]
+
+
+def number(low: int, high: int, what: str) -> Number:
     """Converter for a number in a closed range."""
 
     def convert(text: str) -> int:
@@ -31,9 +33,6 @@ def number(low: int, high: int, what: str) -> Callable[[str], int]:
 
 whole = number(0, 2**32 - 1, "number")
 queue = number(0, 7, "queue")
-vlan = number(1, 4094, "VLAN")
-dscp = number(0, 63, "DSCP")
-dot1p = number(0, 7, "802.1p value")
 
 
 def asn(text: str) -> int:
@@ -75,14 +74,6 @@ def network(ip: str, mask: str) -> IPv4Network:
     return whole_net
 
 
-def interface(text: str) -> str:
-    """Interface name in saved form."""
-    name = interface_name(text)
-    if name is None:
-        raise BadArgumentError(f"{text} is not an interface", "write 100GE1/0/1")
-    return name
-
-
 def wildcard_length(text: str) -> int | None:
     """Length of the mask that a wildcard leaves, `0.0.0.255` -> 24, `0` -> 32; None with gaps."""
     if text == "0":
@@ -96,17 +87,13 @@ def kbytes(size: str, unit: str) -> int:
     return whole(size) * KBYTES[unit]
 
 
-def vlans(text: str) -> Iterator[int]:
-    """VLANs of a list such as `10 20 to 30`."""
-    return _listed(text, vlan, "VLANs")
-
-
 def queues(text: str) -> Iterator[int]:
     """Queues of a list such as `0 to 3 5`."""
-    return _listed(text, queue, "queues")
+    return listed(text, queue, "queues")
 
 
-def _listed(text: str, one: Callable[[str], int], what: str) -> Iterator[int]:
+def listed(text: str, one: Number, what: str) -> Iterator[int]:
+    """Numbers of a list such as `10 20 to 30`."""
     words = text.split(" ")
     position = 0
     while position < len(words):

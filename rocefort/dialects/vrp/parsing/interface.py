@@ -1,78 +1,44 @@
-"""Commands of the interface view, but for PFC."""
+"""Lines of the interface view that say more than fields and their values."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
 
-from rocefort.dialects.vrp.names import interface_name
 from rocefort.dialects.vrp.parsing import arguments
-from rocefort.dialects.vrp.parsing.commands import UNMODELLED, Match, View, command, flag, setting
-from rocefort.dialects.vrp.parsing.parts import BadArgumentError, Part
+from rocefort.dialects.vrp.parsing.parts import NOT_MODELLED, BadArgumentError, Part
+from rocefort.models.bond import HIGHEST_ID, trunk_number
+from rocefort.models.interface import kind_of
 
-setting("interface", r"description (.+)", "description")
-flag("interface", "undo portswitch", "routed")
-flag("interface", "portswitch", "routed", value=False)
-flag("interface", "shutdown", "enabled", value=False)
-flag("interface", "undo shutdown", "enabled")
-setting("interface", r"mtu (\d+)", "mtu", arguments.number(1, 65535, "MTU"))
-setting("interface", r"port link-type (access|trunk)", "link_type")
-setting("interface", r"port default vlan (\d+)", "access_vlan", arguments.vlan)
-flag("interface", "stp edged-port enable", "edge")
-flag("interface", "trust dscp", "trust_dscp")
-flag("interface", "negotiation disable", "autonegotiation", value=False)
-flag("interface", "undo negotiation disable", "autonegotiation")
-setting("interface", r"fec mode (none|base-r|rs)", "fec")
-flag("interface", "flow-control", "flow_control")
-flag("interface", "undo flow-control", "flow_control", value=False)
-
-
-@command("system", r"interface (\S.*)")
-def _interface(device: Part, match: Match) -> View:
-    """Open an interface; subinterfaces and ranges are not modelled."""
-    name = interface_name(match[1])
-    if name is None:
-        return UNMODELLED
-    return View("interface", device.row("interfaces", name, name=name))
-
-
-@command("interface", r"ip address (\d\S*) (\d\S*)( sub)?")
-def _address(port: Part, match: Match) -> View | None:
-    """Read the primary address first, then the others; one without a primary has no meaning."""
-    address = arguments.interface_address(match[1], match[2])
-    primary = next(iter(port.values.get("addresses", {})), None)
-    if match[3]:
-        if primary is None:
-            return UNMODELLED
-    elif primary not in (None, address):
-        line = port.log.first[f"{port.below('addresses')}[{primary}]"]
-        raise BadArgumentError(
-            f"a second primary address {address}; {primary} is on line {line}", "write `sub`"
-        )
-    port.add("addresses", address)
-    return None
-
-
-setting("interface", r"ip binding vpn-instance (\S+)", "vrf")
-
-
-@command("interface", r"port trunk allow-pass vlan (\d+(?: to \d+)?(?: \d+(?: to \d+)?)*)")
-def _trunk(port: Part, match: Match) -> None:
-    for vlan in arguments.vlans(match[1]):
-        port.add("trunk_vlans", vlan)
-
-
-setting("interface", r"trust upstream (\S+)", "domain")
-
-
-# -- scheduling: every queue has strict priority but those of `qos drr` ---------------------------
-
-QUEUES = r"\d(?: to \d)?(?: \d(?: to \d)?)*"
+MOST_LINKS = 256  # V300R023C00, `least active-linknumber`
 STRICT, BY_WEIGHT = "pq", "drr"  # facts of a queue's row
 
 
-@command("interface", rf"qos (?:pq|drr) {QUEUES}(?: (?:pq|drr) {QUEUES})*")
-def _schedulers(port: Part, match: Match) -> None:
-    for word, some in re.findall(rf"(pq|drr) ({QUEUES})", match[0]):
+def address(port: Part, ip: str, mask: str) -> None:
+    """Read the primary address, which comes first."""
+    found = arguments.interface_address(ip, mask)
+    primary = next(iter(port.values.get("addresses", {})), None)
+    if primary not in (None, found):
+        line = port.log.first[f"{port.below('addresses')}[{primary}]"]
+        raise BadArgumentError(
+            f"a second primary address {found}; {primary} is on line {line}", "write `sub`"
+        )
+    port.add("addresses", found)
+
+
+def secondary_address(port: Part, ip: str, mask: str) -> bool | None:
+    """Read another address; without a primary it has no meaning."""
+    found = arguments.interface_address(ip, mask)
+    if not port.values.get("addresses"):
+        return NOT_MODELLED
+    port.add("addresses", found)
+    return None
+
+
+def schedulers(port: Part, *words: str) -> bool | None:
+    """Read which queues are served by weight; every other has strict priority."""
+    if "lpq" in words:
+        return NOT_MODELLED
+    for word, some in zip(words[::2], words[1::2], strict=True):
         for queue in arguments.queues(some):
             row = port.row("drr", queue, queue=queue)
             row.facts.add(word)
@@ -80,10 +46,25 @@ def _schedulers(port: Part, match: Match) -> None:
                 raise BadArgumentError(
                     f"queue {queue} is under both `qos pq` and `qos drr`", "keep one of the two"
                 )
+    return None
 
 
-@command("interface", r"qos queue (\d) drr weight (\d+)")
-def _weight(port: Part, match: Match) -> None:
-    queue = arguments.queue(match[1])
-    row = port.row("drr", queue, queue=queue)
-    row.set("weight", arguments.number(1, 100, "weight")(match[2]))
+def member(port: Part, number: str) -> bool | None:
+    """Read the Eth-Trunk of a port; only a physical port can be a member."""
+    if kind_of(str(port.fields["name"])) != "ethernet":
+        return NOT_MODELLED
+    port.set("eth_trunk", arguments.number(0, HIGHEST_ID, "Eth-Trunk")(number))
+    return None
+
+
+def bond(field: str) -> Callable[[Part, str], bool | None]:
+    """Reader of a setting that only an Eth-Trunk has."""
+
+    def read(trunk: Part, text: str) -> bool | None:
+        if trunk_number(str(trunk.fields["name"])) is None:
+            return NOT_MODELLED
+        links = arguments.number(1, MOST_LINKS, "number of links")
+        trunk.part("bond").set(field, links(text) if text.isdecimal() else text)
+        return None
+
+    return read

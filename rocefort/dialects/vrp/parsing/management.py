@@ -1,132 +1,108 @@
-"""Commands of management beside SSH: NETCONF, ACLs of the terminal lines, syslog, SNMP."""
+"""Lines of management that say more than fields and their values."""
 
 from __future__ import annotations
 
-from rocefort.dialects.vrp.names import interface_name, snmp_version_words
+import re
+
+from rocefort.dialects.vrp.names import interface_name
 from rocefort.dialects.vrp.parsing import arguments
-from rocefort.dialects.vrp.parsing.commands import UNMODELLED, Match, View, command, setting
-from rocefort.dialects.vrp.parsing.parts import Part
+from rocefort.dialects.vrp.parsing.parts import NOT_MODELLED, Part
 
-# -- NETCONF: the newer releases of V300 name the address family ---------------------------------
-
-
-@command("system", "snetconf (?:ipv4 )?server enable")
-def _snetconf(device: Part, _match: Match) -> None:
-    device.part("netconf").set("server", value=True)
+SOURCE = re.compile(r"(?P<match>any|(?P<ip>\d\S*) (?P<wildcard>\d\S*))", re.ASCII)
+NTP_SOURCE = re.compile(r"source-interface (?P<interface>\S+)", re.ASCII)
+Read = bool | None
 
 
-@command("system", "netconf")
-def _netconf(device: Part, _match: Match) -> View:
-    return View("netconf", device.part("netconf"))
-
-
-@command("netconf", "protocol inbound ssh (?:ipv4 )?port 830")
-def _port_830(netconf: Part, _match: Match) -> None:
-    netconf.set("port_830", value=True)
-
-
-# -- ACLs by source address ----------------------------------------------------------------------
-
-acl_number = arguments.number(2000, 2999, "basic ACL")
-
-
-@command("system", r"acl (?:number )?(2\d{3})")
-def _acl(device: Part, match: Match) -> View:
-    number = acl_number(match[1])
-    return View("acl", device.row("acls", number, number=number))
-
-
-@command("acl", r"rule (\d+) (permit|deny)(?: source (?:any|(\d\S*) (\d\S*)))?")
-def _rule(acl: Part, match: Match) -> View | None:
-    """Read a rule by source; a wildcard with gaps is no network and stays unmodelled."""
-    length = None
-    if match[3]:
-        length = arguments.wildcard_length(match[4])
-        if length is None:
-            return UNMODELLED
-    source = arguments.network(match[3], str(length)) if match[3] else None
-    index = arguments.number(0, 4294967294, "rule")(match[1])
-    row = acl.row("rules", index, index=index)
-    row.set("action", match[2])
+def basic_rule(acl: Part, index: str, action: str, text: str | None) -> Read:
+    """Read a rule by source; one by more, or with gaps in its wildcard, is no network."""
+    source = None
+    if text is not None:
+        match = SOURCE.fullmatch(text.removeprefix("source "))
+        if match is None or not text.startswith("source "):
+            return NOT_MODELLED
+        if match["ip"]:
+            length = arguments.wildcard_length(match["wildcard"])
+            if length is None:
+                return NOT_MODELLED
+            source = arguments.network(match["ip"], str(length))
+    number = arguments.number(0, 4294967294, "rule")(index)
+    row = acl.row("rules", number, index=number)
+    row.set("action", action)
     row.set("source", source)
     return None
 
 
-setting("vty", r"acl (2\d{3}) inbound", "acl", acl_number)
+def idle_timeout(vty: Part, minutes: str, seconds: str | None) -> None:
+    """Minutes and seconds; without minutes and seconds, a session ends never."""
+    whole = arguments.number(0, 35791, "idle-timeout")(minutes) * 60
+    vty.set("idle_timeout_s", whole + arguments.number(0, 59, "seconds")(seconds or "0"))
 
 
-@command("vty", r"idle-timeout (\d+)(?: (\d+))?")
-def _idle_timeout(vty: Part, match: Match) -> None:
-    minutes = arguments.number(0, 35791, "idle-timeout")(match[1])
-    vty.set("idle_timeout_s", minutes * 60 + arguments.number(0, 59, "seconds")(match[2] or "0"))
+def ntp_server(device: Part, ip: str, text: str | None) -> Read:
+    """Read a server of the public table."""
+    return ntp_server_of_table(device, ip, None, text)
 
 
-# -- syslog --------------------------------------------------------------------------------------
+def ntp_server_of_table(device: Part, ip: str, vrf: str | None, text: str | None) -> Read:
+    """Read a server; two in different tables, or of different sources, are more than a Device."""
+    match = NTP_SOURCE.fullmatch(text or "")
+    if text and match is None:
+        return NOT_MODELLED
+    given = {"ntp_vrf": vrf, "ntp_source": match and interface_name(match["interface"])}
+    if any(device.fields.get(name, value) != value for name, value in given.items()):
+        return NOT_MODELLED
+    for name, value in given.items():
+        device.set(name, value)
+    device.add("ntp_servers", arguments.address(ip))
+    return None
 
 
-@command("system", r"info-center loghost (\d\S*)(?: vpn-instance (\S+))?")
-def _loghost(device: Part, match: Match) -> View | None:
+def loghost(device: Part, ip: str, text: str | None) -> Read:
+    """Read a host of the public table."""
+    return loghost_of_table(device, ip, None, text)
+
+
+def loghost_of_table(device: Part, ip: str, vrf: str | None, text: str | None) -> Read:
     """Read a host; two in different tables are more than a Device says."""
     syslog = device.part("syslog")
-    if syslog.fields.get("vrf", match[2]) != match[2]:
-        return UNMODELLED
-    syslog.set("vrf", match[2])
-    syslog.add("hosts", arguments.address(match[1]))
+    if text or syslog.fields.get("vrf", vrf) != vrf:
+        return NOT_MODELLED
+    syslog.set("vrf", vrf)
+    syslog.add("hosts", arguments.address(ip))
     return None
 
 
-@command("system", r"info-center loghost source (\S.*)")
-def _loghost_source(device: Part, match: Match) -> View | None:
-    name = interface_name(match[1])
-    if name is None:
-        return UNMODELLED
-    device.part("syslog").set("source_interface", name)
+def ssh_source(device: Part, interface: str | None) -> Read:
+    """Read the one source interface of SSH; a switch may have more, a Device may not."""
+    return _one_source(device.part("ssh"), interface)
+
+
+def snmp_source(device: Part, interface: str) -> Read:
+    """Read the one source interface of SNMP; a switch may have more, a Device may not."""
+    return _one_source(device.part("snmp"), interface)
+
+
+def _one_source(part: Part, interface: str | None) -> Read:
+    name = interface_name(interface or "")
+    if name is None or part.fields.get("source_interface", name) != name:
+        return NOT_MODELLED
+    part.set("source_interface", name)
     return None
 
 
-# -- SNMP: the lines of a user's keys stay unmodelled, for they are secrets of the switch ---------
+def collector(
+    group: Part, ip: str, port: str, vrf: str | None, protocol: str | None, no_tls: str | None
+) -> None:
+    """Where telemetry is sent."""
+    address, number = arguments.address(ip), arguments.number(1, 65535, "port")(port)
+    row = group.row("collectors", f"{address}:{number}", address=address, port=number)
+    row.set("vrf", vrf)
+    row.set("protocol", protocol and protocol.casefold())
+    row.set("tls", no_tls is None)
 
 
-@command("system", "snmp-agent")
-def _snmp(device: Part, _match: Match) -> None:
-    device.part("snmp").set("enabled", value=True)
-
-
-@command("system", r"snmp-agent protocol source-interface (\S.*)")
-def _snmp_source(device: Part, match: Match) -> View | None:
-    """Read the one source interface; a switch may have more, a Device may not."""
-    name = interface_name(match[1])
-    snmp = device.part("snmp")
-    if name is None or snmp.fields.get("source_interface", name) != name:
-        return UNMODELLED
-    snmp.set("source_interface", name)
-    return None
-
-
-@command("system", r"snmp-agent sys-info version (all|(?:v1|v2c|v3)(?: (?:v1|v2c|v3))*)")
-def _snmp_versions(device: Part, match: Match) -> None:
-    for version in snmp_version_words(match[1]):
-        device.part("snmp").add("versions", version)
-
-
-@command("system", r"snmp-agent mib-view included (\S+) (\S+)")
-def _snmp_view(device: Part, match: Match) -> None:
-    device.part("snmp").row("views", match[1], name=match[1]).add("subtrees", match[2])
-
-
-@command(
-    "system",
-    r"snmp-agent group v3 (\S+) privacy"
-    r"(?: read-view (\S+))?(?: write-view (\S+))?(?: notify-view (\S+))?",
-)
-def _snmp_group(device: Part, match: Match) -> None:
-    row = device.part("snmp").row("groups", match[1], name=match[1])
-    for place, name in enumerate(("read_view", "write_view", "notify_view"), 2):
-        row.set(name, match[place])
-
-
-@command("system", r"snmp-agent usm-user v3 (\S+)(?: group (\S+))?")
-def _snmp_user(device: Part, match: Match) -> None:
-    row = device.part("snmp").row("users", match[1], name=match[1])
-    if match[2]:
-        row.set("group", match[2])
+def rights(group: Part, name: str, *some: str | None) -> None:
+    """What users of a group may do with the commands of a task."""
+    row = group.row("grants", name, name=name)
+    for right in filter(None, some):
+        row.add("rights", right)

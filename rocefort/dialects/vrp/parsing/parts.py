@@ -14,6 +14,9 @@ class BadArgumentError(ValueError):
         super().__init__(what)
 
 
+NOT_MODELLED = False  # what a reader returns of a line that says more than a Device holds
+
+
 @dataclass(slots=True)
 class Log:
     """Which line is being read, and which lines touched which path of the Device."""
