@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from rocefort.dialects.vrp.missing_commands import rows_of_fields
 from rocefort.dialects.vrp.parse import parse
+from rocefort.dialects.vrp.parsing.bindings import bindings_of
+from rocefort.dialects.vrp.row import Row
+from rocefort.dialects.vrp.semantics import GROUPS
 from rocefort.models import device as module
 from rocefort.models.base import Frozen
+from rocefort.models.device import EFFECTS
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "vrp"
 FIELDS = sorted(
@@ -44,3 +50,41 @@ def in_golden() -> set[str]:
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_line_of_a_saved_text_says_it(in_golden: set[str], field: str) -> None:
     assert field in in_golden, f"add a line that sets {field} to a text of tests/golden/vrp"
+
+
+def enclosing(field: str) -> Iterator[str]:
+    """A field and all that enclose it: `bgp.peers[].bfd`, `bgp.peers[]`, `bgp`."""
+    while field:
+        yield field
+        field = field.rpartition(".")[0]
+
+
+@pytest.mark.parametrize("field", [field for field in EFFECTS if not field.endswith(".order")])
+def test_a_row_of_the_command_table_sets_it(field: str) -> None:
+    rows = rows_of_fields()
+    reads = any(row.reads for path in enclosing(field) for row in rows.get(path, ()))
+    holds = any(path.startswith(f"{field}.") for path in rows)
+    assert field in rows or reads or holds
+
+
+def test_a_row_sets_only_what_a_device_has() -> None:
+    for rows in GROUPS:
+        for row in rows:
+            if row.reads is None:
+                bindings_of(row)
+    keys = {"static_routes[].vrf"}  # no effect of its own: another value is another route
+    assert rows_of_fields().keys() <= EFFECTS.keys() | keys
+
+
+@pytest.mark.parametrize(
+    ("binding", "what"),
+    [
+        ("colour={text}", "Interface has no field colour"),
+        ("mtu.size={text}", "'mtu.size={text}': mtu holds no fields"),
+        ("static_routes[{ip}].preference={1-255}", "StaticRoute has no one key"),
+    ],
+)
+def test_a_row_that_sets_what_no_device_has_is_a_mistake(binding: str, what: str) -> None:
+    view = "system" if binding.startswith("static") else "interface"
+    with pytest.raises(TypeError, match=re.escape(what)):
+        bindings_of(Row(view, "colour <text>", sets=(binding,)))

@@ -90,7 +90,7 @@ def test_other_lines_of_a_profile_are_kept_and_reported(line: str) -> None:
         (
             device(ecn_enabled=True),
             G2,
-            "a: ecn_enabled on v300-g2: no switch for ECN as a whole; leave it out",
+            "a: ecn_enabled on v300-g2: no `qos ecn enable`; leave it out",
         ),
         (
             device(markings=(QueueMarking(queue=4),)),

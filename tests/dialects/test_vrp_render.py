@@ -98,19 +98,19 @@ def test_queue_timers_in_the_family_form(family: SyntaxFamily, lines: list[str])
         (
             Device(name="a", pfc=Pfc(detect_ms=100)),
             V200,
-            "a: pfc.detect_ms on v200: no deadlock timer in milliseconds; "
+            "a: pfc.detect_ms on v200: no `dcb pfc deadlock-detect timer`; "
             "give detect_time per queue",
         ),
         (
             Device(name="a", pfc=Pfc(recovery_ms=100)),
             G2,
-            "a: pfc.recovery_ms on v300-g2: no deadlock timer in milliseconds; "
+            "a: pfc.recovery_ms on v300-g2: no `dcb pfc deadlock-recovery timer`; "
             "give recovery_time per queue",
         ),
         (
             Device(name="a", pfc=Pfc(interval_ms=100)),
             G1,
-            "a: pfc.interval_ms on v300-g1: no deadlock interval",
+            "a: pfc.interval_ms on v300-g1: no `dcb pfc deadlock-detect interval`",
         ),
         *(
             (device, family, f"a: interfaces[100GE1/0/1].other_thresholds[4] on {family}: {why}")
@@ -129,18 +129,20 @@ def test_queue_timers_in_the_family_form(family: SyntaxFamily, lines: list[str])
         (
             Device(name="a", pfc=Pfc(dscp_mapping=True)),
             G1,
-            "a: pfc.dscp_mapping on v300-g1: no DSCP mapping of PFC",
+            "a: pfc.dscp_mapping on v300-g1: no `dcb pfc dscp-mapping enable slot ..`",
         ),
         (
             Device(name="a", pfc=Pfc(headroom_pool_kbytes=64)),
             V200,
-            "a: pfc.headroom_pool_kbytes on v200: no headroom pool",
+            "a: pfc.headroom_pool_kbytes on v200: no `qos buffer headroom-pool size`",
         ),
         (
             queue_timer(10, 10),
             G1,
-            "a: pfc.profiles[default].timers[4] on v300-g1: no deadlock timer of a queue; "
-            "give detect_ms and recovery_ms for the whole switch",
+            "a: pfc.profiles[default].timers[4].detect_time on v300-g1: no `priority .. "
+            "deadlock-detect`; give detect_ms for the whole switch\n"
+            "a: pfc.profiles[default].timers[4].recovery_time on v300-g1: no `priority .. "
+            "deadlock-recovery`; give recovery_ms for the whole switch",
         ),
         (
             queue_timer(10, None),
@@ -158,7 +160,7 @@ def test_queue_timers_in_the_family_form(family: SyntaxFamily, lines: list[str])
             threshold(550, 600, 256),
             G1,
             "a: interfaces[100GE1/0/1].thresholds[4].headroom_kbytes on v300-g1: "
-            "no headroom of a port's queue",
+            "no `dcb pfc buffer .. hdrm`",
         ),
         (
             threshold(601, 600),

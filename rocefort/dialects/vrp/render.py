@@ -7,13 +7,13 @@ cannot say is refused before a line is written, and no value can become a second
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator
 from functools import cache
 from operator import attrgetter
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFound
 
+from rocefort.dialects.vrp.missing_commands import without_command
 from rocefort.dialects.vrp.names import interface_name, is_address, ranges, snmp_version_text
 from rocefort.errors import BadInput, Problem
 from rocefort.models.base import Frozen
@@ -26,7 +26,7 @@ from rocefort.models.lossless import BUILT_IN_QUEUE
 from rocefort.models.secret import placeholder
 from rocefort.paths import TEMPLATES
 
-V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2
+V200, G1 = SyntaxFamily.V200, SyntaxFamily.V300_G1
 WORD = re.compile(r"[!-~]+")
 PRINTED = r"[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]"  # neither blank nor control character
 TEXT = re.compile(rf"{PRINTED}+(?: {PRINTED}+)*")
@@ -162,81 +162,8 @@ def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:
 Unsayable = Iterator[tuple[str, str, str]]  # field path, what is wrong, how to mend it
 
 
-@dataclass(frozen=True)
-class Setting:
-    """A setting that only some families have; `used` yields the paths where a Device has it."""
-
-    what: str
-    families: frozenset[SyntaxFamily]
-    used: Callable[[Device], Iterator[str]]
-    how: str = ""
-
-
-def _timers(device: Device) -> Iterator[str]:
-    for profile in device.pfc.profiles:
-        for timer in profile.timers:
-            yield f"pfc.profiles[{profile.name}].timers[{timer.queue}]"
-
-
-def _headroom(device: Device) -> Iterator[str]:
-    for interface in device.interfaces:
-        for threshold in interface.thresholds:
-            if threshold.headroom_kbytes is not None:
-                yield f"interfaces[{interface.name}].thresholds[{threshold.queue}].headroom_kbytes"
-
-
-def _switch_wide(field: str) -> Callable[[Device], Iterator[str]]:
-    def used(device: Device) -> Iterator[str]:
-        if getattr(device.pfc, field) not in (None, False):
-            yield f"pfc.{field}"
-
-    return used
-
-
-def _ecn_enabled(device: Device) -> Iterator[str]:
-    if device.ecn_enabled:
-        yield "ecn_enabled"
-
-
-def _no_private_as(device: Device) -> Iterator[str]:
-    if device.bgp is not None and not device.bgp.private_4_byte_as:
-        yield "bgp.private_4_byte_as"
-
-
-# V300R023C00 command reference, DCB commands, by chip group; V200 from published configurations.
-SETTINGS = (
-    Setting(
-        "no deadlock timer in milliseconds",
-        frozenset({G1}),
-        _switch_wide("detect_ms"),
-        "give detect_time per queue",
-    ),
-    Setting(
-        "no deadlock timer in milliseconds",
-        frozenset({G1}),
-        _switch_wide("recovery_ms"),
-        "give recovery_time per queue",
-    ),
-    Setting("no deadlock interval", frozenset({G2}), _switch_wide("interval_ms")),
-    Setting("no DSCP mapping of PFC", frozenset({G2}), _switch_wide("dscp_mapping")),
-    Setting("no headroom pool", frozenset({G1, G2}), _switch_wide("headroom_pool_kbytes")),
-    Setting(
-        "no deadlock timer of a queue",
-        frozenset({V200, G2}),
-        _timers,
-        "give detect_ms and recovery_ms for the whole switch",
-    ),
-    Setting("no headroom of a port's queue", frozenset({G2}), _headroom),
-    Setting("no private AS numbers of 4 bytes", frozenset({G1, G2}), _no_private_as),
-    Setting("no switch for ECN as a whole", frozenset({G1}), _ecn_enabled, "leave it out"),
-)
-
-
 def _unsayable(device: Device, family: SyntaxFamily) -> Unsayable:
-    for setting in SETTINGS:
-        if family not in setting.families:
-            for path in setting.used(device):
-                yield path, setting.what, setting.how
+    yield from without_command(device, family)
     for interface in device.interfaces:
         yield from _unsayable_interface(interface, family)
     yield from _unsayable_timers(device, family)

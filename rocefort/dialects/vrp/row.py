@@ -54,7 +54,8 @@ class Row:
         drr[{0-7}].weight={1-100}               vlans+={numbers}
 
     Of several, the first counts that the line fits. `reads` reads what this cannot say; `sets` then
-    names the fields. A line of a row without both is kept and reported as not modelled.
+    names the fields. A line of a row without both is kept and reported as not modelled. `instead`
+    is how to say it on the families that do not have the command.
     """
 
     view: str
@@ -66,6 +67,7 @@ class Row:
     no_undo: bool = False  # the command is taken back by another form of itself
     opens: str = ""
     families: frozenset[SyntaxFamily] = ANY
+    instead: str = ""
     kind: str = "set"  # set: a line a key; list: a line of ranges; each: a line a number; pairs;
     # ports: a line a port of a list; versions: a line of words; action: no line
     default: str = ""

@@ -261,7 +261,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         ),
         command(
             "dcb pfc buffer <pfc_queues> ( xon dynamic <0-10> xoff dynamic <0-10> )",
-            "other_thresholds[].xon",
+            "other_thresholds[]",
             reads=lossless.threshold_shares,
             families=G1,
             on=PORT,
@@ -272,7 +272,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
                 "dcb pfc buffer <pfc_queues> xoff "
                 f"( {{ static <kbytes:xoff_kbytes> [ {units} ] | dynamic <1-12> }} "
                 "[ xon offset <kbytes:xoff_kbytes> [ kbytes | mbytes ] ] )",
-                "thresholds[] other_thresholds[].offset_kbytes",
+                "thresholds[] other_thresholds[]",
                 reads=lossless.threshold_offset,
                 families=families,
                 on=PORT,

@@ -32,12 +32,14 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "priority <pfc_queues> deadlock-detect ( time <deadlock_detect_time> )",
             "timers[{pfc_queues}].detect_time={deadlock_detect_time}",
+            instead="give detect_ms for the whole switch",
             families=G2,
             default="priority {pfc_queues} deadlock-detect time 10",
         ),
         command(
             "priority <pfc_queues> deadlock-recovery ( time <deadlock_recovery_time> )",
             "timers[{pfc_queues}].recovery_time={deadlock_recovery_time}",
+            instead="give recovery_ms for the whole switch",
             families=G2,
             default="priority {pfc_queues} deadlock-recovery time 10",
         ),

@@ -62,6 +62,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "dcb pfc deadlock-detect timer ( <deadlock_detect_ms> )",
             "pfc.detect_ms={deadlock_detect_ms}",
+            instead="give detect_time per queue",
             families=G1,
             default="dcb pfc deadlock-detect timer 100",
             undo=(
@@ -72,6 +73,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "dcb pfc deadlock-recovery timer ( <deadlock_recovery_ms> )",
             "pfc.recovery_ms={deadlock_recovery_ms}",
+            instead="give recovery_time per queue",
             families=G1,
             default="dcb pfc deadlock-recovery timer 100",
             undo=(
@@ -147,7 +149,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "drop-profile default", "drop_profiles[default]", opens="drop-profile", transient=True
         ),
         command("drop-profile <name>", "drop_profiles[{name}]", opens="drop-profile"),
-        command("qos ecn enable", "ecn_enabled=yes", families=G1),
+        command("qos ecn enable", "ecn_enabled=yes", instead="leave it out", families=G1),
         command("qos hpc enhanced", families=G1),
     ),
     group(

@@ -19,6 +19,7 @@ CHANGES = {"=": "set", "+=": "add", "-=": "take", None: ""}
 BOOLEANS = {"yes": True, "no": False}
 BINDING = re.compile(r"(?:(?P<negated>!?)(?P<word>\S+)\? )?(?P<assignments>.+)")
 ASSIGNMENT = re.compile(r"(?P<path>[^=+]+?)(?:(?P<sign>[-+]?=)(?P<value>.+))?")
+KEY = re.compile(r"\[[^\]]+\]")
 STEP = re.compile(r"(?P<name>\w+)(?:\[(?P<key>[^\]]+)\])?(?:\.|$)")
 
 
@@ -79,13 +80,25 @@ def bindings_of(row: Row) -> tuple[Binding, ...]:
 
 
 def fields_of(row: Row) -> Iterator[str]:
-    """Fields of a Device that a row fills, relative to its view: `drr[].weight`."""
+    """Fields of a Device that a row fills, relative to its view: `drr[].weight`, `vlans[]`."""
+    for match in _assignments_of(row):
+        rows = "[]" if CHANGES[match["sign"]] in ("add", "take") else ""
+        yield KEY.sub("[]", match["path"]) + rows
+
+
+def opened_by(row: Row) -> str:
+    """What the view that a row opens fills, relative to its own view: `interfaces[]`, or empty."""
+    for match in _assignments_of(row):
+        path = KEY.sub("[]", match["path"])
+        return path.rpartition(".")[0] if match["sign"] else path
+    return ""
+
+
+def _assignments_of(row: Row) -> Iterator[re.Match[str]]:
     for binding in row.sets:
         for assignment in binding.split("? ")[-1].split(" "):
-            match = _matched(ASSIGNMENT, assignment)
-            if match["path"] != HERE:
-                rows = "" if match["sign"] in (None, "=") else "[]"
-                yield re.sub(r"\[[^\]]+\]", "[]", match["path"]) + rows
+            if assignment != HERE:
+                yield _matched(ASSIGNMENT, assignment)
 
 
 def _opened(model: type[Frozen], binding: str) -> type[Frozen]:
