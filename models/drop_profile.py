@@ -43,9 +43,12 @@ class ColourLimits(Limits):
         return self.colour
 
 
+DROPS_WHEN_FULL = Limits(low=100, high=100, percent=100)  # the default of a colour
+
+
 def drops_as_by_default(row: ColourLimits) -> bool:
     """Whether a colour is dropped where it is without a line: when the queue is full."""
-    return (row.low, row.high, row.percent, row.unit) == (100, 100, 100, "percent")
+    return row == ColourLimits(colour=row.colour, **dict(DROPS_WHEN_FULL))
 
 
 class DropProfile(Frozen):

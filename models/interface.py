@@ -16,6 +16,7 @@ from rocefort.models.effect import BOND, KEY, PORT, QUEUES, SAME, STATED, UNREAD
 from rocefort.models.keyed import Keyed
 from rocefort.models.optics import Fec
 
+DEFAULT_VLAN = 1  # is there without a line on every switched port, and cannot be deleted
 ETHERNET_MTU = 1500  # default of a routed port, V300R023C00 `mtu`
 JUMBO_FRAME_BYTES = 9216  # default of a switched port, V300R023C00 `jumboframe enable`
 FRAME_OVERHEAD_BYTES = 22  # Ethernet header 14, 802.1Q tag 4, FCS 4

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from rocefort.models.device import Device
 from rocefort.models.drop_profile import DEFAULT_PROFILE, DropProfile, drops_as_by_default
 from rocefort.models.hardware import Fact, Family
-from rocefort.models.interface import DEFAULT_DOMAIN, ETHERNET_MTU, Interface
+from rocefort.models.interface import DEFAULT_DOMAIN, DEFAULT_VLAN, ETHERNET_MTU, Interface
 from rocefort.models.lossless import DiffservDomain, Pfc, PfcProfile, PfcTimer
 
-DEFAULT_VLAN = 1  # is there without a line, and cannot be deleted
 # Defined by the system (V300R023C00, `diffserv domain`); V100 and V200 save a line that says so.
 BUILT_IN_DOMAIN = DiffservDomain(name=DEFAULT_DOMAIN)
 BUILT_IN = frozenset({"ethernet", "management"})  # kinds of interfaces that no line makes

@@ -17,11 +17,11 @@ from ipaddress import IPv4Interface
 from itertools import product
 from pathlib import Path
 
-from rocefort.dialects.eos import DEFAULT_VLAN, EosNames, render_eos
+from rocefort.dialects.eos import EosNames, render_eos
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.base import NAME
 from rocefort.models.device import Device
-from rocefort.models.interface import Interface
+from rocefort.models.interface import DEFAULT_VLAN, Interface
 from rocefort.models.network import End, Network, Segment, Server
 from rocefort.validators.filters import unevaluated
 from rocefort.validators.underlay import unmodelled_forwarding

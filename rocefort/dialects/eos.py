@@ -22,13 +22,12 @@ from rocefort.models.base import NAME
 from rocefort.models.bgp import Bgp, BgpPeer, PrefixEntry
 from rocefort.models.bond import MANUAL, trunk_name
 from rocefort.models.device import Device
-from rocefort.models.interface import SWITCHING, Interface, gateway_vlan
+from rocefort.models.interface import DEFAULT_VLAN, SWITCHING, Interface, gateway_vlan
 from rocefort.models.static import STATIC_PREFERENCE
 from rocefort.models.subnets import Subnets
 from rocefort.paths import TEMPLATES
 
 EOS_BGP_DISTANCE = 200  # of an EOS switch; VRP's is 255
-DEFAULT_VLAN = 1  # is there without a line, on every port
 
 ETHERNET = re.compile(r"(\d+)GE(\d+)/(\d+)/(\d+)(?::(\d+))?")
 EOS_ETHERNET = re.compile(r"Ethernet(\d+)/(\d+)/(\d+)/(\d+)(?:/(\d+))?")

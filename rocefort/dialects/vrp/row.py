@@ -15,7 +15,7 @@ from functools import cached_property
 from rocefort.dialects.vrp.command import Node, parse_format
 from rocefort.errors import BadInput
 from rocefort.families import FAMILY_FILE
-from rocefort.models.hardware import Family, Range, SyntaxFamily
+from rocefort.models.hardware import Choice, Fact, Family, Range, SyntaxFamily
 from rocefort.paths import HARDWARE
 
 # What reads a line into a part: None, the part of the view that it opens, or False: not modelled.
@@ -33,7 +33,8 @@ QUEUES, ANY_NUMBER = "pfc_queues", "0-4294967295"
 PORT = r"\d*GE\d.*"  # physical Ethernet
 MEMBER = rf"{PORT}|Eth-Trunk\d+"
 SYSTEM = "system"
-FACT = re.compile(r"(?<=[<{:])[a-z]+(?:_[a-z]+)+(?=[>}])")  # `<xoff_kbytes>`, a field of Family
+# `<xoff_kbytes>`, a field of Family: a range, a few values to choose from, or one number.
+FACT = re.compile(r"(?P<open>[<{:])(?P<name>[a-z]+(?:_[a-z]+)+)(?P<close>[>}])")
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Row:
     a trailing `*` removes every line whose key begins so. `on_set` and `on_undo` are commands that
     the switch carries out by itself (`view: command`); `drops` are lines that go with an undo, in
     all views below. `default` is what holds without a line; `layer` 2 or 3 limits a port's mode.
-    A parameter named like a range of the family's data, `<xoff_kbytes>`, has that range.
+    A name of the family's data stands for its range, `<xoff_kbytes>`, its values or its number.
     `needs` are beginnings of lines of this view or one around it, one of which must stand.
 
     `sets` is what a line says about a Device, from the model that its view fills: fields, each with
@@ -133,16 +134,22 @@ def with_ranges(row: Row, families: Mapping[SyntaxFamily, Family]) -> tuple[Row,
 
 def _of_family(row: Row, name: SyntaxFamily, families: Mapping[SyntaxFamily, Family]) -> Row:
     def literal(match: re.Match[str]) -> str:
-        limits: Range | None = getattr(families.get(name), match[0], None)
-        if limits is None:
+        fact: Range | Choice | Fact | None = getattr(families.get(name), match["name"], None)
+        if fact is None:
             raise BadInput(
-                f"no {match[0]} of {name.value}, whose switches take `{row.format}`",
+                f"no {match['name']} of {name.value}, whose switches take `{row.format}`",
                 where=str(HARDWARE / FAMILY_FILE),
-                how="give it: low, high and source",
+                how="give it, with its source",
             )
-        if not limits.confirmed and match[0] != QUEUES:
-            return ANY_NUMBER  # a switch is not said to refuse what no source says that it refuses
-        return f"{limits.low}-{limits.high}"
+        if isinstance(fact, Fact):
+            return str(fact.value)
+        if isinstance(fact, Choice):
+            return " | ".join(map(str, fact.values))
+        if not fact.confirmed and match["name"] != QUEUES:
+            limits = ANY_NUMBER  # a switch refuses nothing of which no source says that it does
+        else:
+            limits = f"{fact.low}-{fact.high}"
+        return f"{match['open']}{limits}{match['close']}"
 
     values = {each.name: getattr(row, each.name) for each in fields(row)}
     texts = {k: FACT.sub(literal, v) for k, v in values.items() if isinstance(v, str)}

@@ -15,6 +15,7 @@ from rocefort.dialects.vrp.row import (
     command,
     group,
 )
+from rocefort.models.interface import DEFAULT_VLAN, ETHERNET_MTU
 
 UNIT = "{ kbytes | mbytes }"
 STATIC = f"xon static <kbytes:xoff_kbytes> {UNIT} xoff static <kbytes:xoff_kbytes> {UNIT}"
@@ -48,7 +49,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "mtu ( <46-9600> )",
             "mtu={46-9600}",
-            default="mtu 1500",
+            default=f"mtu {ETHERNET_MTU}",
             undo=("mtu",),
             on=rf"{MEMBER}|Vlanif\d+|MEth.*",
             service=True,
@@ -108,19 +109,19 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "access_vlan={1-4094}",
             layer=2,
             on=MEMBER,
-            default="port default vlan 1",
+            default=f"port default vlan {DEFAULT_VLAN}",
         ),
         command(
             "port trunk pvid vlan ( <1-4094> )",
             layer=2,
             on=MEMBER,
-            default="port trunk pvid vlan 1",
+            default=f"port trunk pvid vlan {DEFAULT_VLAN}",
         ),
         command(
             "port trunk allow-pass vlan ( <numbers:1-4094> )",
             "trunk_vlans+={numbers}",
             kind="list",
-            default="1",
+            default=str(DEFAULT_VLAN),
             layer=2,
             on=MEMBER,
         ),

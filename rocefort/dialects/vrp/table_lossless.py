@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from rocefort.dialects.vrp.parsing import marking
 from rocefort.dialects.vrp.row import G1, G2, OFFSET, V200, Row, command, group
+from rocefort.models.drop_profile import DROPS_WHEN_FULL
+from rocefort.models.lossless import BUILT_IN_QUEUE
 
+FULL = (
+    f"low-limit {DROPS_WHEN_FULL.low} high-limit {DROPS_WHEN_FULL.high} "
+    f"discard-percentage {DROPS_WHEN_FULL.percent}"
+)
 PHB = "{ be | af1 | af2 | af3 | af4 | ef | cs6 | cs7 }"
 COLOUR = "{ green | yellow | red }"
 AI_MODELS = "{ ai_ecn_centralizedstorage | ai_ecn_hpc | ai_ecn_distributedfilestorage }"
@@ -26,7 +32,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "queues+={numbers}",
             "undo? queues-={numbers}",
             kind="each",
-            default="3",
+            default=str(BUILT_IN_QUEUE),
             guard="priority {number} ",
         ),
         command(
@@ -34,14 +40,14 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "timers[{pfc_queues}].detect_time={deadlock_detect_time}",
             instead="give detect_ms for the whole switch",
             families=G2,
-            default="priority {pfc_queues} deadlock-detect time 10",
+            default="priority {pfc_queues} deadlock-detect time {deadlock_default_time}",
         ),
         command(
             "priority <pfc_queues> deadlock-recovery ( time <deadlock_recovery_time> )",
             "timers[{pfc_queues}].recovery_time={deadlock_recovery_time}",
             instead="give recovery_ms for the whole switch",
             families=G2,
-            default="priority {pfc_queues} deadlock-recovery time 10",
+            default="priority {pfc_queues} deadlock-recovery time {deadlock_default_time}",
         ),
         *(
             command(
@@ -97,7 +103,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
                 "colours[]",
                 reads=marking.colour(colour),
                 undo=(f"color {colour}",),
-                default=f"color {colour} low-limit 100 high-limit 100 discard-percentage 100",
+                default=f"color {colour} {FULL}",
             )
             for colour in ("green", "red", "yellow")
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rocefort.dialects.vrp import table_traffic
 from rocefort.dialects.vrp.parsing import lossless, management, routing
 from rocefort.dialects.vrp.row import G1, G2, NO_FAMILY, SYSTEM, V200, V300, Row, command, group
+from rocefort.models.interface import DEFAULT_VLAN
 
 POOL = "<kbytes:headroom_pool_kbytes> { kbytes | mbytes }"
 AF4 = "ipv4-family unicast"
@@ -31,7 +32,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "vlan batch ( <numbers:1-4094> )",
             "vlans+={numbers}",
             kind="list",
-            default="1",
+            default=str(DEFAULT_VLAN),
             drops=("vlan {number}",),
         ),
         command(
@@ -64,7 +65,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "pfc.detect_ms={deadlock_detect_ms}",
             instead="give detect_time per queue",
             families=G1,
-            default="dcb pfc deadlock-detect timer 100",
+            default="dcb pfc deadlock-detect timer {deadlock_default_ms}",
             undo=(
                 "dcb pfc deadlock-detect *",
                 "dcb pfc deadlock-detect timer ( <deadlock_detect_ms> )",
@@ -75,17 +76,17 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "pfc.recovery_ms={deadlock_recovery_ms}",
             instead="give recovery_time per queue",
             families=G1,
-            default="dcb pfc deadlock-recovery timer 100",
+            default="dcb pfc deadlock-recovery timer {deadlock_default_ms}",
             undo=(
                 "dcb pfc deadlock-recovery *",
                 "dcb pfc deadlock-recovery timer ( <deadlock_recovery_ms> )",
             ),
         ),
         command(
-            "dcb pfc deadlock-detect interval ( { 10 | 100 | 500 | 1000 } )",
-            "pfc.interval_ms={word}",
+            "dcb pfc deadlock-detect interval ( { <deadlock_intervals_ms> } )",
+            "pfc.interval_ms={deadlock_intervals_ms}",
             families=G2,
-            default="dcb pfc deadlock-detect interval 10",
+            default="dcb pfc deadlock-detect interval {deadlock_interval_ms}",
             undo=("dcb pfc deadlock-detect interval",),
         ),
         command(
