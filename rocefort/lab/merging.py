@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from rocefort.dialects.vrp.command import list_numbers, words_of
+from rocefort.dialects.vrp.command import words_of
 from rocefort.dialects.vrp.identity import identify
 from rocefort.dialects.vrp.interpret import Lines, View, view_kind
+from rocefort.dialects.vrp.parameters import list_numbers
 from rocefort.models.hardware import SyntaxFamily
 
 Key = tuple[View, tuple[str, ...]]

@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from rocefort.dialects.vrp.command import Node, Tokens
+from rocefort.dialects.vrp.command import Node
 from rocefort.dialects.vrp.execute import UNRECOGNIZED
 from rocefort.dialects.vrp.interpret import Lines, View, VrpRefusal, prompt_name
+from rocefort.dialects.vrp.parameters import Tokens
 from rocefort.lab.commands import Command, Stage, commands
 from rocefort.lab.filters import BAR, filter_words
 from rocefort.lab.replies import Question, Reply, Typed

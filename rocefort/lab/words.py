@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from rocefort.dialects.vrp import command
-from rocefort.dialects.vrp.command import Node, Taken, Tokens, Trace, parse_format
+from rocefort.dialects.vrp import parameters
+from rocefort.dialects.vrp.command import Node, Trace, parse_format
 from rocefort.dialects.vrp.execute import INCOMPLETE, TOO_MANY, UNRECOGNIZED, WRONG
+from rocefort.dialects.vrp.parameters import Taken, Tokens
 
 AMBIGUOUS = "Error: Ambiguous command found at '^' position."
 END = "<cr>"  # what help shows where a line may end
@@ -106,8 +107,8 @@ OWN_PARAMS: dict[str, Callable[[Tokens, str], Taken]] = {
     "rest:60": _rest,
     "file": _file,
     "word": _word,
-    "source": command.PARAMS["ip"],
-    "host": command.PARAMS["ip"],
+    "source": parameters.PARAMS["ip"],
+    "host": parameters.PARAMS["ip"],
 }
 
 
@@ -123,7 +124,7 @@ def read_format(text: str) -> tuple[Node, ...]:
 def _takes(name: str, tokens: Tokens) -> Taken:
     """The ways in which the first words are a parameter of this name."""
     own = OWN_PARAMS.get(name)
-    return own(tokens, name) if own else command.takes(name, tokens)
+    return own(tokens, name) if own else parameters.takes(name, tokens)
 
 
 def fits(nodes: Sequence[Node], tokens: Tokens, so_far: Fit[T], trace: Trace) -> Iterator[Fit[T]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from rocefort.dialects.vrp.command import Tokens, words_of
+from rocefort.dialects.vrp.command import words_of
 from rocefort.dialects.vrp.identity import identify
 from rocefort.dialects.vrp.lookup import (
     Lines,
@@ -15,6 +15,7 @@ from rocefort.dialects.vrp.lookup import (
     with_inserted,
     with_replaced,
 )
+from rocefort.dialects.vrp.parameters import Tokens
 from rocefort.dialects.vrp.tree import ConfigLine
 from rocefort.models.hardware import SyntaxFamily
 

@@ -9,17 +9,7 @@ from functools import lru_cache
 
 from rocefort.dialects.vrp import splitting
 from rocefort.dialects.vrp.bundles import objection, why_kept
-from rocefort.dialects.vrp.command import (
-    Reading,
-    Tokens,
-    Trace,
-    asn_of,
-    list_numbers,
-    range_words,
-    read_all,
-    sizes_of,
-    words_of,
-)
+from rocefort.dialects.vrp.command import Reading, Trace, read_all, sizes_of, words_of
 from rocefort.dialects.vrp.edit import (
     Lines,
     View,
@@ -33,6 +23,7 @@ from rocefort.dialects.vrp.edit import (
 from rocefort.dialects.vrp.identity import identify, readings, rows_of
 from rocefort.dialects.vrp.lookup import begins
 from rocefort.dialects.vrp.names import snmp_version_text, snmp_version_words
+from rocefort.dialects.vrp.parameters import Tokens, asn_of, list_numbers, range_words
 from rocefort.dialects.vrp.port_view import PortView
 from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, PORT, SYSTEM, Row
 from rocefort.dialects.vrp.tree import ConfigLine

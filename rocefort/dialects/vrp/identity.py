@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from rocefort.dialects.vrp.command import Reading, Tokens, Trace, read_all, words_of
+from rocefort.dialects.vrp.command import Reading, Trace, read_all, words_of
+from rocefort.dialects.vrp.parameters import Tokens
 from rocefort.dialects.vrp.semantics import Row, rows_by_view
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.keyed import natural

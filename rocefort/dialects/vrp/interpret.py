@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from rocefort.dialects.vrp.command import Tokens, words_of
+from rocefort.dialects.vrp.command import words_of
 from rocefort.dialects.vrp.edit import Lines, View, children_at, put
 from rocefort.dialects.vrp.execute import TypedLine, VrpRefusal, view_kind
 from rocefort.dialects.vrp.identity import identify, readings
+from rocefort.dialects.vrp.parameters import Tokens
 from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, PORT, PROMPTS, QUESTIONS, SYSTEM, Question
 from rocefort.dialects.vrp.tree import ConfigLine
 from rocefort.models.hardware import SyntaxFamily

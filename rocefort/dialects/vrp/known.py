@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import cache, lru_cache
 
 from rocefort.dialects.vrp.beside import beside
-from rocefort.dialects.vrp.command import Tokens, Trace, read_all, words_of
+from rocefort.dialects.vrp.command import Trace, read_all, words_of
+from rocefort.dialects.vrp.parameters import Tokens
 from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, SYSTEM, Row, rows_by_view
 from rocefort.models.network import TextLine
 

@@ -10,8 +10,8 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rocefort.dialects.vrp.command import Tokens
 from rocefort.dialects.vrp.identity import identify
+from rocefort.dialects.vrp.parameters import Tokens
 from rocefort.dialects.vrp.tree import ConfigLine
 from rocefort.models.hardware import SyntaxFamily
 
