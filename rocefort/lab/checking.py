@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from rocefort.dialects.vrp.execute import WRONG
+from rocefort.dialects.vrp.command import WRONG
 from rocefort.dialects.vrp.interpret import Applied, Lines, VrpRefusal
 from rocefort.dialects.vrp.row import G1, G2
 from rocefort.dialects.vrp.splitting import HEAD, split_types

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from rocefort.dialects.vrp.command import Node
+from rocefort.dialects.vrp.command import Node, parse_format
+from rocefort.dialects.vrp.parameters import Tokens
 from rocefort.lab import committing, display_table, pending, views
 from rocefort.lab.replies import Reply, Typed
 from rocefort.lab.show import pinging
-from rocefort.lab.words import read_format
+from rocefort.lab.words import Fit, Place, Refused
 
 if TYPE_CHECKING:
     from rocefort.lab.session import Session
@@ -115,4 +116,15 @@ def commands(
         shows |= {text: _own(show) for text, show in pending.TWO_STAGE.items()}
     known = [Command(text, act) for text, act in acts.items()]
     known += [Command(text, act, shows=True) for text, act in shows.items()]
-    return tuple((command, read_format(command.format)) for command in known)
+    return tuple((command, parse_format(command.format)) for command in known)
+
+
+@lru_cache(maxsize=4096)  # the switches of a fabric are asked the same
+def resolved(
+    stage: Stage, tokens: Tokens, *, persist: bool, commit_list: bool
+) -> Fit[Command] | Refused:
+    """The command that the words mean at a stage, or why they mean none."""
+    try:
+        return Place(commands(stage, persist=persist, commit_list=commit_list)).resolve(tokens)
+    except Refused as refused:
+        return refused.with_traceback(None)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocefort.dialects.vrp.execute import WRONG
+from rocefort.dialects.vrp.command import WRONG
 from rocefort.dialects.vrp.interpret import Lines, VrpRefusal
 from rocefort.lab.flash import STARTUP_FILE, back_up
 from rocefort.lab.pending import point_of

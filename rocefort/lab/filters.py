@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rocefort.dialects.vrp.execute import INCOMPLETE, TOO_MANY, UNRECOGNIZED, WRONG
+from rocefort.dialects.vrp.command import INCOMPLETE, TOO_MANY, UNRECOGNIZED, WRONG
 from rocefort.lab.words import AMBIGUOUS, END, Refused
 
 BAR = "|"

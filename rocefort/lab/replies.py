@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from rocefort.lab.words import places
+from rocefort.dialects.vrp.command import starts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +60,11 @@ class Typed:
 
     def at(self, index: int) -> int:
         """Where a word starts; behind the last for one that is not there."""
-        starts = places(self.line)
+        starts = starts_of(self.line)
         return starts[index] if index < len(starts) else len(self.line.rstrip())
 
     def index(self, position: int) -> int:
         """The word that starts at a place or before it; their number for one behind the last."""
         if position >= len(self.line.rstrip()):
-            return len(places(self.line))
-        return max(sum(start <= position for start in places(self.line)) - 1, 0)
+            return len(starts_of(self.line))
+        return max(sum(start <= position for start in starts_of(self.line)) - 1, 0)

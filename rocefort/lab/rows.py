@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocefort.dialects.vrp.command import Node
-from rocefort.dialects.vrp.execute import TypedLine, view_kind
+from rocefort.dialects.vrp.execute import TypedLine
 from rocefort.dialects.vrp.interpret import Lines, View
 from rocefort.dialects.vrp.semantics import Row, rows_by_view
 from rocefort.models.hardware import SyntaxFamily
@@ -34,12 +34,9 @@ def outer_commands(config: Lines, view: View, family: SyntaxFamily) -> list[Node
 
 
 def _rows(config: Lines, view: View, family: SyntaxFamily) -> Iterator[Row]:
-    """Each row of the view once, as this family and this interface have it."""
+    """The rows of the view that this family and this interface have."""
     typed = TypedLine(family, "", view)
-    seen: set[int] = set()
-    known = rows_by_view().get(view_kind(view, family), ())
-    for first in sorted({word for row in known for word in row.first_words}):
-        for row in typed.rows(config, first):
-            if row.rank not in seen:
-                seen.add(row.rank)
-                yield row
+    port = typed.port(config)
+    for row in rows_by_view().get(typed.kind, ()):
+        if family in row.families and (port is None or port.has(row)):
+            yield row

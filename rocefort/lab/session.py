@@ -7,15 +7,13 @@ leaving with uncommitted lines, those that published clients of these switches w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from rocefort.dialects.vrp.command import Node
-from rocefort.dialects.vrp.execute import UNRECOGNIZED
+from rocefort.dialects.vrp.command import UNRECOGNIZED
 from rocefort.dialects.vrp.interpret import Lines, View, VrpRefusal, prompt_name
 from rocefort.dialects.vrp.parameters import Tokens
-from rocefort.lab.commands import Command, Stage, commands
+from rocefort.lab.commands import Command, Stage, commands, resolved
 from rocefort.lab.filters import BAR, filter_words
 from rocefort.lab.replies import Question, Reply, Typed
 from rocefort.lab.rows import config_commands, outer_commands
@@ -169,28 +167,20 @@ class Session:
 
     # --- what a line means -----------------------------------------------------------------
 
-    def _commands(self) -> tuple[tuple[Command, tuple[Node, ...]], ...]:
-        """The commands that this release has where the session is."""
+    def _release(self) -> dict[str, bool]:
+        """What this release has and others have not."""
         own = self.switch.personality
-        return commands(
-            self.stage, persist=own.persist == "present", commit_list=own.commit_list != "absent"
-        )
-
-    def _dialogue(self) -> Place[Command]:
-        return Place(self._commands())
+        return {"persist": own.persist == "present", "commit_list": own.commit_list != "absent"}
 
     def _carry_out(self, line: str) -> Reply:
         tokens = tuple(line.split())
         query = _without_pipe(tokens)
-        try:
-            fit = self._dialogue().resolve(query)
-        except Refused as refused:
-            if not self.in_system:
-                return self._caret(line, refused)
-            return self._configure(line)
+        fit = resolved(self.stage, query, **self._release())
+        if isinstance(fit, Refused):
+            return self._configure(line) if self.in_system else self._caret(line, fit)
         if self.in_system and not _as_typed(fit, query):
             return self._configure(line)  # shortened, it may mean a configuration command
-        return fit.command.act(self, Typed(line, dict(fit.params), fit.words))
+        return fit.command.act(self, Typed(line, fit.params, fit.words))
 
     def _caret(self, line: str, refused: Refused) -> Reply:
         return self.refused(line, Typed(line, {}).at(refused.index), refused.message)
@@ -211,14 +201,14 @@ class Session:
                 return self._caret(line, refused)
             return self.refused(line, first.position, first.message)
         if fit.command is not None:
-            return fit.command.act(self, Typed(line, dict(fit.params), fit.words))
+            return fit.command.act(self, Typed(line, fit.params, fit.words))
         return self._expanded(line, fit.words, first)
 
     def _resolve(self, tokens: Tokens) -> Fit[Command | None]:
         """The command of the dialogue, or of configuration (None), that shortened words mean."""
         switch = self.switch
         config = switch.candidate(self.number).config
-        known = self._commands()
+        known = commands(self.stage, **self._release())
         own = [(None, nodes) for nodes in config_commands(config, self.view, switch.family)]
         here: Place[Command | None] = Place([*known, *own])
         try:
@@ -301,7 +291,7 @@ class Session:
         if BAR in tokens:
             return filter_words(tokens, beginning)
         switch = self.switch
-        known = list(self._commands())
+        known = commands(self.stage, **self._release())
         place: Place[Command | None] = Place(known)
         if self.in_system:
             config = switch.candidate(self.number).config
@@ -323,7 +313,7 @@ def idle_seconds(switch: EmulatedSwitch) -> int:
 
 def _without_pipe(tokens: Tokens) -> Tokens:
     """The words before the pipe of a query; other lines have none."""
-    shows = tokens and re.fullmatch(r"d(i(s(p(l(ay?)?)?)?)?)?", tokens[0], re.IGNORECASE)
+    shows = tokens and "display".startswith(tokens[0].casefold())
     return tokens[: tokens.index("|")] if shows and "|" in tokens else tokens
 
 

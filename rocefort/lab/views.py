@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocefort.dialects.vrp.execute import WRONG
+from rocefort.dialects.vrp.command import WRONG
 from rocefort.lab.committing import carry_out
 from rocefort.lab.filters import filtered, read_filters
 from rocefort.lab.replies import Reply, Typed

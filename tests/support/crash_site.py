@@ -22,8 +22,6 @@ from napalm_cloudengine.transport import CloudEngineSSH, Reply, SessionBrokenErr
 from rocefort.errors import DeviceFailed, RocefortError
 from rocefort.lab.session import Session
 from rocefort.lab.switch import EmulatedSwitch, Trial
-from rocefort.lab.words import Place
-from rocefort.lab.words import Refused as WordsRefused
 from rocefort.models.change import Change, Plan
 from rocefort.models.hardware import Family, SyntaxFamily
 from rocefort.models.rollout import Seen, Trouble
@@ -155,38 +153,12 @@ class Site:
         return [phase for act, phase in rows if act in also] == ["intent"]
 
 
-RESOLVED: dict[tuple[int, tuple[str, ...]], Any] = {}
-
-
-class QuickPlace(Place[Any]):
-    """The same words come thousands of times; the table of commands stays the same object."""
-
-    def resolve(self, tokens: tuple[str, ...]) -> Any:
-        key = (id(self.commands), tokens)
-        if key not in RESOLVED:
-            try:
-                RESOLVED[key] = super().resolve(tokens)
-            except WordsRefused as refused:
-                RESOLVED[key] = refused
-        found = RESOLVED[key]
-        if isinstance(found, WordsRefused):
-            raise found
-        return found
-
-
-class QuickSession(Session):
-    """A session that remembers which command words are."""
-
-    def _dialogue(self) -> Place[Any]:
-        return QuickPlace(super()._dialogue().commands)
-
-
 class Wire:
     """A session without SSH, as CloudEngineSSH offers it to the driver."""
 
     def __init__(self, site: Site, device: str, fate: Fate) -> None:
         self.site, self.device, self.fate = site, device, fate
-        self.session = QuickSession(site.switches[device], "rocefort", list)
+        self.session = Session(site.switches[device], "rocefort", list)
         self.open = True
         self.prompt = parse.find_prompt(self.session.prompt)
         self.base_prompt = self.prompt.view if self.prompt else ""

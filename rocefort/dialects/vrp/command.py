@@ -6,31 +6,38 @@ The notation is the reference's own, with three additions:
     acl +number <2000-4999>      +word may be left out; the switch writes it
     size <kbytes:16-30720> { kbytes | mbytes }      a range in kbytes, whatever the unit
     port link-type { access | trunk } , peer <peer> as-number ( <asn> ) , undo x [ <name> ]
+    ping [ -c <1-10> | -t <0-9> ] * <host>          each alternative at most once, in any order
 
 So two lines with one key overwrite each other, and lines with different keys stand side by side.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from rocefort.dialects.vrp.parameters import Tokens, takes
 from rocefort.dialects.vrp.parsing.arguments import KBYTES
+
+UNRECOGNIZED = "Error: Unrecognized command found at '^' position."
+WRONG = "Error: Wrong parameter found at '^' position."
+INCOMPLETE = "Error: Incomplete command found at '^' position."
+TOO_MANY = "Error: Too many parameters found at '^' position."
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
     """One element of a format: a word, a parameter, or a group of alternatives of sequences."""
 
-    kind: str  # word, implied, param, group, optional, value
+    kind: str  # word, implied, param, group, optional, several, value
     text: str = ""
     branches: tuple[tuple[Node, ...], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """How a line fits a format: the words that are its key, its value, its named parameters."""
 
     position: int = 0
@@ -39,7 +46,13 @@ class Reading:
     saved: Tokens = ()
     params: tuple[tuple[str, str], ...] = ()
     places: tuple[int, ...] = ()  # of each parameter among the saved words
-    words: int = 0  # literal words; the format with the most of them is the most specific
+    keywords: Tokens = ()  # of each typed word: the keyword in full; empty for a parameter's word
+    after: Node | None = None  # element that the line lacks; None for a whole line
+
+    @property
+    def words(self) -> int:
+        """Number of literal words; the format with the most of them is the most specific."""
+        return len(self.keywords) - self.keywords.count("")
 
     @property
     def text(self) -> str:
@@ -60,6 +73,16 @@ class Trace:
             self.position, self.wanted = position, set()
         if position == self.position:
             self.wanted.add(what)
+
+    def error(self, count: int) -> tuple[int, str]:
+        """Index of the word under the caret, and the documented message, for a line of so many."""
+        if self.position <= 0:
+            return 0, UNRECOGNIZED
+        if self.position >= count:
+            return count, INCOMPLETE
+        if "param" in self.wanted:
+            return self.position, WRONG
+        return self.position, TOO_MANY if self.wanted == {"end"} else UNRECOGNIZED
 
 
 @cache
@@ -90,6 +113,8 @@ def _branches(words: list[str], position: int) -> tuple[tuple[tuple[Node, ...], 
             if position >= len(words) or words[position] != end:
                 raise ValueError(f"{word} is not closed in {' '.join(words)!r}")
             position += 1
+            if kind == "optional" and words[position : position + 1] == ["*"]:
+                kind, position = "several", position + 1
             nodes.append(Node(kind, branches=inner))
         else:
             nodes.append(_leaf(word))
@@ -102,61 +127,92 @@ def _leaf(word: str) -> Node:
     return Node("implied", word[1:]) if word.startswith("+") else Node("word", word)
 
 
-def read_all(nodes: tuple[Node, ...], tokens: Tokens, trace: Trace) -> Iterator[Reading]:
-    """Yield every way in which all the words fit the format."""
-    for reading in _walk(nodes, tokens, Reading(), trace, is_value=False):
+def read_all(
+    nodes: tuple[Node, ...], tokens: Tokens, trace: Trace, *, shortened: bool = False
+) -> Iterator[Reading]:
+    """Yield every way in which all the words fit the format; `trace` keeps where others failed.
+
+    shortened: keywords may be shortened, and the line may lack its end (`after`).
+    """
+    for reading in _Walk(tokens, trace, shortened).over(nodes, Reading()):
         if reading.position == len(tokens):
             yield reading
         else:
             trace.want(reading.position, "end")
 
 
-def _walk(
-    nodes: tuple[Node, ...], tokens: Tokens, so_far: Reading, trace: Trace, *, is_value: bool
-) -> Iterator[Reading]:
-    if not nodes:
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """The way of typed words through the nodes of a format."""
+
+    tokens: Tokens
+    trace: Trace
+    shortened: bool
+
+    def over(
+        self, nodes: tuple[Node, ...], so_far: Reading, *, is_value: bool = False
+    ) -> Iterator[Reading]:
+        """Every way through a sequence of nodes, from a reading on."""
+        for at, node in enumerate(nodes):
+            if so_far.after is not None:
+                break
+            if node.kind != "word":
+                for step in self._step(node, so_far, is_value):
+                    yield from self.over(nodes[at + 1 :], step, is_value=is_value)
+                return
+            reading = self._word(node, so_far, is_value)
+            if reading is None:
+                return
+            so_far = reading
         yield so_far
-        return
-    for reading in _step(nodes[0], tokens, so_far, trace, is_value):
-        yield from _walk(nodes[1:], tokens, reading, trace, is_value=is_value)
 
-
-def _step(
-    node: Node, tokens: Tokens, so_far: Reading, trace: Trace, is_value: bool
-) -> Iterator[Reading]:
-    if node.kind == "param":
-        yield from _param(node, tokens, so_far, trace, is_value)
-    elif node.kind in ("word", "implied"):
-        yield from _word(node, tokens, so_far, trace, is_value)
-    else:
-        for branch in node.branches:
+    def _step(self, node: Node, so_far: Reading, is_value: bool) -> Iterator[Reading]:
+        if node.kind == "param":
+            yield from self._param(node, so_far, is_value)
+        elif node.kind == "implied":
+            yield from self._implied(node, so_far, is_value)
+        else:
             inside = is_value or node.kind == "value"
-            yield from _walk(branch, tokens, so_far, trace, is_value=inside)
-        if node.kind == "optional":
-            yield so_far
+            for way in node.branches if node.kind != "several" else _in_any_order(node):
+                yield from self.over(way, so_far, is_value=inside)
+            if node.kind in ("optional", "several"):
+                yield so_far
+
+    def _word(self, node: Node, so_far: Reading, is_value: bool) -> Reading | None:
+        if so_far.position < len(self.tokens):
+            typed = self.tokens[so_far.position].casefold()
+            if typed == node.text or (self.shortened and node.text.startswith(typed)):
+                return _taken(so_far, 1, node.text, is_value)
+        self.trace.want(so_far.position, "word")
+        return self._ended(node, so_far)
+
+    def _ended(self, node: Node, so_far: Reading) -> Reading | None:
+        ends = self.shortened and so_far.position == len(self.tokens)
+        return so_far._replace(after=node) if ends else None
+
+    def _implied(self, node: Node, so_far: Reading, is_value: bool) -> Iterator[Reading]:
+        reading = self._word(node, so_far, is_value)
+        if reading is not None:
+            yield reading
+        if reading is None or self.shortened:
+            yield _taken(so_far, 0, node.text, is_value)
+
+    def _param(self, node: Node, so_far: Reading, is_value: bool) -> Iterator[Reading]:
+        reading = None
+        for used, saved in takes(node.text, self.tokens[so_far.position :]):
+            reading = _taken(so_far, used, saved, is_value, node.text)
+            yield reading
+        if reading is None:
+            self.trace.want(so_far.position, "param")
+            if ended := self._ended(node, so_far):
+                yield ended
 
 
-def _word(
-    node: Node, tokens: Tokens, so_far: Reading, trace: Trace, is_value: bool
-) -> Iterator[Reading]:
-    at = so_far.position
-    if at < len(tokens) and tokens[at].casefold() == node.text:
-        yield _taken(so_far, 1, node.text, is_value)
-    elif node.kind == "implied":
-        yield _taken(so_far, 0, node.text, is_value)
-    else:
-        trace.want(at, "word")
-
-
-def _param(
-    node: Node, tokens: Tokens, so_far: Reading, trace: Trace, is_value: bool
-) -> Iterator[Reading]:
-    fitted = False
-    for used, saved in takes(node.text, tokens[so_far.position :]):
-        fitted = True
-        yield _taken(so_far, used, saved, is_value, node.text)
-    if not fitted:
-        trace.want(so_far.position, "param")
+def _in_any_order(node: Node) -> Iterator[tuple[Node, ...]]:
+    """Each alternative, behind which the others may follow."""
+    for branch in node.branches:
+        others = tuple(other for other in node.branches if other is not branch)
+        yield (*branch, replace(node, branches=others)) if others else branch
 
 
 def _taken(so_far: Reading, used: int, saved: str, is_value: bool, name: str = "") -> Reading:
@@ -167,7 +223,7 @@ def _taken(so_far: Reading, used: int, saved: str, is_value: bool, name: str = "
         (*so_far.saved, saved),
         (*so_far.params, (name, saved)) if name else so_far.params,
         (*so_far.places, len(so_far.saved)) if name else so_far.places,
-        so_far.words + (used if not name else 0),
+        so_far.keywords + (("",) if name else (saved,)) * used,
     )
 
 
@@ -187,3 +243,8 @@ def sizes_of(reading: Reading) -> Iterator[tuple[int, int, bool]]:
 def words_of(line: str) -> Tokens:
     """Split a line into its words."""
     return tuple(line.split())
+
+
+def starts_of(line: str) -> list[int]:
+    """Where each word of a typed line starts."""
+    return [found.start() for found in re.finditer(r"\S+", line)]

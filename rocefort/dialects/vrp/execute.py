@@ -9,7 +9,17 @@ from functools import lru_cache
 
 from rocefort.dialects.vrp import splitting
 from rocefort.dialects.vrp.bundles import objection, why_kept
-from rocefort.dialects.vrp.command import Reading, Trace, read_all, sizes_of, words_of
+from rocefort.dialects.vrp.command import (
+    INCOMPLETE,
+    UNRECOGNIZED,
+    WRONG,
+    Reading,
+    Trace,
+    read_all,
+    sizes_of,
+    starts_of,
+    words_of,
+)
 from rocefort.dialects.vrp.edit import (
     Lines,
     View,
@@ -30,10 +40,6 @@ from rocefort.dialects.vrp.tree import ConfigLine
 from rocefort.errors import BadInput
 from rocefort.models.hardware import SyntaxFamily
 
-UNRECOGNIZED = "Error: Unrecognized command found at '^' position."
-WRONG = "Error: Wrong parameter found at '^' position."
-INCOMPLETE = "Error: Incomplete command found at '^' position."
-TOO_MANY = "Error: Too many parameters found at '^' position."
 BUILT_IN = ("drop-profile default ", "diffserv domain default ")  # stand without a line
 # What is built in cannot be deleted.
 KEPT_VIEWS = ("dcb pfc default", "drop-profile default", "diffserv domain default")
@@ -81,7 +87,7 @@ class TypedLine:
 
     def refuse(self, index: int, message: str) -> VrpRefusal:
         """A refusal with the caret under word `index`, or behind the last."""
-        starts = [found.start() for found in re.finditer(r"\S+", self.line)]
+        starts = starts_of(self.line)
         position = starts[index] if index < len(starts) else len(self.line.rstrip())
         return VrpRefusal(self.line, position, message)
 
@@ -125,20 +131,7 @@ class TypedLine:
         for row in self.rows(config, tokens[0]):
             for _ in read_all(row.nodes, tokens, trace):
                 pass
-        return self.failure(trace, len(tokens))
-
-    def failure(self, trace: Trace, count: int, offset: int = 0) -> VrpRefusal:
-        """The documented error for the furthest word that still made sense."""
-        if trace.position < 0:
-            return self.refuse(offset, UNRECOGNIZED)
-        if trace.position >= count:
-            return self.refuse(BEHIND, INCOMPLETE)
-        message = UNRECOGNIZED
-        if "param" in trace.wanted:
-            message = WRONG
-        elif trace.wanted == {"end"}:
-            message = TOO_MANY
-        return self.refuse(trace.position + offset, message)
+        return self.refuse(*trace.error(len(tokens)))
 
     def apply(self, config: Lines, tokens: Tokens) -> tuple[Lines, View]:
         """Carry out a command that is not an `undo`; returns the view it leads to."""
@@ -353,7 +346,8 @@ class TypedLine:
             for reading in read_all(nodes, tokens, trace)
         ]
         if not fitting:
-            raise self.failure(trace, len(tokens), offset=1)
+            index, message = trace.error(len(tokens))
+            raise self.refuse(1 + index, message)
         _, row, reading, prefix = max(fitting, key=lambda found: found[0])
         if row.no_undo:
             raise self.refuse(1, UNRECOGNIZED)

@@ -151,13 +151,60 @@ def _split_type(tokens: Tokens, _name: str) -> Taken:
         yield 1, tokens[0].upper()
 
 
+def _quoted(tokens: Tokens) -> Taken:
+    """One word, or several in double quotation marks."""
+    if not tokens:
+        return
+    if not tokens[0].startswith('"'):
+        yield 1, tokens[0]
+        return
+    for used in range(1, len(tokens) + 1):
+        text = " ".join(tokens[:used])
+        if len(text) > 2 and text.endswith('"'):
+            yield used, text[1:-1]
+            return
+
+
+def _mark(tokens: Tokens, _name: str) -> Taken:
+    """A label or persist ID: 1..256 visible characters (V300R023C00, `commit`)."""
+    for used, text in _quoted(tokens):
+        if len(text) <= 256 and text.isascii():
+            yield used, text
+
+
+def _label(tokens: Tokens, name: str) -> Taken:
+    """A label does not start with a digit and is no hyphen (V300R023C00, `commit`)."""
+    for used, text in _mark(tokens, name):
+        if not text[0].isdigit() and text != "-":
+            yield used, text
+
+
+def _rest(tokens: Tokens, name: str) -> Taken:
+    for used, text in _text(tokens, name):
+        if text.isascii():
+            yield used, text
+
+
+def _file(tokens: Tokens, _name: str) -> Taken:
+    """A configuration file of the root folder: 5..64 characters, .cfg, .zip or .dat (`save`)."""
+    if tokens and 5 <= len(tokens[0]) <= 64:
+        found = re.fullmatch(
+            r"(?:flash:/)?(\w[\w.-]*\.(?:cfg|zip|dat))", tokens[0], re.ASCII | re.IGNORECASE
+        )
+        if found:
+            yield 1, found[1]
+
+
 PARAMS: dict[str, Callable[[Tokens, str], Taken]] = {
     "ip": _address,
+    "source": _address,
+    "host": _address,
     "mask": _mask,
     "kbytes": _size,
     "name": _name,
     "other": _name,
     "plain": _name,  # a password as it is
+    "word": _name,
     "cipher": _cipher,
     "peer": _peer,
     "group": _group,
@@ -168,6 +215,10 @@ PARAMS: dict[str, Callable[[Tokens, str], Taken]] = {
     "snmp-versions": _snmp_versions,
     "eth-trunk": _trunk,
     "text": _text,
+    "rest": _rest,
+    "label": _label,
+    "persist": _mark,
+    "file": _file,
     "acl-matches": _acl_matches,
     "numbers": _numbers,
 }
