@@ -20,6 +20,11 @@ Unit = Literal["percent", "bytes", "cells"]
 OTHER_DEPTHS = "queues with drop profile {} mark or drop packets at other depths"
 
 
+def low_at_most_high(low: int, high: int) -> bool:
+    """Whether two limits are in their order (V300R023C00, `ecn`, `color`); one unit."""
+    return low <= high
+
+
 class Limits(Frozen):
     """From `low` on packets are marked or dropped by chance, from `high` on all of them.
 

@@ -55,6 +55,11 @@ class DrrQueue(Frozen):
         return self.queue
 
 
+def xon_at_most_xoff(xon: int, xoff: int) -> bool:
+    """Whether a pause ends where it begins or below (V300R023C00, `dcb pfc buffer`); one unit."""
+    return xon <= xoff
+
+
 class PfcThreshold(Frozen):
     """Static ingress thresholds of one queue of a port, in kbytes."""
 

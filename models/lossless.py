@@ -104,6 +104,9 @@ class AiEcnQueue(Frozen):
         return self.queue
 
 
+MOST_AI_ECN_QUEUES = 2  # of a switch; V300R023C00, AI ECN, `assign queue`
+
+
 class AiEcn(Frozen):
     """The `ai-service` / `ai-ecn` block."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocefort.models.finding import Severity
+from rocefort.models.lossless import MOST_AI_ECN_QUEUES
 from rocefort.models.network import LosslessIntent, Node
 from rocefort.models.wording import counted, listing
 from rocefort.validators.by_switch import Said, Switch
@@ -13,8 +14,6 @@ from rocefort.validators.marking import static_rows
 from rocefort.validators.marks_first import judge_static
 from rocefort.validators.ports import lossless_queue, paused_queues
 from rocefort.validators.rules import Subject, Verdict, rule
-
-QUEUES_AT_MOST = 2
 
 
 @rule(
@@ -63,11 +62,11 @@ def _marked(switch: Switch, queue: int) -> Iterator[Said]:
             f"add `assign queue {queue}` with its model under ai-ecn",
             path="ai_ecn.queues",
         )
-    if len(assigned) > QUEUES_AT_MOST:
+    if len(assigned) > MOST_AI_ECN_QUEUES:
         yield switch.finding(
             node,
             f"AI-ECN is assigned to queues {listing(assigned)}; a switch takes "
-            f"{QUEUES_AT_MOST} at most",
+            f"{MOST_AI_ECN_QUEUES} at most",
             "remove `assign queue` of the queues that are not lossless",
             path="ai_ecn.queues",
         )

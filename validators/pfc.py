@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rocefort.models.finding import Severity
 from rocefort.models.hardware import Fact, Family, Range
-from rocefort.models.interface import PfcThreshold
+from rocefort.models.interface import PfcThreshold, xon_at_most_xoff
 from rocefort.models.lossless import TURN_OFF_DEADLOCKS, PfcProfile, PfcTimer
 from rocefort.models.network import End, LosslessIntent, Node
 from rocefort.models.units import KBYTE
@@ -63,7 +63,7 @@ def _thresholds(switch: Switch, mtu: int | None) -> Iterator[Said]:
 def _hysteresis(switch: Switch, name: str, row: PfcThreshold, mtu: int | None) -> Iterator[Said]:
     node = switch.node
     gap, path = row.xoff_kbytes - row.xon_kbytes, f"thresholds[{row.queue}]"
-    if gap < 0:
+    if not xon_at_most_xoff(row.xon_kbytes, row.xoff_kbytes):
         yield switch.finding(
             End(device=node.name, interface=name),
             f"queue {row.queue}: xon {row.xon_kbytes} KB is above xoff {row.xoff_kbytes} KB",

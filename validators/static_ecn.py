@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rocefort.models.drop_profile import DropProfile, Limits
+from rocefort.models.drop_profile import DropProfile, Limits, low_at_most_high
 from rocefort.models.finding import Severity
 from rocefort.models.hardware import Family, Range
 from rocefort.models.wording import listing
@@ -70,8 +70,8 @@ def _said(profile: DropProfile) -> Iterator[_Said]:
 def _order(switch: Switch, said: _Said) -> Iterator[Said]:
     node = switch.node
     limits, unit = said.limits, said.unit
-    is_step = limits.low == limits.high and limits.percent == CHANCE.high
-    if limits.low >= limits.high and not is_step:
+    is_flat = limits.low == limits.high and limits.percent != CHANCE.high
+    if is_flat or not low_at_most_high(limits.low, limits.high):
         yield switch.finding(
             node,
             f"{said.word}: Kmin {limits.low} {unit} is not below Kmax {limits.high} {unit}",

@@ -22,6 +22,7 @@ from rocefort.models.access import PREDEFINED_GROUPS
 from rocefort.models.breakout import whole_port
 from rocefort.models.fabric_nodes import Leaf, ServerIntent, Switch
 from rocefort.models.hardware import Family, SyntaxFamily
+from rocefort.models.interface import xon_at_most_xoff
 
 
 def check_intent(context: Context) -> None:
@@ -164,7 +165,7 @@ def _thresholds(context: Context) -> Iterator[Problem]:
     if not context.has_lossless:
         return
     lossless = context.lossless
-    if lossless.xon_kbytes > lossless.xoff_kbytes:
+    if not xon_at_most_xoff(lossless.xon_kbytes, lossless.xoff_kbytes):
         yield context.lossless_chosen.problem(
             ("xon_kbytes",),
             f"xon {lossless.xon_kbytes} kbytes is above xoff {lossless.xoff_kbytes} kbytes",

@@ -14,13 +14,11 @@ from rocefort.dialects.vrp.splitting import HEAD, split_types
 from rocefort.dialects.vrp.tree import ConfigLine
 from rocefort.models.breakout import whole_port
 from rocefort.models.hardware import SyntaxFamily
-from rocefort.models.interface import kind_of
-from rocefort.models.lossless import BUILT_IN_QUEUE
+from rocefort.models.interface import DEFAULT_DOMAIN, NO_DOMAIN, kind_of
+from rocefort.models.lossless import BUILT_IN_PROFILE, BUILT_IN_QUEUE, MOST_AI_ECN_QUEUES
 
 MAX_PFC_PROFILES = 2  # `display dcb pfc-profile`
 MAX_PFC_QUEUES = 3  # `priority`, DCB PFC view; of G2 those besides queue 3
-MAX_AI_QUEUES = 2  # AI ECN
-BUILT_IN = "default"  # PFC profile and DiffServ domain that are there without a line
 
 
 def missing_port(
@@ -50,7 +48,7 @@ def commit_problems(config: Lines, family: SyntaxFamily) -> tuple[str, ...]:
     """Limits, an address on two interfaces, and what is used without being there."""
     profiles = {name: line for line in config if (name := _profile(line))}
     problems = [*_addresses(config), *_pfc_queues(profiles, family), *_ai_queues(config)]
-    if len(profiles.keys() | {BUILT_IN}) > MAX_PFC_PROFILES:
+    if len(profiles.keys() | {BUILT_IN_PROFILE}) > MAX_PFC_PROFILES:
         problems.append(f"The number of PFC profiles exceeds {MAX_PFC_PROFILES}.")
     return (*problems, *_missing(config, profiles))
 
@@ -58,7 +56,10 @@ def commit_problems(config: Lines, family: SyntaxFamily) -> tuple[str, ...]:
 def _missing(config: Lines, profiles: Collection[str]) -> Iterator[str]:
     """What a port names must exist (`dcb pfc enable`, `trust upstream`)."""
     domains = {words[2] for line in config if (words := line.text.split())[0] == "diffserv"}
-    there = {"PFC profile": {BUILT_IN, *profiles}, "DiffServ domain": {BUILT_IN, "none", *domains}}
+    there = {
+        "PFC profile": {BUILT_IN_PROFILE, *profiles},
+        "DiffServ domain": {DEFAULT_DOMAIN, NO_DOMAIN, *domains},
+    }
     for port in config:
         for child in port.children if port.text.startswith("interface ") else ():
             what, name = _named(child.text.split())
@@ -80,7 +81,7 @@ def _profile(line: ConfigLine) -> str:
     words = line.text.split()
     if words[:2] != ["dcb", "pfc"] or len(words) > 3:
         return ""
-    return words[2] if len(words) == 3 else BUILT_IN
+    return words[2] if len(words) == 3 else BUILT_IN_PROFILE
 
 
 def _pfc_queues(profiles: dict[str, ConfigLine], family: SyntaxFamily) -> Iterator[str]:
@@ -113,5 +114,5 @@ def _ai_queues(config: Lines) -> Iterator[str]:
     for path, line in (found for top in config for found in top.walk()):
         if path and line.text == "ai-ecn":
             queues = [child for child in line.children if child.text.startswith("assign queue")]
-            if len(queues) > MAX_AI_QUEUES:
-                yield f"The number of AI ECN queues exceeds {MAX_AI_QUEUES}."
+            if len(queues) > MOST_AI_ECN_QUEUES:
+                yield f"The number of AI ECN queues exceeds {MOST_AI_ECN_QUEUES}."

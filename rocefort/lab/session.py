@@ -31,7 +31,6 @@ BANNER = (
 )
 UNKNOWN_QUESTION = "Warning: This operation may affect an unexpected service. Proceed? [Y/N]:"
 ABORT_SESSION = ("abort", "trial", "session")  # whose help names the session of the trial
-LINE_LIMIT = 3100  # characters of a command line, V300R023C00
 
 
 class Session:

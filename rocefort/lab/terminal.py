@@ -8,9 +8,10 @@ import re
 
 import asyncssh
 
+from rocefort.dialects.vrp.parameters import LINE_LIMIT
 from rocefort.lab.pager import Pager
 from rocefort.lab.replies import Reply
-from rocefort.lab.session import BANNER, LINE_LIMIT, Session
+from rocefort.lab.session import BANNER, Session
 
 NUL, CTRL_C, LF, CR, CTRL_Z, ESC, HELP = 0, 3, 10, 13, 26, 27, ord("?")
 RUBOUT = (8, 127)

@@ -38,7 +38,9 @@ from rocefort.dialects.vrp.port_view import PortView
 from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, PORT, SYSTEM, Row
 from rocefort.dialects.vrp.tree import ConfigLine
 from rocefort.errors import BadInput
+from rocefort.models.drop_profile import low_at_most_high
 from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.interface import xon_at_most_xoff
 
 BUILT_IN = ("drop-profile default ", "diffserv domain default ")  # stand without a line
 # What is built in cannot be deleted.
@@ -155,11 +157,13 @@ class TypedLine:
     def check_values(self, row: Row, reading: Reading) -> None:
         """What a format cannot say: a size in another unit, xon not above xoff."""
         sizes = self.sizes(reading, offset=0)
-        if reading.value[:2] == ("xon", "static") and sizes[0][1] > sizes[1][1]:
-            raise self.refuse(sizes[0][0], WRONG)  # V300R023C00, `dcb pfc buffer`
-        if row.view == "drop-profile":  # low is not above high (V300R023C00, `ecn`, `color`)
+        if reading.value[:2] == ("xon", "static"):
+            (at, xon, _), (_, xoff, _) = sizes
+            if not xon_at_most_xoff(xon, xoff):
+                raise self.refuse(at, WRONG)
+        if row.view == "drop-profile":
             low, high = (reading.value.index(word) + 1 for word in ("low-limit", "high-limit"))
-            if int(reading.value[low]) > int(reading.value[high]):
+            if not low_at_most_high(int(reading.value[low]), int(reading.value[high])):
                 raise self.refuse(len(reading.key) + high, WRONG)
         if row.kind == "pairs" and not reading.value:
             raise self.refuse(BEHIND, INCOMPLETE)

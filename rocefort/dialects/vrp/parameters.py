@@ -19,6 +19,7 @@ from rocefort.dialects.vrp.secrets import STORED, cipher_of
 from rocefort.models.bond import trunk_number
 from rocefort.models.breakout import SPLIT_TYPE
 
+LINE_LIMIT = 3100  # characters of a command line, V300R023C00
 Tokens = tuple[str, ...]
 Taken = Iterator[tuple[int, str]]  # (words used, text that the switch saves)
 
@@ -115,7 +116,7 @@ def _trunk(tokens: Tokens, name: str) -> Taken:
 
 
 def _text(tokens: Tokens, name: str) -> Taken:
-    limit = int(name.partition(":")[2] or 3100)  # characters of a command line
+    limit = int(name.partition(":")[2] or LINE_LIMIT)
     if tokens and len(" ".join(tokens)) <= limit:
         yield len(tokens), " ".join(tokens)
 

@@ -21,7 +21,7 @@ from rocefort.models.bond import MANUAL, NO_BOND
 from rocefort.models.device import Device
 from rocefort.models.drop_profile import LONGEST_DROP_PROFILE, NO_DROP_PROFILES
 from rocefort.models.hardware import SyntaxFamily
-from rocefort.models.interface import NO_DOMAIN, Interface
+from rocefort.models.interface import NO_DOMAIN, Interface, xon_at_most_xoff
 from rocefort.models.lossless import BUILT_IN_QUEUE
 from rocefort.models.secret import placeholder
 from rocefort.paths import TEMPLATES
@@ -185,7 +185,7 @@ def _unsayable_interface(interface: Interface, family: SyntaxFamily) -> Unsayabl
             yield f"{path}.markings[{row.queue}]", EMPTY, "give it a profile"
     yield from _unsayable_bond(interface, path)
     for threshold in interface.thresholds:
-        if family is not G1 and threshold.xon_kbytes > threshold.xoff_kbytes:
+        if family is not G1 and not xon_at_most_xoff(threshold.xon_kbytes, threshold.xoff_kbytes):
             at = f"{path}.thresholds[{threshold.queue}]"
             yield at, "xon above xoff cannot be an offset", "lower xon_kbytes"
     yield from _unsayable_thresholds(interface, path, family)
