@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 from rocefort.errors import Refused
 from rocefort.models.device import Device
-from rocefort.models.interface import Interface, kind_of
+from rocefort.models.interface import Interface, gateway_vlan, kind_of
 from rocefort.models.network import Segment, Server
 from rocefort.models.static import NULL
 from rocefort.models.traffic import Flow
 from rocefort.validators.filters import Filter, filters_of
 from rocefort.validators.learned import Common, Hops, Learned, Speakers
 from rocefort.validators.prefix_table import PrefixTable
-from rocefort.validators.underlay import Place, Port, Underlay, vlan_of
+from rocefort.validators.underlay import Place, Port, Underlay
 
 Fib = Mapping[IPv4Network, Mapping[str, Hops]]  # next hops of BGP routes by device
 Step = tuple[IPv4Network, Set[str], Mapping[str, Hops]]  # prefix, whose own it is, who learns it
@@ -392,8 +392,9 @@ class Attachment:
         if address in {own.ip for own in interface.addresses}:
             reason = f"{address} is also the address of {' '.join(stop.port)}"
             return Stop(reason, _place(stop.port))
-        if vlan_of(interface) != self.vlan:
-            reason = f"{' '.join(self.port)} does not carry VLAN {vlan_of(interface)}"
+        vlan = gateway_vlan(name)
+        if vlan != self.vlan:
+            reason = f"{' '.join(self.port)} does not carry VLAN {vlan}"
             return Stop(reason, _place(self.port))
         return None
 

@@ -16,7 +16,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from rocefort.errors import Refused
 from rocefort.models.bond import trunk_number
 from rocefort.models.device import Device
-from rocefort.models.interface import Interface
+from rocefort.models.interface import Interface, gateway_vlan
 from rocefort.models.network import Network, Node, Sources, TextLine, shared_subnets
 from rocefort.models.static import STATIC_PREFERENCE
 from rocefort.models.wording import counted
@@ -90,9 +90,11 @@ class Underlay:
             place = Place(port[0], f"interfaces[{port[1]}].routed", port[1])
             return f"{port[0]} {port[1]} is a switched port, its address is not in use", place
         if interface.kind == "vlanif":
-            vlan, vlans = vlan_of(interface), self.network.by_name[port[0]].device.vlans
+            vlan, vlans = gateway_vlan(port[1]), self.network.by_name[port[0]].device.vlans
             reason = f"no enabled port of {port[0]} carries VLAN {vlan}"
-            if vlan != 1 and vlan not in vlans:
+            if vlan is None:
+                reason = f"{port[0]} {port[1]} names no VLAN"
+            elif vlan != 1 and vlan not in vlans:
                 reason = f"{port[0]} has no VLAN {vlan}"
             return reason, Place(port[0], f"interfaces[{port[1]}]", port[1])
         far = self.far[port]
@@ -109,11 +111,6 @@ class Underlay:
 def enabled_place(port: Port) -> Place:
     """Where an interface is shut down."""
     return Place(port[0], f"interfaces[{port[1]}].enabled", port[1])
-
-
-def vlan_of(interface: Interface) -> int:
-    """VLAN of a Vlanif, by its name."""
-    return int(interface.name.removeprefix("Vlanif"))
 
 
 def refuse(what: str, place: Place, sources: Sources, how: str = "") -> Refused:
@@ -349,7 +346,8 @@ def _carrier(network: Network, end: Port) -> Interface:
 
 def _bridgeable(device: Device) -> list[int]:
     """VLANs of a switch; VLAN 1 is on every port that says nothing, so it needs a gateway."""
-    svis = {vlan_of(i) for i in device.interfaces if i.kind == "vlanif" and i.addresses}
+    gateways = (gateway_vlan(each.name) for each in device.interfaces if each.addresses)
+    svis = {vlan for vlan in gateways if vlan is not None}
     return sorted(svis | {vlan for vlan in device.vlans if vlan != 1})
 
 
@@ -377,10 +375,11 @@ def up_ports(
     ports |= bundled
     yield from ((node.name, name) for name in sorted(bundled))
     for svi in svis:
-        if _has_port(node.device, vlan_of(svi), ports):
+        if _has_port(node.device, gateway_vlan(svi.name), ports):
             yield node.name, svi.name
 
 
-def _has_port(device: Device, vlan: int, up: set[str]) -> bool:
-    exists = vlan == 1 or vlan in device.vlans
-    return exists and any(i.name in up and i.carries(vlan) for i in device.interfaces)
+def _has_port(device: Device, vlan: int | None, up: set[str]) -> bool:
+    if vlan is None or (vlan != 1 and vlan not in device.vlans):
+        return False
+    return any(i.name in up and i.carries(vlan) for i in device.interfaces)

@@ -16,7 +16,13 @@ from rocefort.models.bond import trunk_number
 from rocefort.models.breakout import part_speed_gbps
 from rocefort.models.device import Device
 from rocefort.models.hardware import port_speed_gbps
-from rocefort.models.interface import ETHERNET_MTU, JUMBO_FRAME_BYTES, Interface, kind_of
+from rocefort.models.interface import (
+    ETHERNET_MTU,
+    JUMBO_FRAME_BYTES,
+    Interface,
+    gateway_vlan,
+    kind_of,
+)
 from rocefort.models.keyed import natural
 
 Cabling = Mapping[Port, Port]
@@ -164,9 +170,9 @@ def _logical(device: Device, interface: Interface, up: frozenset[str]) -> Physic
     if interface.kind == "eth-trunk":
         return "up" if device.bundles(interface, up) else "down"
     if interface.kind == "vlanif":
-        vlan = int(interface.name.removeprefix("Vlanif"))
+        vlan = gateway_vlan(interface.name)
         exists = vlan == 1 or vlan in device.vlans
-        return "up" if exists and any(_carrying(device, vlan, up)) else "down"
+        return "up" if vlan and exists and any(_carrying(device, vlan, up)) else "down"
     return "up"
 
 

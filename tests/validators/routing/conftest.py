@@ -207,7 +207,7 @@ def _drop_peer(network: Network, name: str, address: str) -> Network:
     return _edit_bgp(network, name, peers=rest)
 
 
-def _edit_port(network: Network, name: str, port: str, **changes: Any) -> Network:
+def _edit_port(network: Network, name: str, port: str, /, **changes: Any) -> Network:
     device = network.by_name[name].device
     assert port in device.by_interface
     interfaces = tuple(

@@ -102,6 +102,10 @@ def wrong_vlan(network: Network, edits: Edits) -> Network:
     return edits["port"](network, "leaf3", "25GE1/0/1", access_vlan=20)
 
 
+def no_vlan_in_its_name(network: Network, edits: Edits) -> Network:
+    return edits["port"](network, "leaf3", "Vlanif10", name="Vlanif1/0/10")
+
+
 FAULTS: list[tuple[Fault, list[str]]] = [
     (
         wrong_as,
@@ -251,6 +255,19 @@ FAULTS: list[tuple[Fault, list[str]]] = [
             "leaf2 has no route to 10.3.10.0/24",
             "BGP103 leaf3 25GE1/0/1: srv3-1 does not reach srv1-1 by every path, "
             "nor do 1 more pair: leaf3 has no VLAN 20",
+        ],
+    ),
+    (
+        no_vlan_in_its_name,
+        [
+            "BGP102 leaf3 Vlanif1/0/10: 2 leaves lack paths to 10.3.10.0/24 of leaf3: "
+            "leaf3 Vlanif1/0/10 names no VLAN",
+            "BGP103 leaf1 (leaf1.cfg:40): srv1-1 does not reach srv3-1 by every path: "
+            "leaf1 has no route to 10.3.10.0/24",
+            "BGP103 leaf2: srv2-1 does not reach srv3-1 by every path: "
+            "leaf2 has no route to 10.3.10.0/24",
+            "BGP103 leaf3 Vlanif10: srv3-1 does not reach srv1-1 by every path, "
+            "nor do 1 more pair: leaf3 has no gateway 10.3.10.1 in VLAN 10",
         ],
     ),
 ]
