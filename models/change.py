@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final, Literal
 
@@ -214,8 +215,12 @@ class Plan(Frozen):
 
     def soak_s(self, wave: Wave) -> int:
         """The longest soak of a wave, whose switches soak together; each leg of a drain has one."""
-        parts = (part for device in wave.devices for part in self.parts(wave, device))
-        return max((part.soak.seconds for part in parts if part.soak), default=0)
+        return longest_soak_s(part for d in wave.devices for part in self.parts(wave, d))
+
+
+def longest_soak_s(parts: Iterable[Change]) -> int:
+    """The longest soak of some changes, s; 0 where none has to soak."""
+    return max((part.soak.seconds for part in parts if part.soak), default=0)
 
 
 def digest_of(content: object) -> str:

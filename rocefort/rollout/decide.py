@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
-from rocefort.models.change import Plan, Wave
+from rocefort.models.change import Plan, Wave, longest_soak_s
 from rocefort.models.rollout import Act, Runs, Seen, Trouble, Whose
 from rocefort.rollout.history import AFTER, BEFORE, DURING, Failure, History
 from rocefort.rollout.stand import CHANGED, Device, Stand, asked_to_end, device_of, to_abort
@@ -138,16 +139,11 @@ def table(plan: Plan, history: History, observed: Observed) -> Table:
     waves = []
     for wave in plan.waves:
         drained = {each.device: each.parts for each in wave.drained}
+        ways = {name: drained.get(name) or (changes[name],) for name in wave.devices}
+        rest_s = plan.rest_s(longest_soak_s(chain.from_iterable(ways.values())))
         devices = tuple(
-            device_of(
-                plan,
-                wave.name,
-                name,
-                drained.get(name) or (changes[name],),
-                history,
-                observed.get(name, UNSEEN),
-            )
-            for name in wave.devices
+            device_of(plan, wave.name, name, parts, history, observed.get(name, UNSEEN), rest_s)
+            for name, parts in ways.items()
         )
         waves.append((wave, devices))
     return Table(plan, history, tuple(waves))
@@ -247,8 +243,12 @@ def _onward(now: Table, wave: Wave, devices: Sequence[Device]) -> Action:
 
 
 def _to_soak(devices: Sequence[Device]) -> list[Device]:
-    """Those that are still to soak before they are confirmed."""
-    return [each for each in devices if each.soak and Act.SOAK not in each.course.done]
+    """Those that are still to soak before they are confirmed: all, where one of them has to.
+
+    What one breaks may be another's, so all of them are checked again behind it.
+    """
+    soaks = any(each.soak for each in devices)
+    return [each for each in devices if soaks and Act.SOAK not in each.course.done]
 
 
 def _step(todo: Sequence[Device], wave: Wave) -> Do | None:

@@ -13,7 +13,7 @@ from uuid import uuid4
 from rocefort import internal_errors
 from rocefort.errors import DeviceFailed, Refused, RocefortError, ServiceFailed
 from rocefort.fleet.masking import masked
-from rocefort.models.change import Plan, Wave
+from rocefort.models.change import Plan, Wave, longest_soak_s
 from rocefort.models.rollout import (
     Act,
     Applied,
@@ -266,7 +266,7 @@ class Rollout:
             if left < each.rest_s:
                 what = f"only {left} s are left of its trial, and {each.rest_s:.0f} s are needed"
                 outcome[each.name] = DeviceFailed(f"{what} to soak", where=each.name)
-        seconds = max(each.soak.seconds for each in devices if each.soak)
+        seconds = longest_soak_s(each.change for each in devices)
         left_s = 0.0 if outcome else float(seconds)
         while left_s > 0:
             until = self.monotonic() + left_s
@@ -485,7 +485,9 @@ def _sentence_of(error: Exception) -> RocefortError:
 
 def _detail(act: Act, device: Device) -> str:
     """What people read of an act that begins: the leg of a drain, and how long it soaks."""
-    soak = f"{device.soak.seconds} s: {device.soak.why}" if act is Act.SOAK and device.soak else ""
+    if act is not Act.SOAK:
+        return device.word
+    soak = f"{device.soak.seconds} s: {device.soak.why}" if device.soak else "with its wave"
     return ", ".join(filter(None, (device.word, soak)))
 
 

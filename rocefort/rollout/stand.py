@@ -47,7 +47,7 @@ class Device:
     seen: Seen
     trial_s: int
     margin_s: float  # what must be left of a trial to confirm it
-    rest_s: float  # what must be left to soak and then confirm it
+    rest_s: float  # what must be left to soak with its wave and then confirm it
     touched: bool
     amid: bool
 
@@ -162,7 +162,13 @@ def _foreign(seen: Seen) -> str:
 
 
 def device_of(  # noqa: PLR0913, PLR0917 - all that is known of it
-    plan: Plan, wave: str, name: str, parts: tuple[Change, ...], history: History, seen: Seen
+    plan: Plan,
+    wave: str,
+    name: str,
+    parts: tuple[Change, ...],
+    history: History,
+    seen: Seen,
+    rest_s: float,
 ) -> Device:
     """A device on the leg that it is on, by what it says and what was done with it."""
     if len(parts) == 1:
@@ -170,17 +176,16 @@ def device_of(  # noqa: PLR0913, PLR0917 - all that is known of it
         leg, seen, amid = Leg(), replace(seen, runs=Runs.OTHER) if between else seen, False
     else:
         leg, seen, amid = _on_the_way(name, parts, history, seen)
-    course, soak = history.course(name, leg), parts[leg.part].soak
     return Device(
         name=name,
         wave=wave,
         parts=parts,
         leg=leg,
-        course=course,
+        course=history.course(name, leg),
         seen=seen,
         trial_s=plan.trial_s,
         margin_s=plan.margin_s,
-        rest_s=plan.rest_s(soak.seconds if soak else 0),
+        rest_s=rest_s,
         touched=history.touched(name),
         amid=amid,
     )

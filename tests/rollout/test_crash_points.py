@@ -119,15 +119,17 @@ def test_it_may_die_at_every_point_and_the_next_one_brings_it_to_its_end(
         for each in PERSONALITIES
     ],
 )
-@pytest.mark.parametrize("fails", ["", "wave 1"], ids=["there", "drained, and back"])
+@pytest.mark.parametrize("how", ["there", "one of two", "drained, and back"])
 def test_no_life_confirms_what_has_not_soaked_while_it_watched(
-    personality: Personality, family: Family, tmp_path: Path, fails: str
+    personality: Personality, family: Family, tmp_path: Path, how: str
 ) -> None:
     """A gate takes 20 s, so that two of them without the soak are not enough.
 
-    A drained switch soaks on its way back, too, where no gate is asked.
+    A switch without a soak of its own is looked at again behind that of its wave. A drained switch
+    soaks on its way back, too, where no gate is asked.
     """
-    case = Case((2,), personality, soak_s=60)
+    fails = "wave 1" if how == "drained, and back" else ""
+    case = Case((2,), personality, soak_s=60, soaking=("leaf01",) if how == "one of two" else ())
     if fails:
         case = Case((1,), personality, drains=fails, fails=fails, fails_on=2, soak_s=60)
     with memory_directory(tmp_path) as directory:

@@ -12,7 +12,7 @@ from rocefort.dialects.vrp.interpret import Lines
 from rocefort.dialects.vrp.tree import ConfigLine
 from rocefort.errors import Refused
 from rocefort.models.bgp import HOLD_S
-from rocefort.models.change import Plan
+from rocefort.models.change import Plan, Soak
 from rocefort.models.edit import Edit
 from rocefort.models.rollout import Act, Applied, Event, Phase, Rules
 from rocefort.rdma.gate import gate_s
@@ -132,13 +132,13 @@ def test_a_session_that_is_closed_on_purpose_gets_its_password_at_both_ends(
     assert session(lab) == "Established"
 
 
-IGNORE = "peer 10.1.0.113 ignore"
+LEAF08 = "10.1.0.113"
 
 
-def closed(running: Lines) -> Lines:
-    """What spine01 runs, with its session to leaf08 closed by a line that Rocefort does not own."""
+def closed(running: Lines, peer: str = LEAF08) -> Lines:
+    """What spine01 runs, with a session closed by a line that Rocefort does not own."""
     return tuple(
-        ConfigLine(line.text, 0, (*line.children, ConfigLine(IGNORE)))
+        ConfigLine(line.text, 0, (*line.children, ConfigLine(f"peer {peer} ignore")))
         if line.text == "bgp 65000"
         else line
         for line in running
@@ -148,7 +148,7 @@ def closed(running: Lines) -> Lines:
 def opened(running: Lines) -> Lines:
     """The same without that line."""
     return tuple(
-        ConfigLine(line.text, 0, tuple(c for c in line.children if c.text != IGNORE))
+        ConfigLine(line.text, 0, tuple(c for c in line.children if not c.text.endswith(" ignore")))
         for line in running
     )
 
@@ -187,6 +187,49 @@ def test_the_plan_shows_it_and_all_checks_are_made_again_behind_it(
     checks = ["check", "health", "gate"]
     assert done == ["health", "precheck", "load", "trial", *checks, "soak", *checks, "confirm",
                     "save", "health"]  # fmt: skip
+
+
+@pytest.fixture
+def half_soaking(described: Path, plan_of: PlanOf) -> Plan:
+    """A plan of one wave of two leaves: leaf08 has to soak, and leaf07 has not."""
+    plan = plan_of(described)
+    both = plan.waves[0].model_copy(update={"devices": ("leaf07", "leaf08")})
+    assert [plan.change(leaf).soak for leaf in both.devices] == [None, None]
+    soaks = {"leaf08": Soak(seconds=6, why="a timer")}
+    changes = tuple(
+        change.model_copy(update={"soak": soaks.get(change.device)}) for change in plan.changes
+    )
+    return plan.model_copy(update={"waves": (both,), "changes": changes}).seal()
+
+
+def test_all_switches_of_a_wave_are_checked_again_behind_its_soak(
+    lab: Rehearsal, half_soaking: Plan, tmp_path: Path
+) -> None:
+    events: list[Event] = []
+    applied = apply_plan(
+        half_soaking, lab.connections, tmp_path / "journal", [events.append], Rules(2)
+    )
+    assert (applied.failure, applied.confirmed) == ("", ("leaf07", "leaf08"))
+    for leaf, soak in ("leaf07", "with its wave"), ("leaf08", "6 s: a timer"):
+        own = [event for event in events if event.device == leaf]
+        assert [str(event.act) for event in own if event.phase is Phase.DONE] == [
+            "precheck", "load", "trial", "check", "soak", "check", "confirm", "save",
+        ]  # fmt: skip
+        assert [e.detail for e in own if (e.act, e.phase) == (Act.SOAK, Phase.INTENT)] == [soak]
+
+
+def test_what_a_soak_shows_on_a_switch_without_one_takes_the_wave_back(
+    lab: Rehearsal, half_soaking: Plan, tmp_path: Path
+) -> None:
+    spine = lab.switches["spine01"]
+
+    def close(event: Event) -> None:
+        if (event.act, event.phase) == (Act.SOAK, Phase.INTENT):
+            spine.running = closed(spine.running, "10.1.0.97")
+
+    applied = apply_plan(half_soaking, lab.connections, tmp_path / "journal", [close], Rules(2))
+    assert applied.failure == "leaf07: BGP sessions did not come back: 10.1.0.96"
+    assert (applied.confirmed, applied.rolled_back) == ((), ("leaf07", "leaf08"))
 
 
 def test_what_breaks_nothing_later_does_not_soak(

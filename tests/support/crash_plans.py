@@ -41,6 +41,7 @@ class Case:
     drains: str = ""  # the wave whose only switch is drained first
     fails_on: int = 0  # on which leg of a drained switch its gate fails
     soak_s: int = 0
+    soaking: tuple[str, ...] = ()  # the switches that soak; none named: all
 
     def __str__(self) -> str:
         backwards = ", backwards" if self.backwards else ""
@@ -117,7 +118,9 @@ def _plan(case: Case, family: Family) -> Plan:
         for wave in waves
     )
     changes = tuple(
-        _change(device, STATES[0], STATES[-1], family).model_copy(update={"soak": soak})
+        _change(device, STATES[0], STATES[-1], family).model_copy(
+            update={"soak": soak if device in (case.soaking or devices) else None}
+        )
         for device in devices
     )
     return Plan(
