@@ -216,7 +216,8 @@ class Rollout:
         known = {device.name: device for device in self._table.of(action.wave)}
         devices = [known[name] for name in action.devices]
         for each in devices:
-            event = Event(each.wave, each.name, action.act, Phase.INTENT, _detail(action.act, each))
+            detail = _detail(action.act, each, devices)
+            event = Event(each.wave, each.name, action.act, Phase.INTENT, detail)
             self._say(replace(event, data=_told_of(each)))
         outcome, data = self._call(action.act, devices)
         self._observe([self._wave_of(action.wave)])
@@ -483,12 +484,17 @@ def _sentence_of(error: Exception) -> RocefortError:
     return ServiceFailed(what, how=how)
 
 
-def _detail(act: Act, device: Device) -> str:
-    """What people read of an act that begins: the leg of a drain, and how long it soaks."""
-    if act is not Act.SOAK:
+def _detail(act: Act, device: Device, at_once: Sequence[Device]) -> str:
+    """What people read of an act that begins: the leg of a drain, and how long all soak, and why.
+
+    at_once: the devices that the act is for.
+    """
+    soaks = [(each.name, each.soak) for each in (device, *at_once) if each.soak]
+    if act is not Act.SOAK or not soaks:
         return device.word
-    soak = f"{device.soak.seconds} s: {device.soak.why}" if device.soak else "with its wave"
-    return ", ".join(filter(None, (device.word, soak)))
+    name, soak = max(soaks, key=lambda each: each[1].seconds)
+    whose = "" if name == device.name else f"{name}: "
+    return ", ".join(filter(None, (device.word, f"{soak.seconds} s: {whose}{soak.why}")))
 
 
 def _told_of(device: Device, data: Mapping[str, object] | None = None) -> str:

@@ -210,7 +210,7 @@ def test_all_switches_of_a_wave_are_checked_again_behind_its_soak(
         half_soaking, lab.connections, tmp_path / "journal", [events.append], Rules(2)
     )
     assert (applied.failure, applied.confirmed) == ("", ("leaf07", "leaf08"))
-    for leaf, soak in ("leaf07", "with its wave"), ("leaf08", "6 s: a timer"):
+    for leaf, soak in ("leaf07", "6 s: leaf08: a timer"), ("leaf08", "6 s: a timer"):
         own = [event for event in events if event.device == leaf]
         assert [str(event.act) for event in own if event.phase is Phase.DONE] == [
             "precheck", "load", "trial", "check", "soak", "check", "confirm", "save",
