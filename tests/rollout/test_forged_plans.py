@@ -78,7 +78,7 @@ def forgeries(plan: Plan) -> Mapping[str, Plan]:
         f"wave {last.name}: its name does not follow": (
             plan.model_copy(update={"waves": (last, first)}).seal()
         ),
-        f"wave {first.name}: its gate does not follow": plan.model_copy(
+        f"wave {first.name}: its gate (latency_us) does not follow": plan.model_copy(
             update={
                 "waves": (
                     first.model_copy(

@@ -15,7 +15,7 @@ from rocefort.design.derive import derive
 from rocefort.dialects.vrp.secrets import as_saved
 from rocefort.errors import Refused
 from rocefort.fleet.connections import Connections
-from rocefort.models.change import Change, Plan, Wave
+from rocefort.models.change import Change, Gate, Plan, Wave
 from rocefort.models.rollout import Runs, Seen, Whose
 from rocefort.steps.fabric.judging import subject_of_derived
 from rocefort.steps.rollout.leading_back import refuse_forged_back
@@ -118,9 +118,13 @@ def _of_wave(sealed: Wave | None, derived: Wave | None, old: set[str]) -> Iterat
         wave = sealed or derived
         yield f"wave {wave.name if wave else ''}: is not in both"
         return
-    for field in ("name", "devices", "gate"):
+    for field in ("name", "devices"):
         if getattr(sealed, field) != getattr(derived, field):
             yield f"wave {sealed.name}: its {field} does not follow from fabric and connections"
+    parts = [f for f in Gate.model_fields if getattr(sealed.gate, f) != getattr(derived.gate, f)]
+    if parts:
+        what = f"its gate ({', '.join(parts)})"
+        yield f"wave {sealed.name}: {what} does not follow from fabric and connections"
     for one in sealed.devices:
         drained, other = sealed.drained_change(one), derived.drained_change(one)
         if one not in old or drained == other:
