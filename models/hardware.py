@@ -103,6 +103,8 @@ class Family(Frozen):
     drop_profiles: Fact | None = None  # at most, with the built-in one
     ecn_queues: Fact | None = None  # at most, AI-ECN and static ECN together
     ecn_enable: bool = False  # whether static ECN needs `qos ecn enable`
+    dot1p_pfc: bool = False  # whether PFC goes by 802.1p until it is told to go by DSCP
+    routed_trust: bool | None = None  # whether a routed port trusts DSCP by itself; None: unknown
     telnet: bool = False  # whether its Telnet server accepts sessions without a line
     split_base_r: bool = True  # whether parts of split 100GE ports have BASE-R FEC
     unconfirmed: tuple[Unconfirmed, ...] = ()

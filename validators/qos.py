@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocefort.models.finding import Severity
-from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.interface import NO_DOMAIN
 from rocefort.models.lossless import DiffservDomain
 from rocefort.models.network import LosslessIntent, Port
@@ -102,7 +101,10 @@ def _trust(switch: Switch, port: Port) -> Iterator[Said]:
 def _family_specific(switch: Switch) -> Iterator[Said]:
     node = switch.node
     syntax, device = node.syntax, node.device
-    by_dot1p = syntax is SyntaxFamily.V300_G2 and not device.pfc.dscp_mapping
+    family = node.family
+    if family is None:
+        return
+    by_dot1p = family.dot1p_pfc and not device.pfc.dscp_mapping
     if by_dot1p and any(interface.pfc for interface in device.interfaces):
         yield switch.finding(
             node,
@@ -110,9 +112,8 @@ def _family_specific(switch: Switch) -> Iterator[Said]:
             "add `dcb pfc dscp-mapping enable slot 1`",
             path="pfc.dscp_mapping",
         )
-    if syntax is SyntaxFamily.V200 and any(
-        i.routed and i.kind == "ethernet" for i in device.interfaces
-    ):
+    routed = any(i.routed and i.kind == "ethernet" for i in device.interfaces)
+    if routed and family.routed_trust is None:
         yield switch.not_judged(
             node, f"whether a routed port trusts DSCP by itself on {syntax} is not confirmed"
         )

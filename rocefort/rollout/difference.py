@@ -33,8 +33,6 @@ from rocefort.rollout.secrets import with_known_secrets
 
 Families = Mapping[SyntaxFamily, Family]
 TEMPLATE = "ce8850"  # an entry that leaves all to the family, for text of unknown hardware
-# Which family a text is of where neither its release nor its lines tell.
-LIKELY = (SyntaxFamily.V300_G1, SyntaxFamily.V300_G2, SyntaxFamily.V200)
 
 
 @dataclass(frozen=True)
@@ -248,8 +246,8 @@ def _family(old: Switch, new: Switch, families: Families) -> Family:
     known = new.family or old.family
     if known:
         return known
-    released = [name for name in LIKELY if _may_be(old, name) and _may_be(new, name)]
-    likely = released or LIKELY
+    released = [name for name in families if _may_be(old, name) and _may_be(new, name)]
+    likely = released or families  # of two that are as likely, the first of the file
     return families[max(likely, key=lambda name: sum(_alike(s, name) for s in (old, new)))]
 
 
