@@ -12,12 +12,12 @@ from rocefort.paths import HARDWARE, PROFILES, ROOT, TEMPLATES
 from rocefort.rollout import who
 
 RULEBOOK = ROOT / "rocefort" / "dialects" / "vrp" / "rulebook"
-# What ships beside the code: hardware facts, profiles, templates, and how patches are made.
+# What ships beside the code: hardware facts, profiles, templates, and the order of patches.
 SHIPPED = (
     (HARDWARE, "*.yaml"),
     (PROFILES, "*.yaml"),
     (TEMPLATES / "vrp", "*"),
-    (RULEBOOK, "huawei.*"),
+    (RULEBOOK, "huawei.order"),
 )
 
 

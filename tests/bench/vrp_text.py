@@ -61,7 +61,8 @@ class AnnetTool:
 
 def annet_tool() -> AnnetTool:
     """annet for a CloudEngine, without its look into a home directory."""
-    make_patch("sysname A\n", "sysname B\n", SyntaxFamily.V200)  # sets annet's connectors
+    annet: Any = import_module("annet.hardware")
+    annet.hardware_connector.set(annet.AnnetHardwareProvider)
     view: Any = import_module("annet.annlib.netdev.views.hardware")
     book: Any = import_module("annet.rulebook")
     registry: Any = import_module("annet.vendors").registry_connector.get()

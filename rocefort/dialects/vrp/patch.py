@@ -1,7 +1,8 @@
 """Patches between two VRP configurations: annet behind one door, with Rocefort's own rulebook.
 
 annet is pinned, imported on first use, and knows nothing of templates; what a CloudEngine
-overwrites, how it undoes and in which order it may be told is in `rulebook/`.
+overwrites and how it undoes derives from the command catalogue (`rulebook/`), the order of a patch
+is `rulebook/huawei.order`.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rocefort.dialects.vrp.marks import ANEW
 from rocefort.dialects.vrp.parsing.arguments import KBYTES
 from rocefort.dialects.vrp.profile_moves import ProfileMove, moved_last, profile_moves
 from rocefort.dialects.vrp.reduced import FrozenRows, frozen, reduced, thawed
@@ -22,19 +25,11 @@ from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
 from rocefort.models.hardware import SyntaxFamily
 
 if TYPE_CHECKING:
-    from annet.annlib.netdev.views.hardware import HardwareView
     from annet.annlib.patching import PatchTree
-    from annet.rulebook import RulebookProvider
 
-RULEBOOK = "rocefort.dialects.vrp.rulebook"
-# What annet is told the switch is; its rulebook can ask for it, ours asks for nothing so far.
-HARDWARE: dict[SyntaxFamily, tuple[str, str]] = {
-    SyntaxFamily.V200: ("Huawei CE8850", "VRP V200R022C00"),
-    SyntaxFamily.V300_G1: ("Huawei CE8850", "VRP V300R023C00"),
-    SyntaxFamily.V300_G2: ("Huawei CE8850", "VRP V300R023C00"),
-}
+VENDOR = "huawei"
+ORDER = Path(__file__).parent / "rulebook" / "huawei.order"
 SIZED = ("qos buffer ", "dcb pfc buffer ")
-ANEW = " anew"  # on the row of a port that leaves its Eth-Trunk and joins it again
 IN_MBYTES = "mbytes"  # no renderer of ours writes it: most texts are without
 MBYTES = re.compile(rf"\b(\d+) {IN_MBYTES}\b", re.ASCII)
 ALIKE = 4096  # changes that are remembered: most switches of a fabric change like another one
@@ -167,20 +162,24 @@ def _engine(family: SyntaxFamily) -> Make:
 @cache
 def _build_engine(family: SyntaxFamily) -> Make:
     from annet import patching, reference  # noqa: PLC0415 - 0.2 s and 45 MB that only a patch needs
-    from annet.annlib.netdev.views.hardware import HardwareView  # noqa: PLC0415 - 0.2 s and 45 MB that only a patch needs
+    from annet.annlib.rbparser.ordering import compile_ordering_text  # noqa: PLC0415 - the same
 
-    hardware = HardwareView(*HARDWARE[family])
-    rules = _rulebooks().get_rulebook(hardware)
+    from rocefort.dialects.vrp.rulebook.rules import rulebook  # noqa: PLC0415 - the same
+
+    rules = {
+        "patching": rulebook(family),
+        "ordering": compile_ordering_text(ORDER.read_text(encoding="utf-8"), VENDOR),
+    }
 
     @lru_cache(maxsize=ALIKE)
     def make(old: FrozenRows, new: FrozenRows) -> tuple[str, ...]:
-        orderer = patching.Orderer(rules["ordering"], hardware.vendor or "")
+        orderer = patching.Orderer(rules["ordering"], VENDOR)
         orderer.ref_insert(reference.RefTracker())
         diff = patching.make_diff(thawed(old), thawed(new), rules, [])
         tree = patching.make_patch(
             pre=patching.make_pre(diff),
             rb=rules,
-            hw=hardware,
+            hw=None,
             add_comments=False,
             orderer=orderer,
             do_commit=False,
@@ -188,27 +187,3 @@ def _build_engine(family: SyntaxFamily) -> Make:
         return tuple(_lines(tree))
 
     return make
-
-
-@cache
-def _rulebooks() -> RulebookProvider:
-    from annet.hardware import AnnetHardwareProvider, hardware_connector  # noqa: PLC0415 - 0.2 s and 45 MB that only a patch needs
-    from annet.rulebook import DefaultRulebookProvider  # noqa: PLC0415 - 0.2 s and 45 MB that only a patch needs
-
-    class Rulebooks(DefaultRulebookProvider):  # type: ignore[misc]  # mypy does not follow annet
-        """annet's provider without its look into a home directory, and without dialogs."""
-
-        def __init__(self) -> None:
-            self.rulebook_module = RULEBOOK
-            self._rulebook_cache: dict[Any, Any] = {}
-            self._rulebook_text_cache: dict[Any, Any] = {}
-
-        def get_rulebook(self, hw: HardwareView) -> dict[str, Any]:
-            path = {"rulebook_path": f"{RULEBOOK}.{hw.vendor}", "vendor": hw.vendor, "hw": hw}
-            return {
-                part: self._get_rulebook_by_extension(extension=extension, **path)
-                for part, extension in (("patching", "rul"), ("ordering", "order"))
-            }
-
-    hardware_connector.set(AnnetHardwareProvider)
-    return Rulebooks()

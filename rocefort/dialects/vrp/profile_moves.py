@@ -11,17 +11,18 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from rocefort.dialects.vrp.marks import LAST
 from rocefort.dialects.vrp.parse import parse
-from rocefort.dialects.vrp.reduced import APPLIES_PROFILE, INTERFACE, PROFILE, ConfigRows
+from rocefort.dialects.vrp.reduced import INTERFACE, ConfigRows
 from rocefort.dialects.vrp.split_patch import vanishing, without
 from rocefort.models.device import Device
 from rocefort.models.interface import DEFAULT_DOMAIN, Interface
 from rocefort.models.qos import PHB_QUEUE
 
 Queues = frozenset[int]
-VIEWS = (INTERFACE, PROFILE, "diffserv domain ")
+APPLIES_PROFILE = "dcb pfc enable"
+VIEWS = (INTERFACE, "dcb ", "diffserv domain ")
 OF_A_PORT = (APPLIES_PROFILE, "eth-trunk ", "trust ", "shutdown")
-LAST = " last"  # on the row of a port that moves after its traffic
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,29 +13,25 @@ from typing import Any
 
 ConfigRows = OrderedDict[str, Any]
 FrozenRows = tuple[tuple[str, Any], ...]
-INTERFACE, PROFILE, PROCESS = "interface ", "dcb ", "bgp "
-SPEAKERS = ("peer", "group")
-APPLIES_PROFILE = "dcb pfc enable"
-# Rules of the rulebook that take rows of two first words together.
-TOGETHER = {"negotiation": "fec"}
+INTERFACE, PROCESS = "interface ", "bgp "
 
 
 def reduced(was: ConfigRows, will: ConfigRows) -> tuple[ConfigRows, ConfigRows]:
     """Two configurations without what both say alike, as far as no rule looks at it.
 
     A rule of the rulebook takes rows that share their first word, so those stay or go together.
-    Interfaces are each on their own, but a PFC profile that changes asks which ports apply it, also
-    those that change in another line. Peers and groups of a BGP process are on their own, too: each
-    rule of them looks at the rows of one name. Where interfaces come and others go, those that stay
-    keep their first line, which says where among them the others stand.
+    What looks at more is in its table (`rulebook/table.py`): a PFC profile that changes asks which
+    ports apply it, also those that change in another line. Interfaces are each on their own, and so
+    are peers and groups of a BGP process. Where interfaces come and others go, those that stay keep
+    their first line, which says where among them the others stand.
     """
     changed = _changed(was, will)
     replaced = come_and_go(
         *([row for row in rows if row.startswith(INTERFACE)] for rows in (was, will))
     )
-    lines = {row for row in changed if row.startswith(PROFILE)}
+    port_lines = _port_lines(changed)
     both = [
-        OrderedDict(_rows(rows, other, changed, bool(lines), replaced))
+        OrderedDict(_rows(rows, other, changed, port_lines, replaced))
         for rows, other in ((was, will), (will, was))
     ]
     return both[0], both[1]
@@ -51,7 +47,7 @@ def _rows(
     rows: ConfigRows,
     other: ConfigRows,
     changed: set[str],
-    keep_applied: bool,
+    port_lines: tuple[str, ...],
     keep_heads: bool,
 ) -> Iterator[tuple[str, ConfigRows]]:
     words = {first_word(row) for row in changed}
@@ -62,20 +58,20 @@ def _rows(
             if first_word(row) in words:
                 yield row, below
         elif row in changed:
-            yield row, _lines(below, other.get(row, OrderedDict()), keep_applied=keep_applied)
+            yield row, _lines(below, other.get(row, OrderedDict()), port_lines)
         else:
-            applied = _applied(below) if keep_applied else OrderedDict()
-            if applied or keep_heads:
-                yield row, applied
+            lines = _lines(below, below, port_lines) if port_lines else OrderedDict()
+            if lines or keep_heads:
+                yield row, lines
 
 
-def _lines(below: ConfigRows, other: ConfigRows, *, keep_applied: bool) -> ConfigRows:
-    """Rows of an interface whose first word differs in some row, and the profile it applies."""
+def _lines(below: ConfigRows, other: ConfigRows, port_lines: tuple[str, ...]) -> ConfigRows:
+    """Rows of an interface whose first word differs in some row, and those a function reads."""
     words = {first_word(row) for row in _changed(below, other)}
     return OrderedDict(
         (row, lower)
         for row, lower in below.items()
-        if first_word(row) in words or (keep_applied and row.startswith(APPLIES_PROFILE))
+        if first_word(row) in words or row.startswith(port_lines)
     )
 
 
@@ -107,14 +103,18 @@ def _by_speaker(below: ConfigRows) -> dict[str, list[tuple[str, str]]]:
 @lru_cache(maxsize=16384)  # four times for a patch and its way back, and switches repeat them
 def speaker(row: str) -> str:
     """Name of the peer or group that a row of a BGP process is about; empty: of none."""
+    from rocefort.dialects.vrp.rulebook.table import PEERS  # noqa: PLC0415 - it imports annet
+
     words = row.removeprefix("undo ").split(" ", 2)
-    return words[1] if words[0] in SPEAKERS and words[1:] else ""
+    return words[1] if words[0] in PEERS.formats and words[1:] else ""
 
 
-def _applied(below: ConfigRows) -> ConfigRows:
-    return OrderedDict(
-        (row, rows) for row, rows in below.items() if row.startswith(APPLIES_PROFILE)
-    )
+def _port_lines(changed: Iterable[str]) -> tuple[str, ...]:
+    """Beginnings of the lines of ports that matter to what changes."""
+    from rocefort.dialects.vrp.rulebook.table import PORT_LINES  # noqa: PLC0415 - it imports annet
+
+    words = {first_word(row) for row in changed}
+    return tuple(line for word, line in PORT_LINES.items() if word in words)
 
 
 def _changed(was: ConfigRows, will: ConfigRows) -> set[str]:
@@ -138,8 +138,10 @@ def _by_word(rows: Iterable[str]) -> dict[str, list[str]]:
 @lru_cache(maxsize=16384)  # ports and switches repeat most of their lines word for word
 def first_word(row: str) -> str:
     """The word by which rules of the rulebook take rows together."""
+    from rocefort.dialects.vrp.rulebook.table import SAME_WORD  # noqa: PLC0415 - it imports annet
+
     word = row.removeprefix("undo ").partition(" ")[0]
-    return TOGETHER.get(word, word)
+    return SAME_WORD.get(word, word)
 
 
 def frozen(rows: ConfigRows) -> FrozenRows:

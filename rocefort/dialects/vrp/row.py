@@ -47,6 +47,7 @@ class Row:
     all views below. `default` is what holds without a line; `layer` 2 or 3 limits a port's mode.
     A name of the family's data stands for its range, `<xoff_kbytes>`, its values or its number.
     `needs` are beginnings of lines of this view or one around it, one of which must stand.
+    A patch undoes a line by the first undo format that fits its key or all of it, `*` last.
 
     `sets` is what a line says about a Device, from the model that its view fills: fields, each with
     an argument of the line or a constant, and rows by their keys (parsing/bindings.py):

@@ -36,7 +36,13 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             default="private-4-byte-as enable",
             no_undo=True,
         ),
-        command("timer keepalive ( <0-21845> ) hold ( <0-65535> ) ( [ min-holdtime <20-65535> ] )"),
+        command(
+            "timer keepalive ( <0-21845> ) hold ( <0-65535> ) ( [ min-holdtime <20-65535> ] )",
+            undo=(
+                "timer keepalive ( <0-21845> ) hold ( <0-65535> ) ( [ min-holdtime <20-65535> ] )",
+                "timer keepalive hold",
+            ),
+        ),
         "graceful-restart",
         command(
             "maximum load-balancing ( <1-128> [ ecmp-nexthop-changed ] )",
@@ -90,6 +96,10 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "peer <peer> timer keepalive ( <0-21845> ) hold ( <0-65535> )",
             "keepalive_s={0-21845}",
             "hold_s={0-65535}",
+            undo=(
+                "peer <peer> timer keepalive ( <0-21845> ) hold ( <0-65535> )",
+                "peer <peer> timer keepalive hold",
+            ),
         ),
         setting(
             "peer <peer> password ( { cipher <cipher> | simple <plain> } )",

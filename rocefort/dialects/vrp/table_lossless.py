@@ -41,6 +41,10 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             instead="give detect_ms for the whole switch",
             families=G2,
             default="priority {pfc_queues} deadlock-detect time {deadlock_default_time}",
+            undo=(
+                "priority <pfc_queues> deadlock-detect ( time <deadlock_detect_time> )",
+                "priority <pfc_queues> deadlock-detect",
+            ),
         ),
         command(
             "priority <pfc_queues> deadlock-recovery ( time <deadlock_recovery_time> )",
@@ -48,6 +52,10 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             instead="give recovery_ms for the whole switch",
             families=G2,
             default="priority {pfc_queues} deadlock-recovery time {deadlock_default_time}",
+            undo=(
+                "priority <pfc_queues> deadlock-recovery ( time <deadlock_recovery_time> )",
+                "priority <pfc_queues> deadlock-recovery",
+            ),
         ),
         *(
             command(
@@ -70,6 +78,13 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "timers[{pfc_queues}].detect_time={deadlock_detect_time} "
             "timers[{pfc_queues}].recovery_time={deadlock_recovery_time}",
             families=V200,
+            undo=(
+                (
+                    "priority <pfc_queues> deadlock-detect ( time <deadlock_detect_time> "
+                    "deadlock-recovery time <deadlock_recovery_time> )"
+                ),
+                "priority <pfc_queues> deadlock-detect",
+            ),
         ),
     ),
     group(

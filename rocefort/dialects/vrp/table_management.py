@@ -108,6 +108,11 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             f"ipv4-address <ip> port <1-65535> ( [ vpn-instance <name> ] {PROTOCOL} )",
             "collectors[]",
             reads=management.collector,
+            undo=(  # as it was set: with its table and its protocol
+                f"ipv4-address <ip> port <1-65535> ( vpn-instance <name> {PROTOCOL} )",
+                "ipv4-address <ip> port <1-65535> ( protocol { grpc | gRPC | udp } [ no-tls ] )",
+                "ipv4-address <ip> port <1-65535>",
+            ),
         ),
     ),
     group(

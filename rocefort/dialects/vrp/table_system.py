@@ -22,6 +22,10 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "port split dimension interface <ports> ( split-type <split-type> )",
             "splits[{ports}].type={split-type}",
             kind="ports",
+            undo=(
+                "port split dimension interface <ports> ( split-type <split-type> )",
+                "port split dimension interface <ports>",
+            ),
         ),
     ),
     group(SYSTEM, "annet huawei.rul", command("port split refresh", families=V200, kind="action")),
@@ -237,7 +241,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "ssh.source_interface",
             reads=management.ssh_source,
         ),
-        command("ssh server ( <text> )", undo=("ssh server <text> *",)),
+        "ssh server <text>",
         command("ssh user <name>", "ssh.users[{name}]", undo=("ssh user <name> *",)),
         command(
             "ssh user <name> authentication-type ( <other> )",

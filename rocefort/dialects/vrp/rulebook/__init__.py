@@ -1,6 +1,6 @@
-"""Rulebook for annet: how CloudEngine lines overwrite, how they are undone, in which order.
+"""Rulebook for annet, derived from the command catalogue: keys, undo forms, order of a patch.
 
-`huawei.rul` says which lines share a key and how each is taken back, `huawei.order` in which order
-a switch is told, `logic` what text cannot say. It stands alone: annet's own rulebook matches lines
-by likeness, so an inherited rule can win over ours.
+`rules` makes one rule of each row of the catalogue: which lines overwrite each other, and by which
+`undo` a line goes. `table` names the rows of which more must be known than their own line, each
+with its function in `logic`. `huawei.order` says in which order a switch is told.
 """

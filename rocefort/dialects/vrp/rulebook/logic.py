@@ -1,140 +1,212 @@
-"""What the rulebook's text cannot say: how peers, users, and the queues of a PFC profile go.
+"""Patch functions: the commands that lead from the removed lines of a key to its added lines.
 
-annet calls a function for every key of a rule with the rows of that key by what happens to them,
-and gets (direct, command, rows below): a command that is not direct is a removal to the order.
-Undo forms: CloudEngine V300R023C00 command reference, "Format" of the command.
+annet calls a function for every key with its lines by operation (`diff`), and gets (direct,
+command, lines below); the order takes a command that is not direct for a removal. `commands` is
+the catalogue of the view. Sources: CloudEngine V300R023C00 command reference, by command name.
 """
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from annet.annlib.types import Op
 from annet.rulebook import common
 
+from rocefort.dialects.vrp.command import words_of
+from rocefort.dialects.vrp.marks import unmarked
 from rocefort.dialects.vrp.names import is_address, ranges, snmp_version_text, snmp_version_words
-from rocefort.dialects.vrp.parsing.arguments import KBYTES, queues
-from rocefort.dialects.vrp.patch import ANEW
-from rocefort.dialects.vrp.profile_moves import LAST
-
-if TYPE_CHECKING:
-    from annet.annlib.netdev.views.hardware import HardwareView
+from rocefort.dialects.vrp.parameters import list_numbers
+from rocefort.dialects.vrp.parsing.arguments import KBYTES
+from rocefort.dialects.vrp.row import SYSTEM
+from rocefort.dialects.vrp.rulebook.commands import UNDO, Commands
 
 Rows = dict[str, list[dict[str, Any]]]
-Told = Iterator[tuple[bool, str, Any]]
+Command = tuple[bool, str, Any]
+Key = tuple[str, ...]
 
-# Peer settings that are undone by their name; the others are undone as a whole line.
-UNDONE_BY_NAME = frozenset(
-    {
-        "as-number",
-        "connect-interface",
-        "description",
-        "ebgp-max-hop",
-        "keychain",
-        "password",
-        "valid-ttl-hops",
-    }
-)
 # What a group member cannot change without being made anew: the switch refuses another AS, and a
 # member without an AS of its own goes with its group.
 MAKES_A_PEER = frozenset({"as-number", "group"})
 BUILT_IN = "default"
-OLD_SNMP = "VRP V200"  # releases in which a version of SNMP has an undo
-TWO_WORD_SETTINGS = frozenset({"privilege"})  # `local-user U privilege level 3`
+REMOVABLE = re.compile(r"interface (?:Eth-Trunk|Vlanif|LoopBack)\d")
+RUNS = 10  # numbers or ranges of numbers that a line takes (`vlan batch`, `&<1-10>`)
+BINDING, ADDRESS = "ip binding vpn-instance ", "ip address "
 
 
 def texts(diff: Rows, *ops: str) -> list[str]:
-    """Commands of a key to which one of these things happens."""
+    """Lines of a key with one of these operations."""
     return [item["row"] for op in ops for item in diff[op]]
 
 
 def before(diff: Rows) -> list[str]:
-    """Commands of a key that the switch has now."""
+    """Lines of a key in the running configuration."""
     return texts(diff, Op.REMOVED, Op.UNCHANGED, Op.AFFECTED, Op.MOVED)
 
 
 def after(diff: Rows) -> list[str]:
-    """Commands of a key that the switch shall have."""
+    """Lines of a key in the intended configuration."""
     return texts(diff, Op.ADDED, Op.UNCHANGED, Op.AFFECTED, Op.MOVED)
 
 
-def whole(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
-    """Set overwrites; gone means `undo` of the whole old line."""
-    if diff[Op.ADDED]:
-        yield from common.default(rule, key, diff)
+def single_line(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
+    """An added line overwrites the line of its key; a removed line is undone.
+
+    A view without an undo is emptied.
+    """
+    if _is_set(diff):
+        yield from _set_commands(diff)
         return
-    for row in texts(diff, Op.REMOVED):
-        yield False, f"undo {row}", None
+    for item in diff[Op.REMOVED]:
+        if undo := commands.undo(item["row"]):
+            yield False, undo, None
+        elif item["children"]:
+            yield True, item["row"], item["children"]
 
 
-def pool(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
-    """The headroom pool grows before ports take from it, and shrinks (not direct: late) after."""
+def permanent_view(diff: Rows, **_: object) -> Iterator[Command]:
+    """A view that every switch has: it cannot be removed, only emptied."""
+    yield from _set_commands(diff)
+    if not _is_set(diff):
+        for item in diff[Op.REMOVED]:
+            if item["children"]:
+                yield True, item["row"], item["children"]
+
+
+def named_view(commands: Commands, key: Key, diff: Rows, **_: object) -> Iterator[Command]:
+    """A drop profile or a diffserv domain; the built-in one cannot be removed."""
+    yield from permanent_view(diff) if key[-1] == BUILT_IN else single_line(commands, diff)
+
+
+def interface(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
+    """Only logical interfaces can be removed (`interface`)."""
+    removable = all(REMOVABLE.match(row) for row in texts(diff, Op.REMOVED))
+    yield from single_line(commands, diff) if removable else permanent_view(diff)
+
+
+def undo_then_set(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
+    """A command that does not overwrite: the old line is undone at the place of removals.
+
+    Member of an Eth-Trunk, binding to a routing table, traffic policy, port split, BGP process.
+    """
+    yield from ((False, _undo_command(commands, row), None) for row in texts(diff, Op.REMOVED))
+    yield from _set_commands(diff)
+
+
+def replace(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
+    """A command that does not overwrite: the old line is undone just before the new line.
+
+    Over a rule of an ACL a switch lays only what differs, so `rule 5 permit udp` over `rule 5 deny
+    ip source 10.0.0.1 0` would keep the source (`rule`, Configuration Impact). In between, packets
+    meet the rules behind it, but only in the candidate: a commit makes both changes at once.
+    Whether a node of a route-policy keeps its matches when its mode changes is not documented; this
+    is right in both cases. A static route with a new preference or description is created again.
+    """
+    yield from (
+        (_is_set(diff), _undo_command(commands, row), None) for row in texts(diff, Op.REMOVED)
+    )
+    yield from _set_commands(diff)
+
+
+def number_list(
+    commands: Commands, key: Key, diff: Rows, runs: int = RUNS, **_: object
+) -> Iterator[Command]:
+    """A line adds its numbers and an undo removes some, whichever lines list the others."""
+    if key[0] == "undo":  # a number of the default
+        yield from single_line(commands, diff)
+        return
+    was, will = (
+        {n for row in when(diff) for n in list_numbers(words_of(commands.value(row)))}
+        for when in (before, after)
+    )
+    for direct, head, some in ((False, ("undo", *key), was - will), (True, key, will - was)):
+        words = ranges(sorted(some))
+        for first in range(0, len(words), runs):
+            yield direct, " ".join((*head, *words[first : first + runs])), None
+
+
+def snmp_versions(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
+    """Versions of SNMP: a line adds some. V300 removes them by `disable` and has no undo.
+
+    `snmp-agent sys-info version`. An older VRP8 saves the undo of one version.
+    """
+    was, will = (
+        {version for row in when(diff) for version in snmp_version_words(commands.value(row))}
+        for when in (before, after)
+    )
+    identity = commands.identity((before(diff) or after(diff))[0])
+    head = " ".join(identity.key)
+    if gone := was - will:
+        words = snmp_version_text(gone)
+        disables = identity.row is not None and identity.row.no_undo
+        yield False, f"{head} {words} disable" if disables else f"undo {head} {words}", None
+    if come := will - was:
+        yield True, f"{head} {snmp_version_text(come)}", None
+
+
+def _is_set(diff: Rows) -> bool:
+    return bool(diff[Op.AFFECTED] or diff[Op.ADDED] or diff[Op.MOVED])
+
+
+def _set_commands(diff: Rows) -> Iterator[Command]:
+    """The added lines, or the views in which something changes."""
+    for item in diff[Op.AFFECTED] or diff[Op.ADDED] or diff[Op.MOVED]:
+        yield True, unmarked(item["row"]), item["children"]
+
+
+def _undo_command(commands: Commands, text: str) -> str:
+    """The undo of a line; of the whole line if its row has none."""
+    return commands.undo(text) or f"{UNDO}{text}"
+
+
+def pool(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
+    """The headroom pool grows before ports use it, and shrinks (not direct: late) after."""
     sizes = [
         int(row.split()[4]) * KBYTES[row.split()[5]] for row in texts(diff, Op.REMOVED, Op.ADDED)
     ]
     shrinks = len(sizes) == 2 and sizes[1] < sizes[0]
-    for direct, row, below in whole(rule, key, diff):
+    for direct, row, below in single_line(commands, diff):
         yield direct and not shrinks, row, below
 
 
-def trust(diff: Rows, **_: object) -> Told:
-    """The undo of DSCP and 802.1p names nothing; it is early (not direct) where no trust comes."""
+def trust(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
+    """Trust of a port; an undo is early (not direct) if no other trust is added.
+
+    The value is not overwritten: DSCP is undone before 802.1p is trusted.
+    """
     added = {row.split()[1]: row for row in texts(diff, Op.ADDED)}
-    for kind in (row.split()[1] for row in texts(diff, Op.REMOVED)):
-        if kind not in added:
-            undo = "undo trust upstream" if kind == "upstream" else "undo trust"
-            yield bool(added), undo, None
+    for row in texts(diff, Op.REMOVED):
+        if row.split()[1] not in added:
+            yield bool(added), _undo_command(commands, row), None
     yield from ((True, row, None) for row in added.values())
 
 
-def membership(diff: Rows, **_: object) -> Told:
-    """A port joins one Eth-Trunk only after it has left the other (V300R023C00, `eth-trunk`)."""
-    if diff[Op.REMOVED]:
-        yield False, "undo eth-trunk", None
-    for row in texts(diff, Op.ADDED):
-        yield True, row.removesuffix(ANEW), None
-
-
-def fec(diff: Rows, **_: object) -> Told:
-    """FEC goes when autonegotiation comes back, so it is said again where it shall stay."""
+def fec(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
+    """FEC mode: autonegotiation that returns removes it, so a mode that stays is set again."""
     disable = "negotiation disable"
     was, will = set(before(diff)), set(after(diff))
     negotiates_again = disable in was - will
     if negotiates_again:
-        yield False, f"undo {disable}", None
+        yield False, _undo_command(commands, disable), None
     elif disable in will - was:
         yield True, disable, None
     was, will = was - {disable}, will - {disable}
-    if was and not will and not negotiates_again:
-        yield False, "undo fec mode", None
+    if not will and not negotiates_again:
+        yield from ((False, _undo_command(commands, row), None) for row in was)
     yield from ((True, row, None) for row in will if negotiates_again or row not in was)
 
 
-def weighted_queues(diff: Rows, **_: object) -> Told:
-    """`qos drr` adds queues and `undo qos drr` takes some away, whatever lines name the others."""
-    was, will = (
-        {queue for row in when(diff) for queue in queues(row.removeprefix("qos drr "))}
-        for when in (before, after)
-    )
-    yield from ((False, f"undo qos drr {some}", None) for some in ranges(sorted(was - will)))
-    yield from ((True, f"qos drr {some}", None) for some in ranges(sorted(will - was)))
-
-
 def profile(
-    rule: dict[str, Any],
-    key: tuple[str, ...],
-    diff: Rows,
-    root_pre: Mapping[str, Any],
-    **_: object,
-) -> Told:
-    """A PFC profile; the built-in one cannot be deleted, so its lines go one by one.
+    commands: Commands, key: Key, diff: Rows, root_pre: Mapping[str, Any], **_: object
+) -> Iterator[Command]:
+    """A PFC profile; the built-in one has no undo, so it is emptied line by line.
 
-    While no port applies a profile, it is made what it shall be before a port gets it, or is left
-    for after; one in use gets its new queues first and loses the old when traffic has left them.
+    A profile that no port applies is changed before a port gets it, or after the last port leaves
+    it. A profile in use gets its new queues first and loses the old ones after their traffic.
     """
-    name = key[0].partition(" ")[2] or BUILT_IN
+    name = key[2] if key[2:] else BUILT_IN
     moods = {
         "idle_before": name not in _applied_profiles(root_pre, before),
         "idle_after": name not in _applied_profiles(root_pre, after),
@@ -142,163 +214,82 @@ def profile(
     for item in (item for rows in diff.values() for item in rows):
         for content in (item["children"] or {}).values():
             content["attrs"].update(moods)
-    if name == BUILT_IN:
-        yield from common.permanent(rule, key, diff)
-    else:
-        yield from common.default(rule, key, diff)
-
-
-def named(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
-    """A drop profile or a diffserv domain; `default` cannot be deleted, so its lines go singly."""
-    logic = common.permanent if key[0] == BUILT_IN else common.default
-    yield from logic(rule, key, diff)
+    yield from single_line(commands, diff)
 
 
 def _applied_profiles(root_pre: Mapping[str, Any], when: Callable[[Rows], list[str]]) -> set[str]:
     """PFC profiles that ports apply, before or after the change."""
     ports = (
         item
-        for rule, content in root_pre.items()
-        if rule.startswith("interface *")
-        for diff in content["items"].values()
+        for diff in _items(root_pre, SYSTEM, "interface")
         for rows in diff.values()
         for item in rows
     )
     lines = (
-        line
+        unmarked(row)
         for port in ports
-        for rule, content in (port["children"] or {}).items()
-        if rule.startswith("dcb pfc enable")
-        for diff in content["items"].values()
-        for line in when(diff)
+        for diff in _items(port["children"] or {}, "interface", "dcb pfc enable")
+        for row in when(diff)
     )
-    return {_profile_of(line.removesuffix(LAST).split()[3:]) for line in lines}
+    return {_profile_of(row.split()[3:]) for row in lines}
+
+
+def rule_name(view: str, beginning: str) -> str:
+    """Name of a rule among those of all views."""
+    return f"{view}: {beginning}"
+
+
+def _items(pre: Mapping[str, Any], view: str, beginning: str) -> Iterable[Rows]:
+    """Lines of a rule by operation, for each key."""
+    content = pre.get(rule_name(view, beginning))
+    items: Iterable[Rows] = content["items"].values() if content else ()
+    return items
 
 
 def _profile_of(words: list[str]) -> str:
     return words[0] if words and words[0] != "mode" else BUILT_IN
 
 
-def applied_profile(diff: Rows, **_: object) -> Told:
+def applied_profile(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
     """The profile that a port applies; not direct (late) where its traffic changes before."""
-    for row in texts(diff, Op.ADDED):
-        yield not row.endswith(LAST), row.removesuffix(LAST), None
-    if diff[Op.REMOVED] and not diff[Op.ADDED]:
-        yield False, "undo dcb pfc enable", None
+    for _direct, row, below in single_line(commands, diff):
+        yield row in texts(diff, Op.ADDED), row, below
 
 
-def queue(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
-    """`priority Q` and `undo priority Q`; what is yielded as direct is early, the rest late."""
-    for _direct, row, below in common.default(rule, key, diff):
-        if row.startswith("undo "):
-            early = rule["idle_before"]
+def queue(
+    commands: Commands, rule: Mapping[str, Any], key: Key, diff: Rows, **_: object
+) -> Iterator[Command]:
+    """A queue of a PFC profile, or a setting of it; direct commands are early, the others late.
+
+    A queue with settings cannot leave a profile (`priority`), so the settings are undone first.
+    """
+    for direct, row, below in single_line(commands, diff):
+        if key[2:] and key[0] != "undo":
+            late = not direct
         else:
-            early = rule["idle_before"] or not rule["idle_after"]
-        yield early, row, below
+            late = row.startswith(UNDO) or rule["idle_after"]
+        yield rule["idle_before"] or not late, row, below
 
 
-def queue_setting(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
-    """A setting of a queue in its profile; it goes before the queue does.
+def owned_lines(commands: Commands, diff: Rows, owner: int, **_: object) -> Iterator[Command]:
+    """Lines of a user: if all are removed, one undo removes the user.
 
-    A queue with settings of its own cannot leave a profile (V300R023C00, `priority`).
+    A line without an undo of its own stays: a password, which is not part of the intent.
     """
-    for direct, row, below in whole(rule, key, diff):
-        yield direct or rule["idle_before"], row, below
-
-
-def policy_node(key: tuple[str, ...], diff: Rows, **_: object) -> Told:
-    """A node of a route-policy; one that changes its mode is made anew.
-
-    Whether a switch keeps the node's matches when the mode changes is not documented; this is right
-    either way.
-    """
-    if diff[Op.REMOVED]:
-        yield bool(diff[Op.ADDED]), f"undo route-policy {key[0]} node {key[1]}", None
-    for item in (*diff[Op.ADDED], *diff[Op.AFFECTED]):
-        yield True, item["row"], item["children"]
-
-
-def local_user(key: tuple[str, ...], diff: Rows, **_: object) -> Told:
-    """A user of the switch; its password has no undo of its own and is no part of intent."""
-    yield from _owner(f"local-user {key[0]}", diff, keep=frozenset({"password"}))
-
-
-def ssh_user(key: tuple[str, ...], diff: Rows, **_: object) -> Told:
-    """A user of the SSH server."""
-    yield from _owner(f"ssh user {key[0]}", diff)
-
-
-def snmp_user(key: tuple[str, ...], diff: Rows, **_: object) -> Told:
-    """A user of SNMPv3; its keys have lines of their own and go with it."""
-    yield from _owner(f"snmp-agent usm-user v3 {key[0]}", diff)
-
-
-def snmp_versions(diff: Rows, hw: HardwareView, **_: object) -> Told:
-    """Versions of SNMP: a line adds some; V300 takes them away by `disable`, and has no undo.
-
-    V300R023C00, `snmp-agent sys-info version`. An older VRP8 saves the undo of one version.
-    """
-    head = "snmp-agent sys-info version"
-    was, will = (
-        {version for row in when(diff) for version in snmp_version_words(row.removeprefix(head))}
-        for when in (before, after)
-    )
-    if gone := was - will:
-        words = snmp_version_text(gone)
-        old = hw.soft.startswith(OLD_SNMP)
-        yield False, f"undo {head} {words}" if old else f"{head} {words} disable", None
-    if come := will - was:
-        yield True, f"{head} {snmp_version_text(come)}", None
-
-
-def vty_acl(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
-    """Who may open a session; the undo names the direction, not the ACL."""
-    if diff[Op.REMOVED] and not diff[Op.ADDED]:
-        yield False, "undo acl inbound", None
-    else:
-        yield from common.default(rule, key, diff)
-
-
-def _owner(head: str, diff: Rows, keep: frozenset[str] = frozenset()) -> Told:
-    """Lines that share an owner: all gone means one undo of the owner."""
+    length = owner + 1
     if not after(diff):
-        yield False, f"undo {head}", None
+        head = words_of(texts(diff, Op.REMOVED)[0])[:length]
+        yield False, f"{UNDO}{' '.join(head)}", None
         return
-    skip = len(head.split())
-    wanted = {_setting(row, skip) for row in texts(diff, Op.ADDED)}
+    wanted = {commands.key(row) for row in texts(diff, Op.ADDED)}
     for row in texts(diff, Op.REMOVED):
-        setting = _setting(row, skip)
-        if setting not in wanted and setting not in keep:
-            yield False, f"undo {head} {setting}".rstrip(), None
-    for row in sorted(texts(diff, Op.ADDED), key=lambda row: len(row.split()) > skip):
+        if commands.key(row) not in wanted and (undo := commands.undo(row)):
+            yield False, undo, None
+    for row in sorted(texts(diff, Op.ADDED), key=lambda row: len(row.split()) > length):
         yield True, row, None
 
 
-def _setting(row: str, skip: int) -> str:
-    words = row.split()[skip:]
-    return " ".join(words[: 2 if words and words[0] in TWO_WORD_SETTINGS else 1])
-
-
-def bgp(rule: dict[str, Any], key: tuple[str, ...], diff: Rows, **_: object) -> Told:
-    """The process; another AS number means that it is deleted and built again.
-
-    The undo names the AS number: without it, it is not taken (V300R023C00, `bgp`).
-    """
-    for row in texts(diff, Op.REMOVED):
-        yield False, f"undo {row}", None
-    if diff[Op.ADDED] or diff[Op.AFFECTED]:
-        yield from common.default(rule, key, diff)
-
-
-def private_as(diff: Rows, **_: object) -> Told:
-    """Private AS numbers of 4 bytes: on by default, and both forms are typed (no undo)."""
-    for row in texts(diff, Op.ADDED):
-        yield True, row, None
-    if diff[Op.REMOVED] and not diff[Op.ADDED]:
-        yield True, "private-4-byte-as enable", None
-
-
-def peer(key: tuple[str, ...], diff: Rows, **_: object) -> Told:
+def peer(commands: Commands, key: Key, diff: Rows, **_: object) -> Iterator[Command]:
     """A peer or a group in the BGP view."""
     name, wanted = key[0], after(diff)
     if not wanted:
@@ -307,59 +298,30 @@ def peer(key: tuple[str, ...], diff: Rows, **_: object) -> Told:
         yield False, f"undo peer {name}", None
         yield from ((True, row, None) for row in wanted)
     else:
-        yield from _settings(name, diff)
+        yield from _settings(commands, diff)
 
 
-def family_peer(key: tuple[str, ...], diff: Rows, **_: object) -> Told:
-    """A peer or a group in an address family."""
-    enable = f"peer {key[0]} enable"  # its absence stands as a line of its own, see patch.py
-    diff[Op.REMOVED] = [item for item in diff[Op.REMOVED] if item["row"] != enable]
-    yield from _settings(key[0], diff)
+def family_peer(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
+    """A peer or a group in an address family.
+
+    Enabled or not, the text has a line (`undo peer X enable`, see patch.py). Neither is undone: the
+    other line is set, or the peer is removed.
+    """
+    kept = [item for item in diff[Op.REMOVED] if not item["row"].endswith(" enable")]
+    yield from _settings(commands, {**diff, Op.REMOVED: kept})
 
 
-def inactive_peer(diff: Rows, **_: object) -> Told:
-    """`undo peer X enable`: said when it comes; when it goes, `peer X enable` comes or X goes."""
-    for row in texts(diff, Op.ADDED):
-        yield True, row, None
-
-
-def _settings(name: str, diff: Rows) -> Told:
-    wanted = {_peer_setting(row): row for row in texts(diff, Op.ADDED)}
+def _settings(commands: Commands, diff: Rows) -> Iterator[Command]:
+    wanted = {commands.key(row): row for row in texts(diff, Op.ADDED)}
     for row in texts(diff, Op.REMOVED):
-        setting = _peer_setting(row)
+        key = commands.key(row)
         # a group's AS number is not overwritten while members hold it (annet, bgp.py)
-        if setting not in wanted or setting == "as-number":
-            yield False, _undo_setting(row), None
-        elif setting == "bfd":
-            lost = [word for word in _names(row) if word not in _names(wanted[setting])]
-            if lost:
-                yield False, " ".join(["undo peer", name, "bfd", *lost]), None
+        if key not in wanted or key[2] == "as-number":
+            yield False, _undo_command(commands, row), None
+        elif lost := commands.lost(row, wanted[key]):
+            yield False, lost, None
     for row in wanted.values():
         yield True, row, None
-
-
-def _peer_setting(row: str) -> str:
-    words = row.split()
-    if words[0] == "group":
-        return "group"
-    if words[2:4] == ["bfd", "enable"]:
-        return "bfd enable"
-    return f"route-policy {words[-1]}" if words[2] == "route-policy" else words[2]
-
-
-def _undo_setting(row: str) -> str:
-    words = row.split()
-    setting = _peer_setting(row)
-    if setting == "bfd":
-        return " ".join(["undo", *words[:3], *_names(row)])
-    if setting in UNDONE_BY_NAME or setting == "bfd enable":
-        return f"undo peer {words[1]} {setting}"
-    return f"undo {row}"
-
-
-def _names(row: str) -> list[str]:
-    """Names of the values in `peer X bfd name value name value ..`."""
-    return row.split()[3::2]
 
 
 def bgp_diff(
@@ -399,7 +361,7 @@ def _by_peer(rows: Iterable[str]) -> dict[str, list[str]]:
 def _made_anew(was: Iterable[str], will: Iterable[str]) -> bool:
     """Whether a line that makes the peer what it is goes or changes."""
     kept = set(will)
-    return any(row not in kept and _peer_setting(row) in MAKES_A_PEER for row in was)
+    return any(row not in kept and row.split()[2] in MAKES_A_PEER for row in was)
 
 
 def _family(item: common.DiffItem, gone: set[str], anew: set[str]) -> common.DiffItem:
@@ -412,4 +374,33 @@ def _family(item: common.DiffItem, gone: set[str], anew: set[str]) -> common.Dif
             continue
         again = child.op != Op.REMOVED and name in anew
         children.append(child._replace(op=Op.ADDED) if again else child)
+    return item._replace(children=children)
+
+
+def interface_diff(
+    old: OrderedDict[str, Any],
+    new: OrderedDict[str, Any],
+    diff_pre: OrderedDict[str, Any],
+    _pops: tuple[str, ...] = (Op.AFFECTED,),
+) -> list[common.DiffItem]:
+    """Diff of ports that says addresses again where the table changes.
+
+    A binding that comes or goes takes the addresses of its interface away (V300R023C00, `ip
+    binding vpn-instance`, "Configuration Impact").
+    """
+    items: list[common.DiffItem] = common.default_diff(old, new, diff_pre, _pops)
+    return [_readdressed(item) if _rebound(item) else item for item in items]
+
+
+def _rebound(item: common.DiffItem) -> bool:
+    return any(c.row.startswith(BINDING) and c.op in (Op.ADDED, Op.REMOVED) for c in item.children)
+
+
+def _readdressed(item: common.DiffItem) -> common.DiffItem:
+    children = []
+    for child in item.children:
+        if not child.row.startswith(ADDRESS):
+            children.append(child)
+        elif child.op != Op.REMOVED:  # one that goes is gone with the table
+            children.append(child._replace(op=Op.ADDED))
     return item._replace(children=children)
