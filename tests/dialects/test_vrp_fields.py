@@ -12,7 +12,7 @@ from rocefort.dialects.vrp.missing_commands import rows_of_fields
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.parsing.bindings import bindings_of
 from rocefort.dialects.vrp.row import Row
-from rocefort.dialects.vrp.semantics import GROUPS
+from rocefort.dialects.vrp.semantics import rows_by_view
 from rocefort.models import device as module
 from rocefort.models.base import Frozen
 from rocefort.models.device import EFFECTS
@@ -68,7 +68,7 @@ def test_a_row_of_the_command_table_sets_it(field: str) -> None:
 
 
 def test_a_row_sets_only_what_a_device_has() -> None:
-    for rows in GROUPS:
+    for rows in rows_by_view().values():
         for row in rows:
             if row.reads is None:
                 bindings_of(row)

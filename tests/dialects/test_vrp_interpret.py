@@ -118,18 +118,6 @@ BGP = "bgp 65001\n group G external\n peer G as-number 65002\n peer 10.0.0.0 gro
             id="queue 3 back on is the default again",
         ),
         pytest.param(
-            "dcb pfc deadlock-detect timer 10\n",
-            "dcb pfc deadlock-detect timer 1000;undo dcb pfc deadlock-detect timer 1000",
-            [],
-            id="a timer is undone with its value",
-        ),
-        pytest.param(
-            "dcb pfc deadlock-detect timer 10\n",
-            "undo dcb pfc deadlock-detect timer 20",
-            ["dcb pfc deadlock-detect timer 10"],
-            id="an undo that names another value removes nothing",
-        ),
-        pytest.param(
             "interface 100GE1/0/1\n dcb pfc buffer 4 xon static 1 kbytes xoff static 2 kbytes\n",
             "interface 100GE1/0/1;dcb pfc buffer 4 xon static 550 kbytes xoff static 600 kbytes;"
             "dcb pfc buffer 5 xon static 1 kbytes xoff static 1 kbytes",
@@ -147,12 +135,6 @@ BGP = "bgp 65001\n group G external\n peer G as-number 65002\n peer 10.0.0.0 gro
             "undo snmp-agent usm-user v3 u",
             ["snmp-agent usm-user v3 other"],
             id="a user of SNMP goes with its keys",
-        ),
-        pytest.param(
-            "netconf\n protocol inbound ssh port 830\n",
-            "netconf;undo protocol inbound ssh port 830",
-            [],
-            id="the view of NETCONF stands while it holds something",
         ),
         pytest.param(
             "interface 100GE1/0/1\n qos drr 0 to 5\n qos queue 4 drr weight 65\n",
@@ -231,7 +213,6 @@ BGP = "bgp 65001\n group G external\n peer G as-number 65002\n peer 10.0.0.0 gro
             ],
             id="undo peer takes all its lines, in the families too",
         ),
-        pytest.param(BGP, "undo bgp 65001", [], id="undo bgp takes the process"),
         pytest.param(
             "bgp 65537\n", "undo bgp 1.1", [], id="an AS number is one in either notation"
         ),
@@ -257,23 +238,11 @@ BGP = "bgp 65001\n group G external\n peer G as-number 65002\n peer 10.0.0.0 gro
             id="a left-aligned # leads back to the system view",
         ),
         pytest.param(
-            "acl number 3000\n rule 10 permit ip\n",
-            "acl 3000;rule 5 deny udp;rule 10 deny ip;undo rule 5",
-            ["acl number 3000", " rule 10 deny ip"],
-            id="rules are keyed by number",
-        ),
-        pytest.param(
             "diffserv domain d\n ip-dscp-inbound 24 phb af4 green\n",
             "diffserv domain d;ip-dscp-inbound 24 phb af3;ip-dscp-inbound 25 phb cs6 green;"
             "undo ip-dscp-inbound 25",
             ["diffserv domain d", " ip-dscp-inbound 24 phb af3"],
             id="the map is keyed by DSCP",
-        ),
-        pytest.param(
-            "aaa\n local-user a service-type ssh\n local-user b service-type ssh\n",
-            "aaa;local-user a privilege level 3;undo local-user b",
-            ["aaa", " local-user a service-type ssh", " local-user a privilege level 3"],
-            id="a user goes with all that is said of it",
         ),
         pytest.param("", "undo lldp enable;undo vlan batch 9", [], id="undo of nothing is nothing"),
     ],
@@ -452,23 +421,6 @@ def test_a_headroom_pool_stays_while_a_port_applies_a_pfc_profile() -> None:
     assert POOL not in tree_text(apply_lines((), [*pfc, *off, NO_POOL], G2))
     pfc[0] = POOL.replace("4", "2")  # the most that G1 takes
     assert pfc[0] not in tree_text(apply_lines((), [*pfc, NO_POOL], G1))
-
-
-@pytest.mark.parametrize(
-    ("family", "typed", "saved"),
-    [
-        (V200, ["v3", "v2c"], "v2c v3"),
-        (G1, ["v1 v2c", "v3"], "all"),
-        (G2, ["all", "v1 disable"], "v2c v3"),
-        (G1, ["all", "all disable"], None),
-    ],
-)
-def test_versions_of_snmp_are_saved_in_one_line(
-    family: SyntaxFamily, typed: list[str], saved: str | None
-) -> None:
-    head = "snmp-agent sys-info version"
-    config = apply_lines((), [f"{head} {words}" for words in typed], family)
-    assert [line.text for line in config] == ([f"{head} {saved}"] if saved else [])
 
 
 def test_a_version_of_snmp_has_an_undo_in_v200_and_none_in_v300() -> None:

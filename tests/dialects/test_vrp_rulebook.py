@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from annet.annlib.rbparser.ordering import compile_ordering_text
-from command_samples import samples, undo_samples
 from patch_cases import CASES
+from row_lines import samples, undo_samples
 
 from rocefort.dialects.vrp import execute, identity, patch, semantics
 from rocefort.dialects.vrp.patch import ORDER, VENDOR, make_patch
@@ -76,7 +76,7 @@ def test_the_table_names_rows_and_each_row_once() -> None:
 
 
 def lines_of(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """LineMatcher of a text, each behind the views that it stands in."""
+    """Lines of a text, each behind the views that it stands in."""
     for top in parse_tree(as_saved(text)):
         yield from ((path, line.text) for path, line in top.walk())
 
@@ -113,7 +113,7 @@ def matching(rules: dict[str, Any], text: str) -> list[str]:
     return [name for name, rule in rules.items() if rule["attrs"]["regexp"].match(text)]
 
 
-# LineMatcher that no undo of their row takes back alone.
+# Lines that no undo of their row takes back alone.
 NO_UNDO = {
     "local-user NAME password words": "a password is no part of intent",
     "peer 10.0.0.1 as-number 65001": "the peer goes with it (logic.peer)",
@@ -126,7 +126,7 @@ def test_a_line_goes_by_an_undo_that_its_own_row_takes(family: SyntaxFamily) -> 
     """Of rows of one line a key: lists name what goes, and an action has no line."""
     without = set()
     for row in rows_of(family):
-        if row.kind in ("action", "list", "each", "versions"):
+        if row.kind in ("action", "list", "each", "versions") or row.no_undo:
             continue
         for line in samples(row):
             found = identity.identify(row.view, line, family)

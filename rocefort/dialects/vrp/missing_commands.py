@@ -8,7 +8,7 @@ from functools import cache
 
 from rocefort.dialects.vrp.parsing.bindings import fields_of, opened_by
 from rocefort.dialects.vrp.row import SYSTEM, Row
-from rocefort.dialects.vrp.semantics import GROUPS
+from rocefort.dialects.vrp.semantics import rows_by_view
 from rocefort.models.base import Frozen
 from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily
@@ -26,7 +26,7 @@ def rows_of_fields() -> Mapping[str, tuple[Row, ...]]:
     """The rows that set a field of a Device, by `interfaces[].mtu`."""
     found: dict[str, list[Row]] = defaultdict(list)
     prefixes: dict[str, str] = {SYSTEM: ""}
-    waiting = [row for rows in GROUPS for row in rows]
+    waiting = [row for rows in rows_by_view().values() for row in rows]
     while some := [row for row in waiting if row.view in prefixes]:
         waiting = [row for row in waiting if row.view not in prefixes]
         for row in some:

@@ -83,6 +83,7 @@ class Row:
     guard: str = ""  # a line of the same view that must go first
     needs: tuple[str, ...] = ()
     held_by: tuple[str, ...] = ()  # beginnings of lines in any view that must go first; `*`: a word
+    written: str = ""  # the format before the families' data stood in it, by which lines are read
     rank: int = 0
     block: int = 0  # rows of one block are sorted by their second word first (BGP peers)
 
@@ -127,6 +128,8 @@ def with_ranges(row: Row, families: Mapping[SyntaxFamily, Family]) -> tuple[Row,
 
     Raises BadInput for a family without such a range.
     """
+    if not row.families:
+        return (row,)
     found: dict[Row, set[SyntaxFamily]] = {}
     for name in sorted(row.families):
         found.setdefault(_of_family(row, name, families), set()).add(name)
@@ -152,13 +155,14 @@ def _of_family(row: Row, name: SyntaxFamily, families: Mapping[SyntaxFamily, Fam
             limits = f"{fact.low}-{fact.high}"
         return f"{match['open']}{limits}{match['close']}"
 
-    values = {each.name: getattr(row, each.name) for each in fields(row)}
+    values = {each.name: getattr(row, each.name) for each in fields(row) if each.name != "sets"}
     texts = {k: FACT.sub(literal, v) for k, v in values.items() if isinstance(v, str)}
     several = {
         k: tuple(FACT.sub(literal, text) for text in v)
         for k, v in values.items()
         if isinstance(v, tuple)
     }
+    texts["written"] = row.format
     return replace(row, **texts, **several, families=frozenset())  # type: ignore[arg-type]  # fields of Row
 
 

@@ -83,7 +83,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             on_undo=(f"{AF4}: undo peer {{ip}} group {{name}}",),
         ),
         setting(
-            "peer <peer> description ( <text:80> )",
+            "peer <peer> description ( <text:255> )",
             "description={text}",
             undo=("peer <peer> description",),
         ),
@@ -130,7 +130,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         "bgp",
         "CR BGP_Configuration_Commands, `ipv4-family unicast`",
-        command(AF4, ".", opens="bgp-af"),
+        command(AF4, ".", opens="bgp-af", no_undo=True),
     ),
     group(
         "bgp-af",

@@ -178,13 +178,15 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             on_undo=("undo fec mode",),
         ),
         command("fec mode ( { none | base-r | rs } )", "fec={word}", on=PORT),
-        command("port mode ( <other> )", on=PORT, undo=("port mode [ <other> ]",)),
+        command("port mode ( <other> )", on=PORT, undo=("port mode ( [ <other> ] )",)),
     ),
     group(
         "interface",
         "CR VLAN; STP; Eth-Trunk_Configuration_Commands",
         command(
-            "storm suppression { broadcast | multicast | unknown-unicast } ( <text> )", on=MEMBER
+            "storm suppression { broadcast | multicast | unknown-unicast } ( <text> )",
+            layer=2,
+            on=MEMBER,
         ),
     ),
     group(
@@ -199,7 +201,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             undo=("trust upstream",),
             service=True,
         ),
-        "qos phb marking { dscp enable | 8021p { disable | enable } }",
+        command("qos phb marking { dscp enable | 8021p { disable | enable } }", on=MEMBER),
     ),
     group(
         "interface",
@@ -282,7 +284,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             for families, units in ((G2, "kbytes | mbytes"), (V200, "kbytes | mbytes | cells"))
         ),
         command(
-            "dcb pfc buffer <pfc_queues> guaranteed ( <1-25600> [ bytes | kbytes ] )",
+            "dcb pfc buffer <pfc_queues> guaranteed ( { <640-25600> [ bytes ] | <1-25> kbytes } )",
             families=OFFSET,
             on=PORT,
         ),

@@ -48,7 +48,11 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             on_undo=("undo vlan batch {1-4094}",),
         ),
     ),
-    group(SYSTEM, "CR STP; LLDP_Configuration_Commands", "stp mode ( { mstp | rstp | stp } )"),
+    group(
+        SYSTEM,
+        "CR STP; LLDP_Configuration_Commands",
+        command("stp mode ( { mstp | rstp | stp } )", undo=("stp mode",)),
+    ),
     group(
         SYSTEM,
         "CR LLDP_Configuration_Commands",
@@ -163,7 +167,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command("ai-service", ".", opens="ai-service"),
     ),
     *table_traffic.SECTIONS,
-    group(SYSTEM, "CR AAA_Configuration_Commands", command("aaa", ".", opens="aaa")),
+    group(SYSTEM, "CR AAA_Configuration_Commands", command("aaa", ".", opens="aaa", no_undo=True)),
     group(
         SYSTEM,
         "CR IPv4_L3VPN_Configuration_Commands; its interfaces lose their addresses with it",
@@ -235,13 +239,16 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         # newer releases name the family
         command("stelnet [ { ipv4 | ipv6 } ] server enable", "!ipv6? ssh.stelnet=yes"),
         command("snetconf [ { ipv4 | ipv6 } ] server enable", "!ipv6? netconf.server=yes"),
-        command("netconf", "netconf", opens="netconf", transient=True),
+        command("netconf", "netconf", opens="netconf", transient=True, no_undo=True),
         command(
             "ssh server-source { -i <interface> | all-interface }",
             "ssh.source_interface",
             reads=management.ssh_source,
         ),
-        "ssh server <text>",
+        command(
+            "ssh server dh-exchange min-len ( <other> )", undo=("ssh server dh-exchange min-len",)
+        ),
+        command("ssh server <name> ( <text> )", undo=("ssh server <name> ( [ <text> ] )",)),
         command("ssh user <name>", "ssh.users[{name}]", undo=("ssh user <name> *",)),
         command(
             "ssh user <name> authentication-type ( <other> )",
@@ -257,11 +264,16 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         SYSTEM,
         "CR VTY user interface",
-        command("user-interface vty <0-20> <0-20>", "vty[{0-20}].last={0-20:2}", opens="vty"),
+        command(
+            "user-interface vty <0-20> <0-20>",
+            "vty[{0-20}].last={0-20:2}",
+            opens="vty",
+            no_undo=True,
+        ),
         command(
             "user-interface vty <0-20>", "vty[{0-20}].last={0-20}", opens="vty", families=NO_FAMILY
         ),
-        command("user-interface console <0-0>", opens="vty"),
+        command("user-interface console <0-0>", opens="vty", no_undo=True),
     ),
     group(
         SYSTEM,
@@ -321,7 +333,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "snmp-agent mib-view { included | excluded } <name> <other>",
             "included? snmp.views[{name}].subtrees+={other}",
-            undo=("snmp-agent mib-view [ { included | excluded } ] <name> [ <other> ]",),
+            undo=("snmp-agent mib-view [ { included | excluded } ] <name> [ <other> ] *",),
         ),
         command(
             "snmp-agent group v3 <name> privacy "
@@ -346,7 +358,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             reads=management.snmp_source,
         ),
         "snmp-agent <text>",  # what is not modelled
-        command("telemetry", "telemetry", opens="telemetry", transient=True),
+        command("telemetry", "telemetry", opens="telemetry", transient=True, no_undo=True),
         command("dcb ets-profile <name>", opens="opaque"),
         command("dfs-group <1-1>", opens="opaque"),
         command("load-balance ecmp", opens="opaque"),

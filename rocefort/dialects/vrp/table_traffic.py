@@ -72,7 +72,7 @@ VIEWS: tuple[tuple[Row, ...], ...] = (
             reads=management.basic_rule,
             undo=(RULE,),
         ),
-        command("description ( <text> )", undo=("description",)),
+        command("description ( <text:127> )", undo=("description",)),
         command("step ( <1-20> )", undo=("step",), default="step 5"),
     ),
     group(
@@ -84,7 +84,7 @@ VIEWS: tuple[tuple[Row, ...], ...] = (
             reads=traffic.advanced_rule,
             undo=(RULE,),
         ),
-        command("description ( <text> )", undo=("description",)),
+        command("description ( <text:127> )", undo=("description",)),
         command("step ( <1-20> )", undo=("step",), default="step 5"),
     ),
     group(
@@ -96,12 +96,12 @@ VIEWS: tuple[tuple[Row, ...], ...] = (
     group(
         "traffic-behavior",
         "CR MQC_Configuration_Commands, `deny | permit`; other actions are kept as they are",
-        command("deny", "deny=yes", undo=("deny", "permit")),
-        command("permit", "deny=no", default="permit", on_set=("undo deny",)),
+        command("deny", "deny=yes"),
+        command("permit", "deny=no", kind="action", on_set=("undo deny",)),
         command("statistics enable"),
-        command("remark <text>"),
-        command("redirect <text>"),
-        command("car <text>"),
+        command("remark <name> ( <text> )"),
+        command("redirect ( <text> )"),
+        command("car ( <text> )"),
     ),
     group(
         "traffic-policy",

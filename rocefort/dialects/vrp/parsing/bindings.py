@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from rocefort.dialects.vrp.row import SYSTEM, Row
-from rocefort.dialects.vrp.semantics import GROUPS
+from rocefort.dialects.vrp.semantics import rows_by_view
 from rocefort.models.base import Frozen
 from rocefort.models.device import Device
 from rocefort.models.effect import content_of, key_field_of
@@ -67,7 +67,7 @@ class Binding:
 def models_of_views() -> Mapping[str, type[Frozen]]:
     """The model that the commands of each view fill."""
     found: dict[str, type[Frozen]] = {SYSTEM: Device}
-    openers = [row for rows in GROUPS for row in rows if row.opens and row.sets]
+    openers = [row for rows in rows_by_view().values() for row in rows if row.opens and row.sets]
     while some := [row for row in openers if row.view in found and row.opens not in found]:
         for row in some:
             found[row.opens] = _opened(found[row.view], row.sets[0])

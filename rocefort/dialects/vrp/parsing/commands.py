@@ -29,7 +29,7 @@ from rocefort.dialects.vrp.parsing.bindings import (
 from rocefort.dialects.vrp.parsing.parts import NOT_MODELLED, BadArgumentError, Log, Part
 from rocefort.dialects.vrp.parsing.patterns import SHAPES, WORD, Pattern, pattern_of
 from rocefort.dialects.vrp.row import QUEUES, Row
-from rocefort.dialects.vrp.semantics import GROUPS
+from rocefort.dialects.vrp.semantics import rows_by_view
 from rocefort.models import qos
 from rocefort.models.breakout import SPLIT_TYPE
 
@@ -131,10 +131,12 @@ def _readable(kind: str) -> Mapping[str, Sequence[Readable]]:
     """Rows of a view by a line's first word, the most specific first."""
     found: dict[str, list[Readable]] = defaultdict(list)
     known = kind in models_of_views()
-    for row in (row for rows in GROUPS for row in rows if row.view == kind):
+    for row in rows_by_view().get(kind, ()):
         bindings = bindings_of(row) if known and not row.reads else ()
         pattern = pattern_of(
-            row.format, any_order=row.kind == "pairs", any_word=_takes_any_word(bindings)
+            row.written or row.format,
+            any_order=row.kind == "pairs",
+            any_word=_takes_any_word(bindings),
         )
         readable = Readable(row, pattern, bindings)
         for word in pattern.first:
