@@ -1,6 +1,6 @@
-"""Rulebook for annet, derived from the command catalogue: keys, undo forms, order of a patch.
+"""Rulebook for annet, derived from the command catalogue.
 
-`rules` makes one rule of each row of the catalogue: which lines overwrite each other, and by which
-`undo` a line goes. `table` names the rows of which more must be known than their own line, each
-with its function in `logic`. `huawei.order` says in which order a switch is told.
+`rules` makes one rule of each row: which lines overwrite each other, and how a line is undone.
+`table` lists the rows that need a function of their own (`logic`). `huawei.order` is the order of
+the commands in a patch.
 """
