@@ -156,7 +156,7 @@ class RuleFinder:
 
 
 class LineMatcher:
-    """LineMatcher of a rule, in the place of its regular expression."""
+    """Matches the lines of a rule, in the place of its regular expression."""
 
     pattern = ""  # annet takes the likest of several rules; here one matches
 
@@ -173,7 +173,7 @@ class LineMatcher:
 
 
 class AnyLineMatcher:
-    """Any line, which is its own key: for lines that no row knows."""
+    """Matches any line, which is its own key: for lines that no row knows."""
 
     pattern = ""
 
