@@ -14,6 +14,7 @@ import typer
 
 from rocefort.design.derive import Derived, derive
 from rocefort.fleet.connections import Access, Connections, ServerAccess
+from rocefort.garbage import collect_seldom
 from rocefort.models.network import Network
 from rocefort.paths import INVENTORY
 
@@ -29,9 +30,17 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let it run again, over what the tests make."""
+    """Let it run again, over what the tests make, as seldom as in a command."""
     gc.freeze()
     gc.enable()
+    collect_seldom()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """Look once more for what is unreachable; pytest looks five times after it."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
