@@ -6,20 +6,21 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import lanes
 import pytest
+from forking import fork_server
 
 from rocefort import tasks
 from rocefort.paths import INVENTORY
 
 HEPS = INVENTORY / "heps" / "fabric.yaml"
-SUPPORT = Path(__file__).resolve().parents[1] / "support"
 
 
 class Ran:
@@ -52,18 +53,11 @@ def rocefort(
 def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A PATH on which `rocefort` is this one, a process that forking.py forks."""
     directory = tmp_path_factory.mktemp("bin")
-    python, path = sys.executable, directory / "server"
-    client = f'#!/bin/sh\nexec {python} -I -S {SUPPORT}/forked.py {path} "$@"\n'
-    (directory / "rocefort").write_text(client)
-    (directory / "rocefort").chmod(0o755)
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(path))
-        server.listen()
-        listening = server.fileno()
-        serve = [python, str(SUPPORT / "forking.py"), str(listening)]
-        process = subprocess.Popen(serve, stdin=subprocess.PIPE, pass_fds=[listening])
-    with process:  # it ends when its input is closed
-        yield f"{directory}:{Path(python).parent}:{os.environ['PATH']}"
+    with ExitStack() as stack:
+        client = lanes.fork_client() or stack.enter_context(fork_server(directory / "server"))
+        (directory / "rocefort").write_text(f'#!/bin/sh\nexec {client} rocefort "$@"\n')
+        (directory / "rocefort").chmod(0o755)
+        yield f"{directory}:{Path(sys.executable).parent}:{os.environ['PATH']}"
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""`rocefort` as the client of forking.py: `python -I -S forked.py SOCKET WORDS`.
+"""Client of forking.py: `python -I -S forked.py SOCKET PROGRAM WORDS`.
 
 It hands its words, directory, environment and files to the server, passes signals on to the command
 that the server forks, and ends as that does.
@@ -16,7 +16,7 @@ PASSED_ON = (signal.SIGINT, signal.SIGTERM)
 
 
 def main(path: str, *words: str) -> int:
-    """Run one command; gives its exit code, as a shell has it."""
+    """Run one program; gives its exit code, as a shell has it."""
     with socket.socket(socket.AF_UNIX) as call:
         call.connect(path)
         socket.send_fds(call, [b"\0"], [0, 1, 2])

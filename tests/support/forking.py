@@ -1,8 +1,8 @@
-"""A server that forks a `rocefort` for each call: a command that starts without its imports.
+"""A server that forks a Python process for each call: one that starts without its imports.
 
-`forked.py` is its client, for the PATH of a shell. A call is a process of its own, with the
-caller's words, directory, environment and files; only its modules are imported already. The server
-ends when its standard input does.
+`forked.py` is its client. It runs `rocefort` for the PATH of a shell, and `python` as execnet starts a
+worker of xdist. A call is a process of its own, with the caller's words, directory, environment and
+files; only its modules are imported already. The server ends when its standard input does.
 """
 
 from __future__ import annotations
@@ -13,27 +13,43 @@ import json
 import os
 import select
 import socket
+import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
-from rocefort import tasks
-
-IMPORTED = (  # what commands import when they run
+IMPORTED = (  # what commands import when they run, and workers
     "rocefort.reports.growth",
     "rocefort.steps.fabric.capacity",
     "rocefort.steps.fabric.comparing",
     "rocefort.steps.fabric.demo",
     "rocefort.steps.fabric.growing",
+    "rocefort.steps.lab.emulated_site",
     "rocefort.steps.lab.emulating",
     "rocefort.steps.rdma.running",
     "rocefort.steps.review.reviewing",
     "rocefort.steps.rollout.health",
     "rocefort.steps.rollout.operating",
+    "rocefort.tasks",
 )
 
 
+@contextmanager
+def fork_server(path: Path) -> Iterator[str]:
+    """Run a server at a socket; gives its client's command line without the program that it runs."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        server.listen()
+        listening = server.fileno()
+        serve = [sys.executable, __file__, str(listening)]
+        process = subprocess.Popen(serve, stdin=subprocess.PIPE, pass_fds=[listening])
+    with process:  # it ends when its input is closed
+        yield f"{sys.executable} -I -S {Path(__file__).with_name('forked.py')} {path}"
+
+
 def serve(listening: int) -> None:
-    """Answer calls; returns in each forked command, and ends where standard input did."""
+    """Answer calls; returns in each forked process, and ends where standard input did."""
     for name in IMPORTED:
         importlib.import_module(name)
     gc.freeze()  # a collection in a fork would copy every page
@@ -52,7 +68,7 @@ def serve(listening: int) -> None:
 
 
 def answer(call: socket.socket) -> None:
-    """Fork the command that a call asks for, and report its process and its end to the caller."""
+    """Fork the process that a call asks for, and report its number and its end to the caller."""
     _, files, _, _ = socket.recv_fds(call, 1, 3)
     with call.makefile() as request:
         words, directory, environment = json.load(request)
@@ -64,7 +80,7 @@ def answer(call: socket.socket) -> None:
         os.chdir(directory)
         os.environ.clear()
         os.environ.update(environment)
-        sys.argv = ["rocefort", *words]
+        sys.argv = words
         return
     for file in files:
         os.close(file)  # the end of the command's output is not ours
@@ -76,4 +92,7 @@ def answer(call: socket.socket) -> None:
 
 if __name__ == "__main__":
     serve(int(sys.argv[1]))
-    tasks.app()
+    if sys.argv[0] == "rocefort":
+        sys.modules["rocefort.tasks"].app()
+    else:  # python -u -c LINE
+        exec(sys.argv[-1], {"__name__": "__main__"})

@@ -1,4 +1,6 @@
-"""Distribution of the tests over xdist's workers.
+"""The workers of xdist: how they start, and which tests each gets.
+
+They are forked from one process, which has imported what is tested.
 
 A test that waits for a BGP timer or for a guest's boot leaves its core idle. Such tests start on a
 worker of their own, the last one. A worker that has no tests left takes some from another.
@@ -6,10 +8,18 @@ worker of their own, the last one. A worker that has no tests left takes some fr
 
 from __future__ import annotations
 
+import os
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
+from execnet import XSpec
+from forking import fork_server
 from xdist.scheduler import WorkStealingScheduling
+
+FORK_CLIENT = "TESTS_FORK_CLIENT"  # of the environment of workers
 
 WAITING = (  # beginnings of node ids
     "tests/twin/",
@@ -48,3 +58,18 @@ class LaneScheduling(WorkStealingScheduling):  # type: ignore[misc]  # xdist has
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LaneScheduling | None:
     """Take the place of `worksteal`."""
     return LaneScheduling(config, log) if config.getvalue("dist") == "worksteal" else None
+
+
+def pytest_xdist_setupnodes(config: pytest.Config, specs: list[XSpec]) -> None:
+    """Let the workers be forks."""
+    stack = ExitStack()
+    config.add_cleanup(stack.close)
+    directory = stack.enter_context(tempfile.TemporaryDirectory())
+    client = stack.enter_context(fork_server(Path(directory, "server")))
+    os.environ[FORK_CLIENT] = client
+    specs[:] = [XSpec(f"popen//python={client} python") for _ in specs]
+
+
+def fork_client() -> str | None:
+    """The client's command line in a worker."""
+    return os.environ.get(FORK_CLIENT)
