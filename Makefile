@@ -7,6 +7,8 @@ COMPILED := $(VENV)/.compiled
 # Without bytecode each test worker and each command that a test starts compiles all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps
+
 PYTEST := $(BIN)/python -m pytest --numprocesses 9 --dist worksteal --quiet --durations 10 --budget
 
 .PHONY: demo rollout-demo lab-demo test test-all soak mutate checked lint bench lock golden system clean
@@ -77,6 +79,8 @@ lock:
 	uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file requirements.lock
 
+# The lock's own pip first: an older one looks twice as long. Then each of two installs a half of the
+# lock, which names all there is to install: one waits for the network while the other unpacks.
 $(READY): requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Rocefort needs Python 3.11 or later; name one: make PYTHON=python3.12"; exit 2; }
@@ -86,10 +90,13 @@ $(READY): requirements.lock
 	  || { echo "Python's venv is missing; as root: apt-get install python3-venv"; exit 2; }
 	@echo "Setting up $(VENV) from requirements.lock ..."
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
-	  --no-compile --requirement requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
-	  --no-build-isolation --editable .
+	@sed -n '/^pip==/,/# via/p' requirements.lock >$(VENV)/pip.lock
+	@$(PIP) --require-hashes --requirement $(VENV)/pip.lock
+	@awk '/^[^ ]/ { n++ } { print >("$(VENV)/half" n % 2 ".lock") }' requirements.lock
+	@$(PIP) --require-hashes --requirement $(VENV)/half0.lock & half0=$$!; \
+	  $(PIP) --require-hashes --requirement $(VENV)/half1.lock; half1=$$?; \
+	  wait $$half0 && exit $$half1
+	@$(PIP) --no-build-isolation --editable .
 	@touch $@
 
 # Collected once, the tests and all that they import have bytecode; else each worker compiles it.
