@@ -3,7 +3,8 @@
 They are forked from one process, which has imported what is tested.
 
 A test that waits for a BGP timer or for a guest's boot leaves its core idle. Such tests start on a
-worker of their own, the last one. A worker that has no tests left takes some from another.
+worker of their own, the last one. The longest come first, or they end when all others have ended. A
+worker that has no tests left takes some from another.
 """
 
 from __future__ import annotations
@@ -33,6 +34,13 @@ WAITING = (  # beginnings of node ids
     "tests/rdma/test_rdma_sshd.py",
     "tests/fleet/test_fleet_sessions.py",
 )
+LONG = (  # half a minute and more, and what stands beside it
+    "tests/commands/test_readme.py",
+    "tests/rollout/test_kills.py",
+    "tests/rollout/test_rollout_heps.py::test_a_later_wave_that_fails",
+    "tests/rollout/test_rollout_heps.py::test_a_threshold_change_is_confirmed",
+    "tests/rollout/test_rollout_resume.py::test_a_spine_is_drained",
+)
 
 
 class LaneScheduling(WorkStealingScheduling):  # type: ignore[misc]  # xdist has no types
@@ -44,12 +52,17 @@ class LaneScheduling(WorkStealingScheduling):  # type: ignore[misc]  # xdist has
         """Send the last worker the tests that wait, and the others equal parts of the rest."""
         everything = self.collection or []
         if everything and len(self.pending) == len(everything) and len(self.nodes) > 1:
+            self.pending.sort(key=lambda i: not everything[i].startswith(LONG))
             waits = [i for i in self.pending if everything[i].startswith(WAITING)]
             works = [i for i in self.pending if not everything[i].startswith(WAITING)]
             *workers, waiter = self.nodes
-            self.pending = works
+            longest = [i for i in works if everything[i].startswith(LONG)]
+            self.pending = works[len(longest) :]
             for position, worker in enumerate(workers):
-                self._send_tests(worker, len(self.pending) // (len(workers) - position))
+                first = longest[position :: len(workers)]
+                part = len(self.pending) // (len(workers) - position)
+                self.pending[:0] = first
+                self._send_tests(worker, len(first) + part)
             self.pending = waits
             self._send_tests(waiter, len(waits))
         super().check_schedule()
