@@ -74,9 +74,12 @@ def unsolicited(text: str, name: str) -> str:
     name: of the switch, whose prompt is looked for. A description may hold the same; then it is
     there the next time, too.
     """
-    hints = ("%%", "[~", "[*", "---- More", f"<{name}>", f" {name} ")
+    hints = ("%%", "[~", "[*", "---- More", f"<{name}>")
     if not any(hint in text for hint in hints) and not _CONTROL.search(text):
-        return ""  # most replies, and the long ones
+        named = f" {name} "  # what is left is a stamp before the name; most replies have neither
+        text = (
+            "\n".join(line for line in text.split("\n") if named in line) if named in text else ""
+        )
     found = _signs(name).search(text)
     if found is None:
         return ""

@@ -35,7 +35,8 @@ _MORE = "---- More ----"
 # The pager's own line, then the cursor back over it, blanks, and back again.
 _PAGED = re.compile(r"[ ]*---- More ----[ ]*(?:\x1b\[\d+D(?:[ ]+\x1b\[\d+D)?)?")
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_REFUSAL = re.compile(r"^[^\S\n]*(?:Error:|Failed to generate committed config).*$", re.MULTILINE)
+_REFUSALS = ("Error:", "Failed to generate committed config")
+_REFUSAL = re.compile(rf"^[^\S\n]*(?:{'|'.join(_REFUSALS)}).*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,8 @@ def error_lines(text: str) -> tuple[str, ...]:
 
     `Failed to generate committed config` counts too: a commit of older VRP8 fails with it.
     """
+    if not any(start in text for start in _REFUSALS):
+        return ()  # most replies, and the long ones
     return tuple(line.strip() for line in _REFUSAL.findall(text))
 
 

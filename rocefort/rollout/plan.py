@@ -77,12 +77,14 @@ class Sides:
 
     def change(self, old: Device, new: Device) -> Change:
         """What takes this switch from one Device to another."""
-        texts = self._text(old), self._text(new)
-        change = change_of(texts[0], old, texts[1], new, self.family.name, self.kept)
+        same = old == new  # most switches of most plans
+        text, digest = self._text(old), self.digest(old)
+        intended = text if same else self._text(new)
+        change = change_of(text, old, intended, new, self.family.name, self.kept)
         return change.model_copy(
             update={
-                "running_digest": self.digest(old),
-                "intended_digest": self.digest(new),
+                "running_digest": digest,
+                "intended_digest": digest if same else self.digest(new),
                 "soak": soak_of(old, new, change.edits, self.family),
             }
         )

@@ -103,7 +103,9 @@ def same_change(
 
     running_text: what the switch runs. No sentence shows a secret.
     """
-    readings = (changed_lines(device_diff), changed_lines(device_diff, shifted=True))
+    readings = dict.fromkeys(
+        changed_lines(device_diff, shifted=shifted) for shifted in (False, True)
+    )
     found = [tuple(_differences(planned, lines, running_text, family)) for lines in readings]
     return min(found, key=lambda told: (ABSENT in " ".join(told), len(told)))
 

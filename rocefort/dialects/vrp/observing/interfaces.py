@@ -18,9 +18,8 @@ from rocefort.models.observed import PortCounters, PortSeen
 
 INTERFACES = "display interface"
 
-HEAD = re.compile(
-    r"^(\S+) current state : (.+?)[ \t]*(?:\(ifindex: \d+\))?[ \t]*$", re.ASCII | re.MULTILINE
-)
+STATE = " current state : "
+HEAD = re.compile(rf"(\S+){STATE}(.+?)[ \t]*(?:\(ifindex: \d+\))?[ \t]*$", re.ASCII | re.MULTILINE)
 MTU = re.compile(r"The Maximum Transmit Unit is (\d+)", re.ASCII)
 FRAME = re.compile(r"The Maximum Frame Length is (\d+)", re.ASCII)
 SPEED = re.compile(r"Speed:\s*(\S+?),", re.ASCII)
@@ -72,12 +71,22 @@ def ports(shown: Shown) -> tuple[PortSeen, ...]:
 
 def _blocks(shown: Shown) -> Iterator[_Block]:
     """The lines of each interface; a time stamp before the first is no interface's."""
-    heads = list(HEAD.finditer(shown.text))
+    heads = list(_heads(shown.text))
     begins = [*(head.start() for head in heads), len(shown.text)]
     _check_before(shown, begins[0])
     for head, end in zip(heads, begins[1:], strict=True):
         name = interface_name(head[1]) or head[1]  # a sub-interface is none of ours
         yield _Block(shown, head.start(), name, head[2], shown.text[head.end() : end])
+
+
+def _heads(text: str) -> Iterator[re.Match[str]]:
+    """First lines of interfaces; those that are none are not looked at one by one."""
+    end = 0
+    while (said := text.find(STATE, end)) >= 0:
+        head = HEAD.match(text, text.rfind("\n", 0, said) + 1)
+        end = head.end() if head else said + len(STATE)
+        if head:
+            yield head
 
 
 def _check_before(shown: Shown, end: int) -> None:
