@@ -167,7 +167,7 @@ class History:
         leg = leg_of(event)
         course = _advanced(self.course(event.device, leg), event)
         history = replace(self, courses={**self.courses, (event.device, leg): course})
-        if event.act in set(Act):
+        if event.act in ACTS:
             history = replace(history, legs={**self.legs, event.device: leg})
         soaked = (event.act, event.phase) == (Act.SOAK, Phase.DONE)
         if soaked or event.act in (Act.LOAD, Act.TRIAL, Act.ABORT):  # measured again, and looked at
@@ -193,7 +193,7 @@ def _advanced(course: Course, event: Event) -> Course:
     if event.act == WAIT:
         more = event.phase is Phase.INTENT
         return replace(course, waits=course.waits + more, done=course.done - ON_TRIAL)
-    return _acted(course, event, Act(event.act)) if event.act in set(Act) else course
+    return _acted(course, event, Act(event.act)) if event.act in ACTS else course
 
 
 def _acted(course: Course, event: Event, act: Act) -> Course:
@@ -234,6 +234,7 @@ def history_of(events: Iterable[Event]) -> History:
 
 
 NOTHING = Course()
+ACTS = frozenset(Act)
 MOST_PARTS = 3  # a drain, the change, the end of the drain
 ON_TRIAL = frozenset({Act.LOAD, Act.TRIAL, Act.CHECK, Act.SOAK})  # what ends with a trial
 # What a begun act leaves to be done anew.
