@@ -230,28 +230,58 @@ def raised(fabric: Path) -> Path:
     return path
 
 
+def described(fabric: Path) -> Path:
+    """A copy of a fabric with words on a port of leaf07, and one of leaf08."""
+    path = fabric.with_name("described.yaml")
+    text = fabric.read_text()
+    for number in (3, 4):
+        name = f"  - name: readout0{number}\n"
+        assert text.count(name) == 1
+        text = text.replace(name, f"{name}    description: detector {number}\n")
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("edited", "difference", "count"),
+    [
+        (described, "description: to readout03 -> detector 3", 2),
+        # All switches, spines drained: README shows this in every run.
+        pytest.param(
+            raised, "thresholds[4].xoff_kbytes: 600 -> 640", 4, marks=pytest.mark.thorough
+        ),
+    ],
+    ids=["described", "raised"],
+)
 def test_a_change_from_diff_to_confirmed(
-    rocefort: Rocefort, two_leaves: Path, tmp_path: Path
+    rocefort: Rocefort,
+    two_leaves: Path,
+    tmp_path: Path,
+    edited: Callable[[Path], Path],
+    difference: str,
+    count: int,
 ) -> None:
-    fabric = raised(two_leaves)
+    fabric = edited(two_leaves)
     subject = subject_of_derived(derive(two_leaves))
     plan, journal = tmp_path / "plan.json", tmp_path / "journal"
     with rehearse(subject.network, subject.texts, tmp_path / "lab") as lab:
         diff = rocefort("diff", two_leaves, fabric)
-        assert "thresholds[4].xoff_kbytes: 600 -> 640" in diff.out
+        assert difference in diff.out
         planned = rocefort("plan", fabric, "--connections", lab.file, "--out", plan)
         assert planned.code == 0
-        assert "4 of 4 switches change" in planned.out
+        assert f"{count} of 4 switches change" in planned.out
         for line in planned.out.splitlines():
             assert len(line) <= 80 or str(tmp_path) in line
         done = rocefort("apply", plan, "--connections", lab.file, "--journal", journal)
         assert done.code == 0
-        assert "4 switches confirmed, read back and saved" in done.out
+        assert f"{count} switches confirmed, read back and saved" in done.out
         for line in done.out.splitlines():
             assert len(line) <= 80 or str(tmp_path) in line
         assert rocefort("diff", fabric, fabric).out == "nothing changes\n"
 
-        plan.write_text(plan.read_text().replace("640", "641", 1))
+        value, text = difference.rpartition("-> ")[2], plan.read_text()
+        assert value in text
+        plan.write_text(text.replace(value, f"{value[:-1]}1", 1))
         again = rocefort("apply", plan, "--connections", lab.file)
         assert again.code == 4
         assert again.err == f"rocefort: {plan}: was changed after it was sealed; plan again\n"

@@ -88,8 +88,10 @@ def start(command: str, env: dict[str, str], cwd: Path) -> subprocess.Popen[str]
     return process
 
 
-def test_the_readme_shows_commands() -> None:
+def test_the_readme_shows_commands_whose_output_fits_a_terminal() -> None:
     assert len(BLOCKS) >= 4
+    lines = [line for block in BLOCKS for line in block.splitlines() if not line.startswith("$ ")]
+    assert max(map(len, lines)) == 80  # of a demonstration, which fills its lines
 
 
 @pytest.mark.parametrize(

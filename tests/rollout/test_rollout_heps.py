@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.design.derive import Derived
-from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
+from rocefort.dialects.vrp.tree import ConfigLine, parse_tree, tree_text
 from rocefort.errors import BadInput, DeviceFailed, Refused
 from rocefort.lab.switch import EmulatedSwitch, Fault, Trial
 from rocefort.models.change import Plan
@@ -225,6 +225,20 @@ def test_a_change_that_locks_us_out_is_taken_back_by_the_session_that_is_left(
 
 
 def test_a_later_wave_that_fails_leaves_the_earlier_ones_confirmed(
+    lab: Rehearsal, described: Path, plan_of: PlanOf, apply_to: ApplyTo
+) -> None:
+    plan = plan_of(described)
+    assert [wave.devices for wave in plan.waves] == [("leaf08",), ("leaf07",)]
+    before = lab.switches["leaf07"].running
+    lab.switches["leaf07"].faults = (Fault("refuse-line", "description detector 3"),)
+    applied, _ = apply_to(plan)
+    assert (applied.confirmed, applied.rolled_back) == (("leaf08",), ("leaf07",))
+    assert "description detector 4" in tree_text(lab.switches["leaf08"].running)
+    assert lab.switches["leaf07"].running == before
+
+
+@pytest.mark.thorough
+def test_a_last_spine_that_fails_leaves_all_before_it_confirmed(
     lab: Rehearsal, raised: Path, plan_of: PlanOf, apply_to: ApplyTo
 ) -> None:
     plan = plan_of(raised)

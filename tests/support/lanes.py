@@ -37,7 +37,6 @@ WAITING = (  # beginnings of node ids
 LONG = (  # half a minute and more, and what stands beside it
     "tests/commands/test_readme.py",
     "tests/rollout/test_kills.py",
-    "tests/rollout/test_rollout_heps.py::test_a_later_wave_that_fails",
     "tests/rollout/test_rollout_heps.py::test_a_threshold_change_is_confirmed",
     "tests/rollout/test_rollout_resume.py::test_a_spine_is_drained",
 )
