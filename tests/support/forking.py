@@ -12,6 +12,7 @@ import importlib
 import json
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -53,6 +54,7 @@ def serve(listening: int) -> None:
     for name in IMPORTED:
         importlib.import_module(name)
     gc.freeze()  # a collection in a fork would copy every page
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the caller, and so the input
     with socket.socket(fileno=listening) as server:
         while True:
             ready, _, _ = select.select([server, sys.stdin], [], [])
@@ -81,6 +83,7 @@ def answer(call: socket.socket) -> None:
         os.environ.clear()
         os.environ.update(environment)
         sys.argv = words
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         return
     for file in files:
         os.close(file)  # the end of the command's output is not ours
