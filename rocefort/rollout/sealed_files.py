@@ -12,11 +12,12 @@ from rocefort.paths import HARDWARE, PROFILES, ROOT, TEMPLATES
 from rocefort.rollout import who
 
 RULEBOOK = ROOT / "rocefort" / "dialects" / "vrp" / "rulebook"
-# What ships beside the code: hardware facts, profiles, templates, and the order of patches.
+# What decides on lines: hardware, profiles, templates, commands, and the order of patches.
 SHIPPED = (
     (HARDWARE, "*.yaml"),
     (PROFILES, "*.yaml"),
     (TEMPLATES / "vrp", "*"),
+    (RULEBOOK.parent, "table_*.py"),
     (RULEBOOK, "huawei.order"),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from rocefort.dialects.vrp.command import words_of
 from rocefort.dialects.vrp.identity import identify
@@ -16,12 +17,12 @@ from rocefort.dialects.vrp.lookup import (
     with_replaced,
 )
 from rocefort.dialects.vrp.parameters import Tokens
+from rocefort.dialects.vrp.row import SYSTEM
 from rocefort.dialects.vrp.tree import ConfigLine
 from rocefort.models.hardware import SyntaxFamily
 
 __all__ = ["Lines", "View", "children_at", "drop_lines", "having", "insert", "put", "remove"]
 
-TRANSIENT = ("vlan ", "netconf")  # views of the system view that stand while they hold something
 View = tuple[str, ...]  # the lines that opened the views one stands in; () is the system view
 
 
@@ -92,7 +93,7 @@ def insert(lines: Lines, line: ConfigLine, kind: str, family: SyntaxFamily) -> L
 
 
 def remove(config: Lines, view: tuple[str, ...], texts: Iterable[str]) -> Lines:
-    """Remove lines of a view by their text; `vlan N` and `netconf` go with their last line."""
+    """Remove lines of a view by their text; a transient view goes with its last line."""
     gone = frozenset(texts)
 
     def change(lines: Lines) -> Lines:
@@ -100,7 +101,7 @@ def remove(config: Lines, view: tuple[str, ...], texts: Iterable[str]) -> Lines:
         return lines if len(kept) == len(lines) else kept
 
     after = _at(config, view, change, lambda lines, _made: lines) if gone else config
-    if len(view) == 1 and view[0].startswith(TRANSIENT) and not children_at(after, view):
+    if len(view) == 1 and _is_transient(view[0]) and not children_at(after, view):
         return tuple(line for line in after if line.text != view[0])
     return after
 
@@ -134,3 +135,10 @@ def drop_lines(
         )
 
     return _at(config, view, change, lambda lines, _made: lines)
+
+
+@lru_cache(maxsize=4096)
+def _is_transient(text: str) -> bool:
+    """Whether a view stands only while it holds something."""
+    rows = (identify(SYSTEM, text, family).row for family in SyntaxFamily)
+    return any(row.transient for row in rows if row)
