@@ -257,3 +257,61 @@ def without_command(rules: Order, views: Iterable[str]) -> Iterator[tuple[str, .
             yield (name,)
         below = without_command(rule["children"], {row.opens for row in rows if row.opens})
         yield from ((name, *rest) for rest in below)
+
+
+G1, G2 = SyntaxFamily.V300_G1, SyntaxFamily.V300_G2
+
+
+@pytest.mark.parametrize(
+    ("family", "views", "was", "will", "told"),
+    [
+        (
+            G1,
+            [],
+            "qos buffer headroom-pool size 4096 kbytes slot 1",
+            "qos buffer headroom-pool size 2048 kbytes slot 1",
+            ["qos buffer headroom-pool size 2048 kbytes slot 1"],
+        ),
+        (
+            G1,
+            ["interface 100GE1/0/1"],
+            "dcb pfc buffer 6 xon static 550 kbytes xoff static 600 kbytes",
+            "dcb pfc buffer 6 xon static 650 kbytes xoff static 700 kbytes",
+            ["dcb pfc buffer 6 xon static 650 kbytes xoff static 700 kbytes"],
+        ),
+        (
+            G2,
+            ["ai-service", "ai-ecn"],
+            "assign queue 9 model a",
+            "assign queue 9 model b",
+            ["assign queue 9 model b"],
+        ),
+        (
+            G2,
+            ["bgp 65001"],
+            "peer SPINE bfd min-tx-interval 2000",
+            "peer SPINE bfd min-tx-interval 300",
+            ["peer SPINE bfd min-tx-interval 300"],
+        ),
+        (
+            G1,
+            ["bgp 65001"],
+            "group SPINE external",
+            "group SPINE internal",
+            ["group SPINE internal"],
+        ),
+    ],
+)
+def test_what_no_switch_takes_is_overwritten_as_any_value(
+    family: SyntaxFamily, views: list[str], was: str, will: str, told: list[str]
+) -> None:
+    def text(line: str) -> str:
+        return "".join(f"{' ' * n}{x}\n" for n, x in enumerate([*views, line]))
+
+    def sent(patch: list[str]) -> list[str]:
+        lines = (line.strip() for line in patch)
+        return [line for line in lines if line not in {*views, "quit"}]
+
+    patch = make_patch(f"sysname a\n{text(was)}", f"sysname a\n{text(will)}", family)
+    assert sent(list(patch.commands)) == told
+    assert sent(list(patch.reverse)) == [was]

@@ -182,6 +182,11 @@ def command(text: str, *sets: str, **fields: object) -> Row:
     return replace(row, **fields)  # type: ignore[arg-type]  # the fields of Row, by name
 
 
+def wider(text: str, *sets: str) -> Row:
+    """A row for what other releases may have saved: it is read, and no emulated switch takes it."""
+    return command(text, *sets, families=NO_FAMILY)
+
+
 def group(view: str, source: str, *entries: Entry, together: bool = False) -> tuple[Row, ...]:
     """Rows of one view from one section of a source; plain strings are plain commands."""
     rows = (Row("", entry) if isinstance(entry, str) else entry for entry in entries)

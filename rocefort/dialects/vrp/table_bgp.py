@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocefort.dialects.vrp.parsing import routing
-from rocefort.dialects.vrp.row import V300, Row, command, group
+from rocefort.dialects.vrp.row import V300, Row, command, group, wider
 
 AF4 = "ipv4-family unicast"
 
@@ -44,6 +44,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             ),
         ),
         "graceful-restart",
+        wider("maximum load-balancing <0-4294967295>", "maximum_paths={0-4294967295}"),
         command(
             "maximum load-balancing ( <1-128> [ ecmp-nexthop-changed ] )",
             "!ecmp-nexthop-changed? maximum_paths={1-128}",
@@ -92,6 +93,10 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         ),
         setting("peer <peer> ebgp-max-hop ( [ <1-255> ] )", undo=("peer <peer> ebgp-max-hop",)),
         setting("peer <peer> valid-ttl-hops ( [ <1-255> ] )", undo=("peer <peer> valid-ttl-hops",)),
+        wider(
+            "peer <peer> timer keepalive <0-65535> hold <0-4294967295>",
+            *of_peer("keepalive_s={0-65535}", "hold_s={0-4294967295}"),
+        ),
         setting(
             "peer <peer> timer keepalive ( <0-21845> ) hold ( <0-65535> )",
             "keepalive_s={0-21845}",
@@ -145,6 +150,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "import-route { direct | static } ( [ med <0-4294967295> ] [ route-policy <name> ] )",
             undo=("import-route { direct | static }",),
         ),
+        wider("maximum load-balancing <0-4294967295>", "maximum_paths={0-4294967295}"),
         command(
             "maximum load-balancing ( <1-128> [ ecmp-nexthop-changed ] )",
             "!ecmp-nexthop-changed? maximum_paths={1-128}",

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rocefort.dialects.vrp.parsing import interface, lossless
 from rocefort.dialects.vrp.row import (
     G1,
     G2,
     MEMBER,
-    NO_FAMILY,
     OFFSET,
     PORT,
     V200,
     Row,
     command,
     group,
+    wider,
 )
 from rocefort.models.interface import DEFAULT_VLAN, ETHERNET_MTU
 
@@ -54,6 +56,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             on=rf"{MEMBER}|Vlanif\d+|MEth.*",
             service=True,
         ),
+        wider("mtu <1-65535>", "mtu={1-65535}"),
         command("jumboframe enable ( <1518-9500> )", on=MEMBER, default="jumboframe enable 9216"),
         command(
             "eth-trunk ( <0-511> )",
@@ -213,12 +216,9 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             kind="list",
             on=PORT,
         ),
-        command(
-            "qos { pq | drr } <numbers:0-7> { pq | drr } <numbers:0-7>",
-            "drr[]",
+        replace(
+            wider("qos { pq | drr } <numbers:0-7> { pq | drr } <numbers:0-7>", "drr[]"),
             reads=interface.schedulers,
-            families=NO_FAMILY,
-            on=PORT,
         ),
         command(
             "qos queue <0-7> drr weight ( <1-100> )",

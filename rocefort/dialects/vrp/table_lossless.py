@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocefort.dialects.vrp.parsing import marking
-from rocefort.dialects.vrp.row import G1, G2, OFFSET, V200, Row, command, group
+from rocefort.dialects.vrp.row import G1, G2, OFFSET, V200, Row, command, group, wider
 from rocefort.models.drop_profile import DROPS_WHEN_FULL
 from rocefort.models.lossless import BUILT_IN_QUEUE
 
@@ -56,6 +56,10 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
                 "priority <pfc_queues> deadlock-recovery ( time <deadlock_recovery_time> )",
                 "priority <pfc_queues> deadlock-recovery",
             ),
+        ),
+        wider(
+            "priority <pfc_queues> turn-off threshold <0-4294967295>",
+            "turn_off[{pfc_queues}].deadlocks={0-4294967295}",
         ),
         *(
             command(

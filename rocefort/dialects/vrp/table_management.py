@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocefort.dialects.vrp.parsing import management
-from rocefort.dialects.vrp.row import NO_FAMILY, V200, V300, Row, command, group
+from rocefort.dialects.vrp.row import V200, V300, Row, command, group, wider
 
 RIGHTS = "{ read | read-write | debug }"
 PROTOCOL = "[ protocol { grpc | gRPC | udp } [ no-tls ] ]"  # some releases save `gRPC`
@@ -31,11 +31,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             undo=("local-user <name> level",),
         ),
         *(  # VRP8 before V300 had 16 levels
-            command(
-                f"local-user <name> {privilege}level <0-15>",
-                "users[{name}].level={0-15}",
-                families=NO_FAMILY,
-            )
+            wider(f"local-user <name> {privilege}level <0-15>", "users[{name}].level={0-15}")
             for privilege in ("", "privilege ")
         ),
         command(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocefort.dialects.vrp import table_traffic
 from rocefort.dialects.vrp.parsing import lossless, management, routing
-from rocefort.dialects.vrp.row import G1, G2, NO_FAMILY, SYSTEM, V200, V300, Row, command, group
+from rocefort.dialects.vrp.row import G1, G2, SYSTEM, V200, V300, Row, command, group, wider
 from rocefort.models.interface import DEFAULT_VLAN
 
 POOL = "<kbytes:headroom_pool_kbytes> { kbytes | mbytes }"
@@ -270,9 +270,8 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             opens="vty",
             no_undo=True,
         ),
-        command(
-            "user-interface vty <0-20>", "vty[{0-20}].last={0-20}", opens="vty", families=NO_FAMILY
-        ),
+        wider("user-interface vty <0-999>", "vty[{0-999}].last={0-999}"),
+        wider("user-interface vty <0-999> <0-999>", "vty[{0-999}].last={0-999:2}"),
         command("user-interface console <0-0>", opens="vty", no_undo=True),
     ),
     group(

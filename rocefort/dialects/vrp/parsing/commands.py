@@ -167,7 +167,7 @@ def _line(kind: str, line: str) -> Line | None:
         try:
             return _understood(readable, match, undone=undone)
         except BadArgumentError as error:
-            bad = bad or error  # the row of another family may take it
+            bad = error  # the row of another family may take it
     if bad is not None:
         raise bad
     return None

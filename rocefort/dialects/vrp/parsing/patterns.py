@@ -21,7 +21,7 @@ SHAPES = {
     "cipher": r"\S.*",  # a placeholder has two words, which no switch takes
     "plain": r"\S.*",
     "peer": r"[^\s:]+",  # none of IPv6
-    "group": r"[A-Za-z]\S*",
+    "group": r"\S*[^\d\s]\S*",
     "asn": r"\d+(?:\.\d+)?",
     "interface": r"\S+(?: \S+)?",
     "eth-trunk": r"\S+(?: \S+)?",
@@ -32,6 +32,7 @@ SHAPES = {
     "acl-matches": r"\S.*",
     "numbers": LIST,
 }
+NUMERIC = re.compile(r"\d+-\d+|kbytes|[a-z]+(?:_[a-z]+)+")  # the last: of the families' data
 WORD = "word"  # the name of an argument that is one of several words
 
 
@@ -89,7 +90,8 @@ class _Expression:
                 yield f"(?: {re.escape(node.text)})?"
             elif node.kind == "param":
                 self.kinds.append(node.text)
-                yield f" ({SHAPES.get(node.text.partition(':')[0], NUMBER)})"
+                kind = node.text.partition(":")[0]
+                yield f" ({NUMBER if NUMERIC.fullmatch(kind) else SHAPES[kind]})"
             elif node.kind == "value":
                 yield from self.sequence(node.branches[0])
             else:

@@ -88,7 +88,7 @@ def static_route_of_table(
 ) -> Read:
     """Read a route to an address or to NULL0; other ways are not modelled."""
     to = f"{via}{next_hop or ''}"  # `NULL 0` is two words
-    if to != NULL and (next_hop is not None or not via[:1].isdigit()):
+    if to != NULL and (next_hop is not None or not is_address(via)):
         return NOT_MODELLED
     given = arguments.number(1, 255, "preference")(preference) if preference else None
     route = StaticRoute(

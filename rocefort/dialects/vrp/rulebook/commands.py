@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,9 @@ from rocefort.dialects.vrp.secrets import as_saved
 from rocefort.models.hardware import SyntaxFamily
 
 UNDO = "undo "
+ANY = re.compile(r"(?:(kbytes|numbers):)?\d+-\d+")
+WIDEST = "0-4294967295"
+ANY_NUMBERS = {"kbytes": f"kbytes:{WIDEST}", "numbers": "numbers:0-65535"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +67,35 @@ class Commands:
 
 
 def _of_key(commands: Commands, text: str) -> Identity:
-    """A line with the words of a key, and behind them a value that its row does not take."""
+    """A line with the words of a key, with a number or a value that its row does not take."""
     unknown = identify(commands.view, text, commands.family)
     tokens = words_of(text.removeprefix(UNDO))
-    fitting = (
+    rows = rows_of(commands.view, tokens[0], commands.family)
+    fitting = [
         (reading.words, row, reading)
-        for row in rows_of(commands.view, tokens[0], commands.family)
-        for reading in read_all(_any_value(row.nodes), tokens, Trace())
-    )
+        for form in (_any_number, _any_value)
+        for row in rows
+        for reading in read_all(form(row.nodes), tokens, Trace())
+    ]
     _, row, reading = max(fitting, key=lambda found: found[0], default=(0, None, None))
     if reading is None:
         return unknown
     return replace(unknown, row=row, key=reading.key, value=reading.value)
 
 
+def _any_number(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    """A format whose numbers have no range."""
+    return tuple(
+        Node("param", ANY.sub(lambda match: ANY_NUMBERS.get(match[1], WIDEST), node.text))
+        if node.kind == "param"
+        else Node(node.kind, node.text, tuple(map(_any_number, node.branches)))
+        for node in nodes
+    )
+
+
 def _any_value(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
     anything = Node("value", branches=((Node("param", "text"),),))
-    return tuple(anything if node.kind == "value" else node for node in nodes)
+    return tuple(anything if node.kind == "value" else node for node in _any_number(nodes))
 
 
 def _undos(row: Row, found: Identity, text: str) -> Iterator[str]:
@@ -87,5 +103,6 @@ def _undos(row: Row, found: Identity, text: str) -> Iterator[str]:
     key = " ".join((*found.key, *names))
     for nodes, _ in sorted(row.undo_nodes, key=lambda form: form[1]):
         for words in (key, text):
-            if any(each.key == found.key for each in read_all(nodes, words_of(words), Trace())):
+            read = read_all(_any_number(nodes), words_of(words), Trace())
+            if any(each.key == found.key for each in read):
                 yield f"{UNDO}{words}"

@@ -316,7 +316,7 @@ def _settings(commands: Commands, diff: Rows) -> Iterator[Command]:
     for row in texts(diff, Op.REMOVED):
         key = commands.key(row)
         # a group's AS number is not overwritten while members hold it (annet, bgp.py)
-        if key not in wanted or key[2] == "as-number":
+        if key not in wanted or key[2:3] == ("as-number",):
             yield False, _undo_command(commands, row), None
         elif lost := commands.lost(row, wanted[key]):
             yield False, lost, None
