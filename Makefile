@@ -94,6 +94,7 @@ $(READY): requirements.lock
 	@$(PIP) --require-hashes --requirement $(VENV)/pip.lock
 	@awk '/^[^ ]/ { n++ } { print >("$(VENV)/half" n % 2 ".lock") }' requirements.lock
 	@$(PIP) --require-hashes --requirement $(VENV)/half0.lock & half0=$$!; \
+	  trap 'kill $$half0' INT TERM; \
 	  $(PIP) --require-hashes --requirement $(VENV)/half1.lock; half1=$$?; \
 	  wait $$half0 && exit $$half1
 	@$(PIP) --no-build-isolation --editable .

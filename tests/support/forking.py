@@ -12,6 +12,7 @@ import importlib
 import json
 import os
 import select
+import shlex
 import signal
 import socket
 import subprocess
@@ -46,7 +47,8 @@ def fork_server(path: Path) -> Iterator[str]:
         serve = [sys.executable, __file__, str(listening)]
         process = subprocess.Popen(serve, stdin=subprocess.PIPE, pass_fds=[listening])
     with process:  # it ends when its input is closed
-        yield f"{sys.executable} -I -S {Path(__file__).with_name('forked.py')} {path}"
+        client = Path(__file__).with_name("forked.py")
+        yield shlex.join([sys.executable, "-I", "-S", str(client), str(path)])
 
 
 def serve(listening: int) -> None:

@@ -76,7 +76,8 @@ def pytest_xdist_setupnodes(config: pytest.Config, specs: list[XSpec]) -> None:
     """Let the workers be forks."""
     stack = ExitStack()
     config.add_cleanup(stack.close)
-    directory = stack.enter_context(tempfile.TemporaryDirectory())
+    # not in TMPDIR: the name of a socket has at most 107 characters
+    directory = stack.enter_context(tempfile.TemporaryDirectory(dir="/tmp"))
     client = stack.enter_context(fork_server(Path(directory, "server")))
     os.environ[FORK_CLIENT] = client
     specs[:] = [XSpec(f"popen//python={client} python") for _ in specs]
