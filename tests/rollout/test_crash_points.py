@@ -129,7 +129,7 @@ def test_no_life_confirms_what_has_not_soaked_while_it_watched(
     soaks on its way back, too, where no gate is asked.
     """
     fails = "wave 1" if how == "drained, and back" else ""
-    case = Case((2,), personality, soak_s=60, soaking=("leaf01",) if how == "one of two" else ())
+    case = Case((2,), personality, soak_s=60, soaking=("leaf02",) if how == "one of two" else ())
     if fails:
         case = Case((1,), personality, drains=fails, fails=fails, fails_on=2, soak_s=60)
     with memory_directory(tmp_path) as directory:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_switches import plan_of
 
-from rocefort.models.change import Plan
+from rocefort.models.change import Plan, Soak
 from rocefort.models.rollout import Act, Event, Phase, Rules, Runs, Seen, Trouble, Whose
 from rocefort.rollout.decide import (
     END,
@@ -253,6 +254,19 @@ def test_a_trial_whose_session_died_is_aborted_and_done_again() -> None:
         assert action == Wait("wave 1", ("leaf01",), said.left_s or 0)
         again = next_action(PLAN, history, observed(AT_REST, AT_REST, AT_REST))
         assert again == Do(Act.PRECHECK, "wave 1", ("leaf01", "leaf02"))
+
+
+def test_a_trial_that_cannot_outlast_the_soak_of_its_wave_is_aborted_and_done_again() -> None:
+    soak = Soak(seconds=300, why="a timer")
+    first, *others = PLAN.changes
+    plan = PLAN.model_copy(update={"changes": (first.model_copy(update={"soak": soak}), *others)})
+    long, short = (replace(ON_TRIAL, left_s=left_s) for left_s in (550, 330))
+    history = tried(*LIFE)
+    both = Do(Act.CHECK, "wave 1", ("leaf01", "leaf02"))
+    assert next_action(plan, history, observed(long, long, AT_REST)) == both
+    assert next_action(PLAN, history, observed(long, short, AT_REST)) == both
+    aborted = Do(Act.ABORT, "wave 1", ("leaf02",))
+    assert next_action(plan, history, observed(long, short, AT_REST)) == aborted
 
 
 def test_a_trial_whose_owner_is_not_shown_is_waited_for_and_never_aborted() -> None:
