@@ -44,13 +44,13 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             ),
         ),
         "graceful-restart",
-        wider("maximum load-balancing <0-4294967295>", "maximum_paths={0-4294967295}"),
         command(
             "maximum load-balancing ( <1-128> [ ecmp-nexthop-changed ] )",
             "!ecmp-nexthop-changed? maximum_paths={1-128}",
             undo=("maximum load-balancing",),
             default="maximum load-balancing 1",
         ),
+        wider("maximum load-balancing ( <0-4294967295> )", "maximum_paths={0-4294967295}"),
     ),
     group(
         "bgp",
@@ -93,10 +93,6 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         ),
         setting("peer <peer> ebgp-max-hop ( [ <1-255> ] )", undo=("peer <peer> ebgp-max-hop",)),
         setting("peer <peer> valid-ttl-hops ( [ <1-255> ] )", undo=("peer <peer> valid-ttl-hops",)),
-        wider(
-            "peer <peer> timer keepalive <0-65535> hold <0-4294967295>",
-            *of_peer("keepalive_s={0-65535}", "hold_s={0-4294967295}"),
-        ),
         setting(
             "peer <peer> timer keepalive ( <0-21845> ) hold ( <0-65535> )",
             "keepalive_s={0-21845}",
@@ -105,6 +101,10 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
                 "peer <peer> timer keepalive ( <0-21845> ) hold ( <0-65535> )",
                 "peer <peer> timer keepalive hold",
             ),
+        ),
+        wider(
+            "peer <peer> timer keepalive ( <0-65535> ) hold ( <0-4294967295> )",
+            *of_peer("keepalive_s={0-65535}", "hold_s={0-4294967295}"),
         ),
         setting(
             "peer <peer> password ( { cipher <cipher> | simple <plain> } )",
@@ -150,13 +150,13 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "import-route { direct | static } ( [ med <0-4294967295> ] [ route-policy <name> ] )",
             undo=("import-route { direct | static }",),
         ),
-        wider("maximum load-balancing <0-4294967295>", "maximum_paths={0-4294967295}"),
         command(
             "maximum load-balancing ( <1-128> [ ecmp-nexthop-changed ] )",
             "!ecmp-nexthop-changed? maximum_paths={1-128}",
             undo=("maximum load-balancing",),
             default="maximum load-balancing 1",
         ),
+        wider("maximum load-balancing ( <0-4294967295> )", "maximum_paths={0-4294967295}"),
         command(
             "maximum load-balancing { ebgp | ibgp } ( <1-128> [ ecmp-nexthop-changed ] )",
             undo=("maximum load-balancing { ebgp | ibgp }",),

@@ -56,7 +56,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             on=rf"{MEMBER}|Vlanif\d+|MEth.*",
             service=True,
         ),
-        wider("mtu <1-65535>", "mtu={1-65535}"),
+        wider("mtu ( <1-65535> )", "mtu={1-65535}"),
         command("jumboframe enable ( <1518-9500> )", on=MEMBER, default="jumboframe enable 9216"),
         command(
             "eth-trunk ( <0-511> )",

@@ -57,10 +57,6 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
                 "priority <pfc_queues> deadlock-recovery",
             ),
         ),
-        wider(
-            "priority <pfc_queues> turn-off threshold <0-4294967295>",
-            "turn_off[{pfc_queues}].deadlocks={0-4294967295}",
-        ),
         *(
             command(
                 f"priority <pfc_queues> {act} ( threshold <1-300> )",
@@ -71,6 +67,10 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
                 ("turn-off", ("turn_off[{pfc_queues}].deadlocks={1-300}",)),
                 ("error-down", ()),
             )
+        ),
+        wider(
+            "priority <pfc_queues> turn-off ( threshold <0-4294967295> )",
+            "turn_off[{pfc_queues}].deadlocks={0-4294967295}",
         ),
     ),
     group(

@@ -31,7 +31,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             undo=("local-user <name> level",),
         ),
         *(  # VRP8 before V300 had 16 levels
-            wider(f"local-user <name> {privilege}level <0-15>", "users[{name}].level={0-15}")
+            wider(f"local-user <name> {privilege}level ( <0-15> )", "users[{name}].level={0-15}")
             for privilege in ("", "privilege ")
         ),
         command(
