@@ -135,7 +135,7 @@ class RemoteCommand:
 
     def kill(self) -> bool:
         """End it; returns whether it is known to have ended."""
-        pid = self._pid()
+        pid = self._pid_within(KILL_AFTER_S)
         for signal in ("TERM", "KILL"):
             if not self.running():
                 break
@@ -162,6 +162,15 @@ class RemoteCommand:
             self._out += self._channel.recv(_READ_BYTES)
         while self._channel.recv_stderr_ready():
             self._err += self._channel.recv_stderr(_READ_BYTES)
+
+    def _pid_within(self, patience_s: float) -> int | None:
+        """Its process id, which a server that has just begun it has not told yet."""
+        deadline = time.monotonic() + patience_s
+        while (pid := self._pid()) is None and time.monotonic() < deadline:
+            if self._channel.closed or not self.running():
+                break
+            time.sleep(_POLL_S)
+        return pid
 
     def _pid(self) -> int | None:
         self._drain()

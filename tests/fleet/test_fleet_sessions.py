@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import shlex
 import socket
@@ -10,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import asyncssh
 import paramiko
 import pytest
 from nornir.core import Nornir
@@ -115,6 +117,33 @@ def test_kill_ends_what_was_started_by_its_id(nornir: Nornir, hosts: RdmaHosts) 
     assert command.kill()
     assert [host for host, _ in hosts.running] == ["k8sgn09"]
     assert other.kill()
+
+
+class SlowToTell:
+    """A server that tells the id of what it has begun after a while, as a busy one does."""
+
+    def __init__(self) -> None:
+        self.ended = asyncio.Event()
+
+    def knows(self, command: str | None) -> bool:
+        return bool(command)
+
+    async def serve(self, command: str, process: asyncssh.SSHServerProcess[bytes]) -> None:
+        if command.startswith("kill"):
+            self.ended.set()
+            process.exit(0)
+            return
+        await asyncio.sleep(0.3)
+        process.stderr.write(b"rocefort-pid 4711\n")
+        await self.ended.wait()
+        process.exit_with_signal("TERM")
+
+
+def test_kill_waits_for_an_id_that_is_told_late(
+    nornir: Nornir, hosts: RdmaHosts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosts, "settings", {"k8sgn08": SlowToTell()})
+    assert session(nornir).start("ib_write_lat -d mlx5_0", 60).kill()
 
 
 def test_impatience_ends_the_command_too(nornir: Nornir, hosts: RdmaHosts) -> None:
