@@ -54,6 +54,9 @@ class BgpSettings(Frozen):
 
     asn: Annotated[int | None, RESETS] = None
     description: Annotated[str | None, UNFELT] = None
+    # Where the session starts from, `connect-interface`; without it, from the link to the peer.
+    source_interface: Annotated[str | None, RESETS] = None
+    source_address: Annotated[IPv4Address | None, RESETS] = None  # of that interface
     bfd_enabled: Annotated[bool, OTHER_BFD] = False
     bfd: Annotated[Bfd | None, OTHER_BFD] = None  # explicit timers
     keepalive_s: Annotated[int | None, RESETS] = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Interface
 
+from rocefort.models.bgp import BgpSettings
 from rocefort.models.device import Device
 
 
@@ -27,3 +28,11 @@ class Subnets:
         for shift in self._shifts:
             if found := self._by_length[shift].get(value >> shift):
                 yield found
+
+    def other_source(self, neighbour: IPv4Address, settings: BgpSettings) -> str | None:
+        """What a BGP session is told to start from, where that is not the link to the neighbour."""
+        name, address = settings.source_interface, settings.source_address
+        links = self.of(neighbour) if name else ()
+        if name is None or any(link == name and address in (None, own.ip) for link, own in links):
+            return None
+        return name if address is None else f"{name} {address}"

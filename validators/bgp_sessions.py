@@ -123,6 +123,9 @@ def _ends(device: Device, sources: Sources) -> Iterator[_End]:
         if peer.group is not None and peer.group not in groups:
             what = f"peer {peer.address} is in group {peer.group}, which is not defined"
             raise refuse(what, end.place(".group"), sources)
+        if source := table.other_source(peer.address, end.settings):
+            what = f"the session with {peer.address} starts from {source}, not from their link"
+            raise refuse(f"{what}; this is not modelled", end.place(".source_interface"), sources)
         yield end
 
 

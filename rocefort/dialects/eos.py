@@ -333,6 +333,10 @@ def _peer_problems(device: Device, bgp: Bgp, peer: BgpPeer) -> Iterator[Problem]
     where, settings = f"{device.name} peer {peer.address}", bgp.settings(peer)
     if peer.group is not None and peer.group not in {group.name for group in bgp.groups}:
         yield Problem(where, f"group {peer.group} does not exist", "define it with `group`")
+    source = settings.source_interface and Subnets(device).other_source(peer.address, settings)
+    if source:
+        how = "let it start from the link, or leave the line out"
+        yield Problem(where, f"its session starts from {source}, not from the link", how)
     known = {item.name for item in device.route_policies}
     for name in (settings.import_policy, settings.export_policy):
         if name is not None and name not in known:

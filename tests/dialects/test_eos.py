@@ -311,6 +311,11 @@ def missing(what: str, group: str | None = None, **fields: Any) -> tuple[dict[st
 
 
 REFUSED = [
+    missing(
+        "its session starts from LoopBack0, not from the link; let it start from the link, or leave "
+        "the line out",
+        source_interface="LoopBack0",
+    ),
     missing("group G does not exist; define it with `group`", group="G"),
     missing(
         "route-policy IN does not exist; define it, or remove the reference", import_policy="IN"

@@ -166,11 +166,14 @@ def _bgp_settings(pool: Pool) -> dict[str, Any]:
     )
     timer = st.integers(0, 65535)
     times = pool.maybe([(10, 30), (20, 60)], st.tuples(timer, timer)) or (None, None)
+    source = pool.maybe(["LoopBack0", "100GE1/0/1"], INTERFACE_NAMES)
     passwords = ["env:P", "env:P version 2", "encrypted"]
     said = st.sampled_from([*passwords, "file:/run/key version 9", "readable"])
     password = pool.maybe(passwords, said)
     return {
         "description": pool.maybe(FEW_WORDS, DESCRIPTIONS),
+        "source_interface": source,
+        "source_address": pool.maybe([IPv4Address("10.0.0.11")], ADDRESSES) if source else None,
         "bfd_enabled": pool.flag(),
         "bfd": bfd if pool.flag() else None,
         "keepalive_s": times[0],

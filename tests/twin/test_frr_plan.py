@@ -206,6 +206,15 @@ def test_sessions_that_can_come_up() -> None:
 
 REFUSED = [
     (
+        {
+            "bgp": BGP.model_copy(
+                update={"peers": (PEERS[0].model_copy(update={"source_interface": "LoopBack0"}),)}
+            )
+        },
+        "leaf01 peer 10.1.0.0: its session starts from LoopBack0, not from the link; let it start "
+        "from the link, or leave the line out",
+    ),
+    (
         {"bgp": BGP.model_copy(update={"peers": (PEERS[0].model_copy(update={"group": "X"}),)})},
         "leaf01 peer 10.1.0.0: group X does not exist; define it, or remove the reference",
     ),

@@ -16,6 +16,7 @@ from rocefort.models.base import NAME
 from rocefort.models.bgp import Bgp, BgpPeer, BgpSettings, PrefixEntry
 from rocefort.models.device import Device
 from rocefort.models.static import STATIC_PREFERENCE, StaticRoute
+from rocefort.models.subnets import Subnets
 from rocefort.paths import TEMPLATES
 
 # Behind every static route: VRP's BGP has 255, which to FRR means that a route is not used.
@@ -221,6 +222,10 @@ def _peer_problems(device: Device, bgp: Bgp, peer: BgpPeer) -> Iterator[Problem]
     if group and group.asn and peer.asn and group.asn != peer.asn:
         what = f"AS {peer.asn} is not that of its group {group.name}, {group.asn}"
         yield Problem(where, what, "give the number in one place")
+    source = settings.source_interface and Subnets(device).other_source(peer.address, settings)
+    if source:
+        how = "let it start from the link, or leave the line out"
+        yield Problem(where, f"its session starts from {source}, not from the link", how)
     known = {item.name for item in device.route_policies}
     for name in (settings.import_policy, settings.export_policy):
         if name is not None and name not in known:

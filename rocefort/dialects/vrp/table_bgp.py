@@ -89,7 +89,10 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             undo=("peer <peer> description",),
         ),
         setting(
-            "peer <peer> connect-interface ( <text> )", undo=("peer <peer> connect-interface",)
+            "peer <peer> connect-interface ( <interface> [ <ip> ] )",
+            "source_interface={interface}",
+            "source_address={ip}",
+            undo=("peer <peer> connect-interface",),
         ),
         setting("peer <peer> ebgp-max-hop ( [ <1-255> ] )", undo=("peer <peer> ebgp-max-hop",)),
         setting("peer <peer> valid-ttl-hops ( [ <1-255> ] )", undo=("peer <peer> valid-ttl-hops",)),

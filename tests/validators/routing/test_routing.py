@@ -351,6 +351,10 @@ def _no_group(network: Network, edits: Edits) -> Network:
     return edits["peer"](network, "leaf1", "172.16.0.0", group="SPNE")
 
 
+def _other_source(network: Network, edits: Edits) -> Network:
+    return edits["peer"](network, "leaf1", "172.16.0.0", source_interface="LoopBack0")
+
+
 def _no_policy(network: Network, edits: Edits) -> Network:
     return edits["device"](network, "leaf1", route_policies=())
 
@@ -395,6 +399,11 @@ REFUSALS = [
         _no_group,
         "leaf1 (leaf1.cfg:45): peer 172.16.0.0 is in group SPNE, which is not defined",
     ),
+    (
+        _other_source,
+        "leaf1 (leaf1.cfg:45): the session with 172.16.0.0 starts from LoopBack0, not from their "
+        "link; this is not modelled",
+    ),
     (_no_policy, "leaf1 (leaf1.cfg:45): route-policy EXPORT is not defined"),
     (_no_list, "leaf1 (leaf1.cfg:1): prefix list LOCAL is not defined"),
     (
@@ -431,6 +440,12 @@ def test_what_is_not_modelled_is_refused_by_name(
         solve(fault(clos(2, 2), edits), sources)
     assert str(caught.value) == sentence
     assert caught.value.exit_code == 4
+
+
+def test_a_session_told_to_start_from_its_own_link_is_as_without(clos: Clos, edits: Edits) -> None:
+    network = clos(2, 2)
+    told = edits["peer"](network, "leaf1", "172.16.0.0", source_interface="100GE1/0/1")
+    assert analyse(told).sessions == analyse(network).sessions
 
 
 def test_a_route_that_its_sender_does_not_use_is_passed_on(clos: Clos, edits: Edits) -> None:

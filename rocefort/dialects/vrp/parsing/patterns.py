@@ -23,7 +23,7 @@ SHAPES = {
     "peer": r"[^\s:]+",  # none of IPv6
     "group": r"\S*[^\d\s]\S*",
     "asn": r"\d+(?:\.\d+)?",
-    "interface": r"\S+(?: \S+)?",
+    "interface": r"\S+(?: \d+(?:/\S+)?)?",  # `100GE 1/0/1`, and no address behind it
     "eth-trunk": r"\S+(?: \S+)?",
     "ports": r"\S.*?",
     "split-type": r"\S+",
