@@ -77,6 +77,10 @@ class Unconfirmed(Frozen):
     note: str
 
 
+# A package of rocefort.dialects, or a module by its full name (rocefort/dialects/choose.py).
+DialectName = Annotated[str, Field(pattern=r"^[a-z]\w*(\.[a-z]\w*)*$")]
+
+
 class Family(Frozen):
     """Ranges of one syntax family; None means that the family has no such setting.
 
@@ -84,6 +88,7 @@ class Family(Frozen):
     """
 
     name: SyntaxFamily
+    dialect: DialectName
     deadlock_detect_ms: Range | None = None  # G1: one timer for all queues
     deadlock_recovery_ms: Range | None = None
     deadlock_detect_time: Range | None = None  # V200, G2: multiples of the interval

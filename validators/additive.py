@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-from rocefort.dialects.vrp.tree import parse_tree
+from rocefort.dialects.choose import dialect_of
 from rocefort.models.compare import compare, effect_of
 from rocefort.models.device import EFFECTS
 from rocefort.models.edit import Edit
@@ -48,7 +48,8 @@ def prove(
         edits = compare(node.device, later.device)
         findings += _not_allowed(node.name, edits)
         additions.update(word for edit in edits if (word := _allowed(edit)))
-        was, will = (_lines(texts[node.name]) for texts in (old, new))
+        dialect = dialect_of(node.family)
+        was, will = (dialect.lines(texts[node.name]) for texts in (old, new))
         findings += _lost(node.name, was, will)
         findings += _moved(node, later)
         lines, added = lines + len(was), added + len(will) - len(was)
@@ -85,10 +86,6 @@ def _not_allowed(device: str, edits: Iterable[Edit]) -> Iterator[Finding]:
 def _why(edit: Edit) -> str:
     why = REASONS.get(edit.field)
     return f": {why}" if why else ""
-
-
-def _lines(text: str) -> list[Line]:
-    return [(path, line.text) for top in parse_tree(text) for path, line in top.walk()]
 
 
 def _lost(device: str, was: Sequence[Line], will: Sequence[Line]) -> Iterator[Finding]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rocefort.dialects.vrp.conditions import conditions_of
-from rocefort.dialects.vrp.splitting import HEAD
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.conditions import conditions_of
 from rocefort.models.conditions import ConditionedLine, Requirement
 from rocefort.models.finding import Severity
 from rocefort.models.hardware import Family
@@ -59,7 +59,8 @@ def _lasting(switch: Switch, family: Family) -> Iterator[Said]:
             )
     if node.device.splits:
         first = node.device.splits[0]
-        for found in _of(family, f"{HEAD} {first.port} split-type {first.type}"):
+        split = dialect_of(family).split_line(first.port, first.type)
+        for found in _of(family, split):
             yield switch.finding(
                 node,
                 f"{counted(len(node.device.splits), 'port')} split; {found}",

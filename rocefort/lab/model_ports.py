@@ -49,6 +49,9 @@ def is_port(name: str) -> bool:
     return kind_of(name) == "ethernet"
 
 
+Config = Lines  # of one switch: the tree of lines that it runs
+
+
 def has_line(config: Lines, text: str) -> bool:
     """Whether a line stands in the system view."""
     return any(line.text == text for line in config)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from rocefort.dialects.vrp.conditions import conditions_of
+from rocefort.dialects.conditions import conditions_of
 from rocefort.errors import Refused
 from rocefort.models.change import Change, Drained, Kind, Plan, Wave
 from rocefort.models.hardware import Family

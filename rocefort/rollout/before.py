@@ -10,12 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rocefort.dialects.vrp.interpret import VrpRefusal, apply_lines
-from rocefort.dialects.vrp.kept import whole_tree, with_kept
-from rocefort.dialects.vrp.parse import parse
-from rocefort.dialects.vrp.texts import render_node
-from rocefort.dialects.vrp.tree import tree_text
-from rocefort.errors import Problem, Refused
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.texts import render_node
+from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.change import Change, Plan
 from rocefort.models.hardware import Family
 from rocefort.models.network import Network, Node
@@ -55,9 +52,7 @@ def both_sides(plan: Plan, network: Network, running: Mapping[str, str] | None =
             problems.append(Problem(node.name, UNTOLD if named is None else ANOTHER, HOW))
             continue
         before[node.name] = old
-        after[node.name] = tree_text(
-            apply_lines(whole_tree(old, family.name), change.patch, family.name)
-        )
+        after[node.name] = dialect_of(family).applied(old, change.patch, family)
         backwards |= not (change.empty or change.only_secrets) and _ran(intended, change, family)
     if problems:
         raise Refused(problems=problems)
@@ -75,19 +70,18 @@ def _old(intended: str, change: Change, family: Family) -> str | None:
     if _ran(intended, change, family):
         return intended
     try:
-        return tree_text(
-            apply_lines(whole_tree(intended, family.name), change.reverse, family.name)
-        )
-    except VrpRefusal:
+        return dialect_of(family).applied(intended, change.reverse, family)
+    except BadInput:
         return None
 
 
 def _ran(text: str, change: Change, family: Family) -> bool:
     """Whether a text means what a switch ran when the plan was made."""
-    return running_digest(parse(text, f"{change.device} (before)"), family) == change.running_digest
+    parsed = dialect_of(family).parse(text, f"{change.device} (before)")
+    return running_digest(parsed, family) == change.running_digest
 
 
 def _with_kept(text: str, change: Change, family: Family) -> str:
     """The text of intent with the lines that nobody owns."""
     kept = [line.split(" / ") for line in change.kept]
-    return tree_text(with_kept(whole_tree(text, family.name), kept))
+    return dialect_of(family).with_kept(text, kept, family)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import IPv4Address
 
+from rocefort.dialects.choose import dialect_of
+from rocefort.models.change import Change
 from rocefort.models.difference import Difference
 from rocefort.models.fabric_nodes import ServerIntent
 from rocefort.models.keyed import natural
-from rocefort.models.network import End, Link, Network, Role, Segment, Server
+from rocefort.models.network import End, Link, Network, Node, Role, Segment, Server
 from rocefort.models.review import Blast, LostServer, Redundancy
 from rocefort.rollout.touch import EVERY_SESSION, Touch, Touched, replaced, touch_of
 
@@ -29,13 +31,15 @@ def blast_radius(before: Network, after: Network, change: Difference, intents: I
     touches = {
         switch.device: replaced("; ".join(switch.facts))
         if switch.facts
-        else touch_of(
-            before.by_name[switch.device].device, switch.change.edits, lossless[switch.device]
-        )
+        else _touch(before.by_name[switch.device], switch.change, lossless[switch.device])
         for switch in change.changed
     }
     touches |= {gone.device: replaced("it is removed") for gone in change.only_before}
     return _Radius(before, after, touches, intents).blast()
+
+
+def _touch(node: Node, change: Change, lossless: Iterable[str]) -> Touch:
+    return touch_of(node.device, change.edits, lossless, dialect_of(node.family).disrupts)
 
 
 @dataclass(frozen=True)

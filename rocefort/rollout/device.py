@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 from napalm.base.exceptions import CommandErrorException, CommitError
 
-from rocefort.dialects.vrp.parse import parse
-from rocefort.dialects.vrp.secrets import filled
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.placeholders import filled
 from rocefort.errors import BadInput, DeviceFailed, Refused
 from rocefort.fleet.credentials import Secret
 from rocefort.models.change import Change
@@ -25,7 +25,6 @@ from rocefort.rollout.label import Label, run_told
 from rocefort.rollout.pending_trials import Pending
 from rocefort.rollout.plan import running_digest
 from rocefort.rollout.ports import Before
-from rocefort.rollout.same_change import same_change
 from rocefort.rollout.stand import LEGS, UNDONE
 from rocefort.rollout.trial_owner import Began, Owner, TrialStatus, described, owner_of
 
@@ -229,7 +228,8 @@ class DeviceSteps:
     def _expect_planned(self, driver: Driver, change: Change) -> None:
         """Compare by meaning; what was loaded is discarded where that differs."""
         text, said = driver.get_config("running")["running"], driver.compare_config()
-        differs = same_change(change, said, text, self._family(change))
+        family = self._family(change)
+        differs = dialect_of(family).same_change(change, said, text, family)
         if differs:
             del self._loaded[change.device]
             driver.discard_config()
@@ -307,8 +307,9 @@ class DeviceSteps:
         """What a text says; a switch that nobody changes shows the same again and again."""
         key = (change.device, text)
         if key not in self._known:
-            parsed = parse(text, f"{change.device} ({kind})")
-            digest = running_digest(parsed, self._family(change))
+            family = self._family(change)
+            parsed = dialect_of(family).parse(text, f"{change.device} ({kind})")
+            digest = running_digest(parsed, family)
             self._known[key] = Said(parsed.device.name, digest)
         return self._known[key]
 

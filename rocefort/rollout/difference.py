@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from rocefort.dialects.vrp.by_itself import written_by_itself
-from rocefort.dialects.vrp.changes import change_of
-from rocefort.dialects.vrp.conditions import conditions_of
-from rocefort.dialects.vrp.disruption import DISRUPTS
-from rocefort.dialects.vrp.render import render
-from rocefort.dialects.vrp.tree import is_noise
+from rocefort.dialects.changes import change_of
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.conditions import conditions_of
+from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput
 from rocefort.models.change import Change, Kind
 from rocefort.models.compare import classify, compare
@@ -32,7 +30,6 @@ from rocefort.rollout.acl_use import with_used
 from rocefort.rollout.secrets import with_known_secrets
 
 Families = Mapping[SyntaxFamily, Family]
-TEMPLATE = "ce8850"  # an entry that leaves all to the family, for text of unknown hardware
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,7 @@ class Switch:
     device: Device
     file: str
     family: Family | None = None
-    template: str = TEMPLATE
+    template: str = ""  # of its hardware
     hardware: str = ""
     software: str = ""
     text: str = ""
@@ -63,12 +60,17 @@ class Switch:
         """Its Device in the words of its own family; raises BadInput where that has none."""
         if self.family is None:
             raise BadInput("its syntax family is not known", where=self.device.name)
-        return render(self.device, self.family.name, self.template)
+        return self.dialect.render(self.device, self.family, self.template)
+
+    @property
+    def dialect(self) -> Dialect:
+        """By its family, else by its text."""
+        return dialect_of(self.family, self.text)
 
     @cached_property
     def unowned(self) -> Mapping[str, TextLine]:
         """Lines that no model knows, by their views and text; none that a switch writes anyway."""
-        lines = (line for line in self.unmodelled if not written_by_itself(line))
+        lines = (line for line in self.unmodelled if not self.dialect.written_by_itself(line))
         return {" / ".join((*line.path, line.text)): line for line in lines}
 
 
@@ -105,9 +107,8 @@ def _one_sided(side: Side, other: Side, families: Families) -> Iterator[OneSided
             text = switch.text or _rendered(
                 switch, switch.device, _family(switch, switch, families)
             )
-            lines = [line for raw in text.splitlines() if (line := raw.strip())]
-            count = sum(not is_noise(line) for line in lines)
-            yield OneSided(device=name, where=switch.file, lines=count)
+            lines = len(switch.dialect.lines(text))
+            yield OneSided(device=name, where=switch.file, lines=lines)
 
 
 def _switch(name: str, before: Side, after: Side, families: Families) -> SwitchDifference | None:
@@ -131,17 +132,17 @@ def _switch(name: str, before: Side, after: Side, families: Families) -> SwitchD
 
 
 def _nothing(name: str) -> Change:
-    return _told(name, (), ())
+    return _told(name, (), {})
 
 
-def _told(name: str, edits: tuple[Edit, ...], patch: tuple[str, ...]) -> Change:
-    kind, reasons = classify(edits, patch, DISRUPTS)
+def _told(name: str, edits: tuple[Edit, ...], disrupts: Mapping[str, str]) -> Change:
+    kind, reasons = classify(edits, (), disrupts)
     return Change(
         device=name,
         kind=kind,
         service_affecting=reasons,
         edits=edits,
-        patch=patch,
+        patch=(),
         reverse=(),
         running_digest="",
         intended_digest="",
@@ -172,7 +173,7 @@ def _change(
                 running,
                 _rendered(new, intended, family),
                 intended,
-                family.name,
+                family,
                 (),
             )
         except BadInput as error:
@@ -180,7 +181,7 @@ def _change(
         else:
             conditions = conditions_of(change.patch, family)
             return change.model_copy(update={"conditions": conditions}), ""
-    told = _told(intended.name, compare(running, intended), ())
+    told = _told(intended.name, compare(running, intended), dialect_of(family).disrupts)
     if told.kind is Kind.ADDITIVE:  # what is there does not stay as it is
         told = told.model_copy(update={"kind": Kind.MODIFYING})
     return told, no_patch
@@ -198,7 +199,7 @@ def _other_syntax(old: Switch, new: Switch) -> str:
 def _rendered(switch: Switch, device: Device, family: Family) -> str:
     if device is switch.device and switch.family and family.name is switch.family.name:
         return switch.rendered
-    return render(device, family.name, switch.template)
+    return dialect_of(family).render(device, family, switch.template)
 
 
 def _facts(old: Switch, new: Switch) -> Iterator[str]:
@@ -248,7 +249,10 @@ def _family(old: Switch, new: Switch, families: Families) -> Family:
         return known
     released = [name for name in families if _may_be(old, name) and _may_be(new, name)]
     likely = released or families  # of two that are as likely, the first of the file
-    return families[max(likely, key=lambda name: sum(_alike(s, name) for s in (old, new)))]
+    return max(
+        (families[name] for name in likely),
+        key=lambda family: sum(_alike(switch, family) for switch in (old, new)),
+    )
 
 
 def _may_be(switch: Switch, name: SyntaxFamily) -> bool:
@@ -256,10 +260,10 @@ def _may_be(switch: Switch, name: SyntaxFamily) -> bool:
     return switch.software[:4].casefold() in ("", name.value[:4])
 
 
-def _alike(switch: Switch, name: SyntaxFamily) -> int:
+def _alike(switch: Switch, family: Family) -> int:
     """How many lines of a text a family writes in the same words; none where it has no words."""
     try:
-        text = render(switch.device, name, TEMPLATE)
+        text = dialect_of(family).render(switch.device, family)
     except BadInput:
         return -1
     return len(set(switch.text.splitlines()) & set(text.splitlines()))

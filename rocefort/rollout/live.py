@@ -14,7 +14,7 @@ from operator import is_not
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from rocefort.dialects.vrp.parse import parse
+from rocefort.dialects.choose import dialect_of
 from rocefort.errors import DeviceFailed, Refused, RocefortError
 from rocefort.models.finding import Finding, Report, Severity
 from rocefort.models.network import Network, Node, Sources
@@ -192,6 +192,7 @@ class MeantNow:
     def _running(self, node: Node, text: str) -> Node:
         known = self._nodes.get(node.name)
         if known is None or known[0] != text:
-            device = parse(text, f"{node.name} (running)").device
+            dialect = dialect_of(node.family, text)
+            device = dialect.parse(text, f"{node.name} (running)").device
             known = self._nodes[node.name] = text, node.model_copy(update={"device": device})
         return known[1]

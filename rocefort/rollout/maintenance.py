@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from rocefort.dialects.vrp.secrets import references
+from rocefort.dialects.placeholders import references
 from rocefort.errors import Problem, Refused
 from rocefort.models.base import Frozen
 from rocefort.models.conditions import ConditionedLine, Requirement

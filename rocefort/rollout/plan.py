@@ -10,10 +10,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from rocefort.dialects.vrp.changes import change_of
-from rocefort.dialects.vrp.conditions import conditions_of
-from rocefort.dialects.vrp.parse import Parsed, parse
-from rocefort.dialects.vrp.render import render
+from rocefort.dialects.changes import change_of
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.conditions import conditions_of
+from rocefort.dialects.data import Parsed
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.change import Change, Plan, digest_of
 from rocefort.models.device import Device
@@ -80,7 +80,7 @@ class Sides:
         same = old == new  # most switches of most plans
         text, digest = self._text(old), self.digest(old)
         intended = text if same else self._text(new)
-        change = change_of(text, old, intended, new, self.family.name, self.kept)
+        change = change_of(text, old, intended, new, self.family, self.kept)
         return change.model_copy(
             update={
                 "running_digest": digest,
@@ -95,7 +95,7 @@ class Sides:
 
     def _text(self, device: Device) -> str:
         template = self.node.hardware.template if self.node.hardware else ""
-        return render(device, self.family.name, template)
+        return dialect_of(self.family).render(device, self.family, template)
 
 
 def sides_of(
@@ -114,7 +114,8 @@ def sides_of(
 
 
 def _sides(node: Node, running_text: str, rotate: Collection[str]) -> Sides:
-    parsed = parse(running_text, f"{node.name} (running)")
+    dialect = dialect_of(node.family, running_text)
+    parsed = dialect.parse(running_text, f"{node.name} (running)")
     if parsed.device.name != node.name:
         raise Refused(
             f"the switch calls itself {parsed.device.name!r}",

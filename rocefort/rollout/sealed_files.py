@@ -6,20 +6,19 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from rocefort.dialects.choose import dialects
 from rocefort.errors import BadInput, Refused
 from rocefort.models.change import Plan, SealedFile
-from rocefort.paths import HARDWARE, PROFILES, ROOT, TEMPLATES
+from rocefort.paths import HARDWARE, PROFILES, ROOT
 from rocefort.rollout import who
 
-RULEBOOK = ROOT / "rocefort" / "dialects" / "vrp" / "rulebook"
-# What decides on lines: hardware, profiles, templates, commands, and the order of patches.
-SHIPPED = (
-    (HARDWARE, "*.yaml"),
-    (PROFILES, "*.yaml"),
-    (TEMPLATES / "vrp", "*"),
-    (RULEBOOK.parent, "table_*.py"),
-    (RULEBOOK, "huawei.order"),
-)
+# What decides on lines beside the files of each dialect.
+DATA = ((HARDWARE, "*.yaml"), (PROFILES, "*.yaml"))
+
+
+def shipped() -> tuple[tuple[Path, str], ...]:
+    """Directories and patterns of every file that decides on lines and ships with Rocefort."""
+    return (*DATA, *(files for dialect in dialects() for files in dialect.files))
 
 
 def tool() -> str:
@@ -45,8 +44,8 @@ def check_tool(plan: Plan) -> None:
 def check_files(plan: Plan) -> None:
     """Raise Refused where Rocefort or a file is another than when the plan was made."""
     check_tool(plan)
-    shipped = {name for name, _ in _named(())}
-    own = (Path(file.name) for file in plan.files if file.name not in shipped and _is_own(file))
+    known = {name for name, _ in _named(())}
+    own = (Path(file.name) for file in plan.files if file.name not in known and _is_own(file))
     now = {file.name: file.sha256 for file in sealed_files(own)}
     sealed = {file.name: file.sha256 for file in plan.files}
     for name in sorted({*now, *sealed}):
@@ -62,7 +61,7 @@ def _is_own(file: SealedFile) -> bool:
 def _named(own: Iterable[Path]) -> Iterator[tuple[str, Path]]:
     for path in own:
         yield str(path.resolve()), path
-    for directory, pattern in SHIPPED:
+    for directory, pattern in shipped():
         for path in sorted(directory.rglob(pattern)):
             if path.is_file() and not path.name.startswith("."):
                 yield path.relative_to(ROOT).as_posix(), path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from itertools import chain
 
-from rocefort.dialects.vrp.secrets import references
+from rocefort.dialects.placeholders import references
 from rocefort.documents.nearest import nearest
 from rocefort.errors import BadInput, Problem
 from rocefort.models.bgp import Bgp, BgpGroup, BgpPeer

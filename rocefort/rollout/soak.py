@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Address
 from math import ceil
 
+from rocefort.dialects.choose import dialect_of
 from rocefort.models.bgp import HOLD_S, Bgp
 from rocefort.models.change import Soak
 from rocefort.models.device import Device
@@ -31,7 +32,7 @@ LONGEST_INTERVAL_MS = 1000  # of V300 G2; the unit of V200 is not known
 
 def soak_of(old: Device, new: Device, edits: Iterable[Edit], family: Family) -> Soak | None:
     """How long a change from one Device to another has to soak, and why; None: not at all."""
-    touched = timed(old, edits)
+    touched = timed(old, edits, dialect_of(family).disrupts)
     found = [
         *_sessions(old, new, touched.get(Timer.HOLD)),
         *([(ADVERTISE_S, "routes are announced anew")] if Timer.ADVERTISE in touched else []),

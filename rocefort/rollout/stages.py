@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from rocefort.dialects.vrp.patch import make_patch
-from rocefort.dialects.vrp.texts import read_back, render_all, render_node
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.texts import read_back, render_all, render_node
 from rocefort.models.bgp import PolicyNode
 from rocefort.models.device import Device
 from rocefort.models.growth import Stage, Staged
@@ -142,5 +142,6 @@ def _commands(step: Step) -> tuple[tuple[str, ...], tuple[str, ...]]:
     apart = kept_from_traffic(step.after, [name]).by_name[name]
     if node.family is None:
         return (), ()
-    patch = make_patch(render_node(node), render_node(apart), node.family.name)
-    return tuple(patch.commands), tuple(patch.reverse)
+    texts = render_node(node), render_node(apart)
+    patch = dialect_of(node.family).patch(*texts, node.family)
+    return patch.commands, patch.reverse

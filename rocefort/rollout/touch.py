@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from rocefort.dialects.vrp.disruption import DISRUPTS
 from rocefort.models.breakout import whole_port
 from rocefort.models.compare import classify, counts, effect_of
 from rocefort.models.device import Device
@@ -41,11 +40,16 @@ class Touch:
     down: Touched
 
 
-def touch_of(device: Device, edits: Iterable[Edit], lossless: Iterable[str]) -> Touch:
-    """What edits of a switch touch. device: before; lossless: names of its lossless ports."""
+def touch_of(
+    device: Device, edits: Iterable[Edit], lossless: Iterable[str], disrupts: Mapping[str, str]
+) -> Touch:
+    """What edits of a switch touch. device: before; lossless: names of its lossless ports.
+
+    disrupts: of the switch's dialect.
+    """
     felt, down = Touched(), Touched()
     names = tuple(lossless)
-    for edit in _felt(edits):
+    for edit in _felt(edits, disrupts):
         _add(felt, device, edit, names)
         if _takes_down(edit):
             _add(down, device, edit, names)
@@ -57,23 +61,25 @@ def replaced(why: str) -> Touch:
     return Touch(Touched(whole=why), Touched(whole=why))
 
 
-def _felt(edits: Iterable[Edit]) -> Iterator[Edit]:
+def _felt(edits: Iterable[Edit], disrupts: Mapping[str, str]) -> Iterator[Edit]:
     """Edits that traffic feels; those of one port are judged together."""
     groups: dict[str, list[Edit]] = defaultdict(list)
     for edit in edits:
         groups[edit.port_and_rest[0] or f" {edit.path}"].append(edit)
     for group in groups.values():
-        if classify(group, (), DISRUPTS)[1]:
+        if classify(group, (), disrupts)[1]:
             yield from group
 
 
-def timed(device: Device, edits: Iterable[Edit]) -> dict[Timer, Touched]:
+def timed(
+    device: Device, edits: Iterable[Edit], disrupts: Mapping[str, str]
+) -> dict[Timer, Touched]:
     """What edits touch whose faults show only by a timer. device: before.
 
     Of a filter that changes, the routed ports that apply one: it may drop what BGP sends.
     """
     found: dict[Timer, Touched] = {}
-    for edit in _felt(edits):
+    for edit in _felt(edits, disrupts):
         effect = effect_of(edit)
         if effect.timer in (None, Timer.NONE) or gateway_vlan(edit.port_and_rest[0]):
             continue

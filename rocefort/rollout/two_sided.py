@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
+from rocefort.dialects.choose import dialect_of
 from rocefort.errors import Refused
 from rocefort.models.bgp import HOLD_S, BgpSettings
 from rocefort.models.device import Device
@@ -58,7 +59,9 @@ def refuse_two_sided(network: Network, sides: Mapping[str, Sides]) -> None:
 def _apart(network: Network, sides: Mapping[str, Sides]) -> Iterator[tuple[str, str, str, int]]:
     """Leaf, spine, what they do not agree on, hold time."""
     ends = {
-        name for name, each in sides.items() if Timer.HOLD in timed(each.running, each.whole.edits)
+        name
+        for name, each in sides.items()
+        if Timer.HOLD in timed(each.running, each.whole.edits, dialect_of(each.family).disrupts)
     }
     for link in network.links or ():
         leaf, spine = _leaf_first(network, link)

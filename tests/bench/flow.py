@@ -18,7 +18,7 @@ from calibration import peak_mb
 
 from rocefort.design.derive import derive_loaded
 from rocefort.design.load import Catalogue, load_catalogue, load_fabric
-from rocefort.dialects.vrp.texts import read_back, render_all
+from rocefort.dialects.texts import read_back, render_all
 from rocefort.garbage import collect_seldom
 from rocefort.paths import INVENTORY
 from rocefort.validators import check

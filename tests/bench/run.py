@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from rocefort.design.derive import derive
+from rocefort.dialects.texts import render_node
 from rocefort.dialects.vrp.patch import make_patch
-from rocefort.dialects.vrp.texts import render_node
 from rocefort.errors import ServiceFailed
 from rocefort.lab.twin.host import require_host
 from rocefort.models.hardware import SyntaxFamily

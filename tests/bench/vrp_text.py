@@ -19,10 +19,10 @@ import flow
 
 from rocefort.design.derive import derive_loaded
 from rocefort.design.load import load_fabric
-from rocefort.dialects.vrp.changes import change_of
+from rocefort.dialects.changes import change_of
+from rocefort.dialects.texts import render_all
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import make_patch
-from rocefort.dialects.vrp.texts import render_all
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.network import Network, Node
 
@@ -139,7 +139,7 @@ def _edits(node: Node, running: str, intended: str) -> int:
     if node.family is None:
         raise TypeError(node.name)
     was, will = (parse(text, node.name).device for text in (running, intended))
-    return len(change_of(running, was, intended, will, node.family.name, ()).edits)
+    return len(change_of(running, was, intended, will, node.family, ()).edits)
 
 
 def _bar(figure: float, bar: float) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from rocefort import tasks
 from rocefort.design.derive import Derived
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.texts import render_all
 from rocefort.errors import BadInput
 from rocefort.steps.fabric.judging import Subject, subject_of_texts
 from rocefort.steps.fabric.reading import read_directory

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from rocefort.design.derive import Derived, derive
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.texts import render_all
 from rocefort.steps.fabric import judging
 from rocefort.steps.fabric.judging import subject_of_derived, write_texts
 from rocefort.steps.fabric.rule_texts import rule_texts

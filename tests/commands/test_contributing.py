@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.design.derive import Derived
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.texts import render_all
 from rocefort.paths import ROOT
 from rocefort.steps.lab.emulated_site import rehearse
 

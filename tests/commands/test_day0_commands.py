@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from rocefort.design.derive import Derived
+from rocefort.dialects.texts import render_all, render_node
 from rocefort.dialects.vrp.day0 import day0_device, day0_text
 from rocefort.dialects.vrp.interpret import apply_lines
 from rocefort.dialects.vrp.parse import parse
-from rocefort.dialects.vrp.texts import render_all, render_node
 from rocefort.dialects.vrp.tree import tree_text
 from rocefort.errors import BadInput
 from rocefort.lab.session import Session

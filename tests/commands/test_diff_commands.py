@@ -12,8 +12,8 @@ import pytest
 
 from rocefort import options
 from rocefort.design.derive import Derived
+from rocefort.dialects.texts import render_all
 from rocefort.dialects.vrp.interpret import apply_lines, canonical
-from rocefort.dialects.vrp.texts import render_all
 from rocefort.dialects.vrp.tree import parse_tree
 from rocefort.paths import HARDWARE, PROFILES
 from rocefort.reports.differences import WRITERS, Shown, diff_markdown

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rocefort.design.derive import Derived
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.texts import render_all
 from rocefort.steps.fabric.judging import write_texts
 
 Rocefort = Callable[..., Any]

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from rocefort.design.derive import Derived, derive
 from rocefort.design.load import load_catalogue
+from rocefort.dialects.texts import read_back, render_all
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.render import render
-from rocefort.dialects.vrp.texts import read_back, render_all
 from rocefort.errors import BadInput
 from rocefort.models.base import check_description, check_name
 from rocefort.models.device import Device

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rocefort.design.derive import Derived, derive
+from rocefort.dialects.texts import read_back, render_all
 from rocefort.dialects.vrp.day0 import day0_device
-from rocefort.dialects.vrp.texts import read_back, render_all
 from rocefort.errors import BadInput
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "border" / "fabric.yaml"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.design.derive import Derived, derive
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.texts import render_all
 from rocefort.models.access import Vty
 from rocefort.models.interface import DrrQueue
 from rocefort.models.management import Acl, AclRule, Netconf, Snmp, Syslog

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rocefort.design.derive import Derived, derive, derive_loaded
 from rocefort.design.load import Loaded, load_catalogue
 from rocefort.design.profiles import shipped_profiles
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.texts import render_all
 from rocefort.documents.read import Document, read_document
 from rocefort.documents.validate import validate
 from rocefort.errors import BadInput

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from rocefort.design.derive import derive_loaded
 from rocefort.design.growth import Wanted, grow, name_pattern
 from rocefort.design.load import Loaded, load_catalogue
+from rocefort.dialects.texts import render_all
 from rocefort.dialects.vrp.patch import make_patch
-from rocefort.dialects.vrp.texts import render_all
 from rocefort.documents.read import document_of
 from rocefort.documents.validate import validate
 from rocefort.errors import BadInput, Refused, RocefortError

@@ -16,7 +16,7 @@ from rocefort.design.derive import derive_loaded
 from rocefort.design.growth import Model, Wanted, grow
 from rocefort.design.load import Loaded, load_catalogue
 from rocefort.design.new import Size, new_fabric
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.texts import render_all
 from rocefort.documents.read import document_of
 from rocefort.documents.validate import validate
 from rocefort.errors import Refused

@@ -20,7 +20,7 @@ from rocefort.design.catalogue import load_catalogue
 from rocefort.design.derive import Derived, derive
 from rocefort.design.importing.hardware import Facts
 from rocefort.design.new import Size, new_fabric
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.texts import render_all
 from rocefort.models.network import Network
 from rocefort.paths import INVENTORY
 from rocefort.rollout.plan import make_changes

@@ -10,7 +10,7 @@ import pytest
 
 from rocefort.design.derive import Derived, derive
 from rocefort.design.importing.hardware import Facts, read_facts
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.texts import render_all
 from rocefort.errors import BadInput, Refused
 from rocefort.steps.fabric.importing import Imported, facts_of, import_fabric, imported_text
 

@@ -10,7 +10,7 @@ import pytest
 from rocefort.design.derive import Derived, derive
 from rocefort.design.infer import infer
 from rocefort.design.new import Size, new_fabric
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.texts import render_all
 from rocefort.models.device import Device
 from rocefort.models.finding import Finding, NotJudged, Report
 from rocefort.models.interface import Interface

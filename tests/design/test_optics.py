@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.design.derive import derive
-from rocefort.dialects.vrp.texts import read_back, render_all
+from rocefort.dialects.texts import read_back, render_all
 from rocefort.errors import BadInput
 from rocefort.reports.show import Form, Kind, show
 from rocefort.validators import check

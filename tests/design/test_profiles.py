@@ -16,7 +16,7 @@ from rocefort.design.derive import Derived, derive
 from rocefort.design.load import load_catalogue, load_fabric
 from rocefort.design.profile_checks import REFERENCES
 from rocefort.design.profiles import KINDS, shipped_profiles
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.texts import render_all
 from rocefort.errors import BadInput
 from rocefort.models.congestion import Dcqcn
 from rocefort.models.nic import Adapter, NicProfile

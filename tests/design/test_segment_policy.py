@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rocefort.design.derive import derive
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.texts import render_all
 from rocefort.errors import BadInput
 from rocefort.models.fabric_policy import PolicyEntry, SegmentPolicy
 from rocefort.models.network import Network

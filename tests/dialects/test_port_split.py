@@ -9,12 +9,13 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.dialects.vrp.changes import change_of
+from rocefort.dialects.changes import change_of
 from rocefort.dialects.vrp.interpret import VrpRefusal, apply_line, apply_lines, canonical
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.tree import parse_tree, tree_text
+from rocefort.families import load_families
 from rocefort.models.breakout import PortSplit, parts_of
 from rocefort.models.change import Kind
 from rocefort.models.device import Device
@@ -195,7 +196,7 @@ def test_a_member_leaves_its_eth_trunk_before_it_is_split() -> None:
 def test_a_change_of_splits_says_what_is_lost() -> None:
     running, intended = device({}, {"100GE1/0/1": "one"}), device({"100GE1/0/1": "4*25GE"}, {})
     old, new = (render(d, G1, "ce8851") for d in (running, intended))
-    change = change_of(old, running, new, intended, G1, ())
+    change = change_of(old, running, new, intended, load_families()[G1], ())
     assert change.kind is Kind.REMOVING
     assert (
         "100GE1/0/1 is split or made whole again: what it held is lost, and no rollback brings "

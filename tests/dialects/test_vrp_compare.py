@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from patch_cases import BY_NAME
 
-from rocefort.dialects.vrp.changes import change_of
+from rocefort.dialects.changes import change_of
 from rocefort.dialects.vrp.disruption import DISRUPTS
 from rocefort.dialects.vrp.parse import parse
+from rocefort.families import load_families
 from rocefort.models.access import LocalUser, Ssh, SshUser, Vty
 from rocefort.models.bgp import (
     Bgp,
@@ -484,7 +485,7 @@ def test_a_change_carries_both_digests_and_both_ways() -> None:
         parse(running, "a").device,
         intended,
         parse(intended, "b").device,
-        SyntaxFamily.V300_G1,
+        load_families()[SyntaxFamily.V300_G1],
         ("snmp-agent",),
     )
     assert change.patch == ("ntp unicast-server 10.0.0.2", "undo ntp unicast-server 10.0.0.1")
@@ -499,7 +500,7 @@ def test_a_change_names_the_port_whose_traffic_no_order_of_the_lines_pauses() ->
     case = BY_NAME["a port and its traffic cross from queue 4 to queue 3"]
     texts = [f"sysname leaf01\n{text}" for text in (case.before, case.after)]
     old, new = (parse(text, "case").device for text in texts)
-    change = change_of(texts[0], old, texts[1], new, case.family, ())
+    change = change_of(texts[0], old, texts[1], new, load_families()[case.family], ())
     assert change.service_affecting == (
         "diffserv domain roce maps traffic to other queues on every port that uses it",
         "PFC on 100GE1/0/1 changes under traffic",

@@ -6,8 +6,8 @@ import pytest
 
 from rocefort.design.derive import Derived
 from rocefort.design.load import load_catalogue
-from rocefort.dialects.vrp.conditions import conditions_of
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.conditions import conditions_of
+from rocefort.dialects.texts import render_all
 from rocefort.models.conditions import Requirement
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.reports.changes import changes_text

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rocefort.dialects.vrp.displays import Neighbour, read_display
+from rocefort.dialects.data import Neighbour
+from rocefort.dialects.vrp.displays import read_display
 
 BRIEF = """\
 <leaf01>display lldp neighbor brief

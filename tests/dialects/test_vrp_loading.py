@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.design.derive import derive
+from rocefort.dialects.texts import render_all
 from rocefort.dialects.vrp import lookup
 from rocefort.dialects.vrp.command import Reading, Trace, read_all, words_of
 from rocefort.dialects.vrp.edit import Lines, View, put, remove
@@ -21,7 +22,6 @@ from rocefort.dialects.vrp.interpret import Applied, apply_line, apply_lines, re
 from rocefort.dialects.vrp.row import Row
 from rocefort.dialects.vrp.secrets import as_saved
 from rocefort.dialects.vrp.semantics import SYSTEM, rows_by_view
-from rocefort.dialects.vrp.texts import render_all
 from rocefort.dialects.vrp.tree import ConfigLine, parse_tree, tree_text
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.paths import INVENTORY

@@ -230,7 +230,7 @@ def test_what_a_switch_refuses(typed: str, family: SyntaxFamily, said: str) -> N
 
 
 def test_saved_form_says_no_default() -> None:
-    family = Family(name=G1, pfc_queues=Range(low=0, high=5, source="vendor"))
+    family = Family(name=G1, dialect="vrp", pfc_queues=Range(low=0, high=5, source="vendor"))
     spoken = device(
         DropProfile(name="default", colours=(FULL,)),
         DropProfile(name="a", colours=(EARLY, FULL)),

@@ -8,10 +8,10 @@ import pytest
 from patch_cases import of_whole_texts
 
 from rocefort.design.derive import Derived
+from rocefort.dialects.texts import render_node
 from rocefort.dialects.vrp import patch as patches
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.dialects.vrp.reduced import reduced
-from rocefort.dialects.vrp.texts import render_node
 from rocefort.dialects.vrp.tree import parse_tree
 from rocefort.models.hardware import SyntaxFamily
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from random_switches import switches
 from random_values import TEMPLATES
 
-from rocefort.dialects.vrp.parse import parse, sources_of
+from rocefort.dialects.data import sources_of
+from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily

@@ -8,18 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocefort.dialects.placeholders import filled, references
 from rocefort.dialects.vrp.interpret import VrpRefusal, apply_lines
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.dialects.vrp.render import render
-from rocefort.dialects.vrp.secrets import (
-    as_saved,
-    check_typed,
-    filled,
-    masked,
-    references,
-    stated,
-)
+from rocefort.dialects.vrp.secrets import as_saved, check_typed, masked, stated
 from rocefort.dialects.vrp.tree import parse_tree, tree_text
 from rocefort.errors import BadInput, Refused
 from rocefort.models.bgp import Bgp, BgpGroup, BgpPeer

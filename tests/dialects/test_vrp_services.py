@@ -10,13 +10,14 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.dialects.vrp.changes import change_of
+from rocefort.dialects.changes import change_of
 from rocefort.dialects.vrp.interpret import apply_lines, canonical
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.tree import parse_tree
 from rocefort.errors import BadInput
+from rocefort.families import load_families
 from rocefort.models.access import LocalUser, TaskGroupGrant, UserGroup
 from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily
@@ -131,7 +132,7 @@ def test_telemetry_that_stops_is_said() -> None:
     sampled = Telemetry(subscriptions=(Subscription(name="a", destinations=("d",)),))
     before, after = Device(name="a", telemetry=sampled), Device(name="a")
     texts = [render(device, G1, "ce8851") for device in (before, after)]
-    change = change_of(texts[0], before, texts[1], after, G1, ())
+    change = change_of(texts[0], before, texts[1], after, load_families()[G1], ())
     assert change.service_affecting == ("telemetry stops, in part or whole",)
 
 

@@ -11,9 +11,10 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from rocefort.design.derive import Derived
+from rocefort.dialects.data import Parsed
+from rocefort.dialects.texts import render_all
 from rocefort.dialects.vrp.known import command_of, with_commands
-from rocefort.dialects.vrp.parse import Parsed, parse
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.vrp.parse import parse
 from rocefort.errors import BadInput
 from rocefort.models.network import TextLine
 from rocefort.steps.fabric.reading import decoded

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from vendor_displays import vendor_display
 
-from rocefort.dialects.vrp.displays import Neighbour, read_display
+from rocefort.dialects.data import Neighbour
+from rocefort.dialects.vrp.displays import read_display
 from rocefort.dialects.vrp.observing import interfaces, lossless
 from rocefort.dialects.vrp.observing.shown import Shown
 from rocefort.models.observed import QueueSeen

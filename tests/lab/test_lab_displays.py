@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from napalm_cloudengine import parse
-from rocefort.dialects.vrp.displays import Neighbour, read_display
+from rocefort.dialects.data import Neighbour
+from rocefort.dialects.vrp.displays import read_display
 from rocefort.dialects.vrp.interpret import Lines
 from rocefort.dialects.vrp.observing import interfaces, lossless, routing, system
 from rocefort.dialects.vrp.observing.shown import Shown

@@ -14,7 +14,7 @@ LAB = """
 import sys
 from pathlib import Path
 from rocefort.design.derive import derive
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.texts import render_all
 from rocefort.steps.lab.options import LabOptions
 from rocefort.steps.lab.emulated_site import rehearse
 

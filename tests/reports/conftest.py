@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 
 from rocefort.design.derive import Derived
-from rocefort.dialects.vrp.parse import parse, sources_of
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.data import sources_of
+from rocefort.dialects.texts import render_all
+from rocefort.dialects.vrp.parse import parse
 from rocefort.models.finding import Finding, Severity, Where
 from rocefort.models.network import Position, Sources
 from rocefort.reports.page import DeviceBudget, PageContent, PortBudget, page

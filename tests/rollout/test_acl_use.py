@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocefort.design.derive import Derived
-from rocefort.dialects.vrp.texts import render_node
+from rocefort.dialects.texts import render_node
 from rocefort.rollout.plan import make_changes
 
 FILTERS = """#

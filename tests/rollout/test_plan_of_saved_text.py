@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rocefort.design.derive import Derived
+from rocefort.dialects.texts import render_all
 from rocefort.dialects.vrp.known import with_commands
 from rocefort.dialects.vrp.parse import parse
-from rocefort.dialects.vrp.texts import render_all
 from rocefort.models.network import Network
 from rocefort.rollout.plan import make_changes
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from rocefort.design.derive import Derived
+from rocefort.dialects.texts import render_all
 from rocefort.dialects.vrp.interpret import apply_lines, canonical
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.secrets import as_saved
-from rocefort.dialects.vrp.texts import render_all
 from rocefort.dialects.vrp.tree import parse_tree, tree_text
 from rocefort.errors import BadInput, Refused
 from rocefort.fleet.connections import Access, Connections, ServerAccess
@@ -329,7 +329,8 @@ def test_one_byte_of_anything_that_a_plan_was_made_from_is_refused(
     facts.write_text("a: 1\n")
     template.write_text("x\n")
     monkeypatch.setattr(files, "ROOT", ship)
-    monkeypatch.setattr(files, "SHIPPED", ((facts.parent, "*.yaml"), (template.parent, "*")))
+    shipped = ((facts.parent, "*.yaml"), (template.parent, "*"))
+    monkeypatch.setattr(files, "shipped", lambda: shipped)
     sealed = plan(fabric)
     assert sealed_fabric(sealed).fabric.fabric == "heps"
     for path, name in (

@@ -12,7 +12,7 @@ import yaml
 from typer.testing import CliRunner
 
 from rocefort.design.derive import Derived
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.texts import render_all
 from rocefort.tasks import cli
 
 EditHeps = Callable[..., Path]

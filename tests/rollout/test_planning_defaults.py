@@ -19,6 +19,7 @@ from rocefort.design.derive import Derived, derive
 from rocefort.dialects.vrp.interpret import canonical
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.render import render
+from rocefort.dialects.vrp.same_change import same_change
 from rocefort.dialects.vrp.tree import parse_tree, tree_text
 from rocefort.lab.session import Session
 from rocefort.lab.switch import EmulatedSwitch
@@ -31,7 +32,6 @@ from rocefort.models.hardware import Family, SyntaxFamily
 from rocefort.models.interface import ETHERNET_MTU, DrrQueue, Interface, PfcThreshold
 from rocefort.models.lossless import Pfc, PfcProfile, PfcTimer
 from rocefort.rollout.plan import running_digest, sides_of
-from rocefort.rollout.same_change import same_change
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.changing import Manner, apply_plan
 from rocefort.steps.rollout.planning import make_plan, running_of

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from rocefort.design.catalogue import load_catalogue
-from rocefort.dialects.vrp.changes import change_of
+from rocefort.dialects.changes import change_of
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.render import render
+from rocefort.dialects.vrp.same_change import changed_lines, same_change
 from rocefort.models.bgp import Bgp
 from rocefort.models.change import Change
 from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.saved_form import saved_form
-from rocefort.rollout.same_change import changed_lines, same_change
 
 G1 = SyntaxFamily.V300_G1
 FAMILY = load_catalogue().families[G1]
@@ -65,7 +65,7 @@ ROTATION = device(password="env:P version 2")
 
 def planned(new: Device) -> Change:
     texts = [render(each, G1, "ce8851") for each in (device(), new)]
-    return change_of(texts[0], device(), texts[1], new, G1, ())
+    return change_of(texts[0], device(), texts[1], new, FAMILY, ())
 
 
 def differences(new: Device, diff: str) -> tuple[str, ...]:

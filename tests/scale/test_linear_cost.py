@@ -14,7 +14,7 @@ from flow import SPINES, catalogue, fabric_text
 
 from rocefort.design.derive import Derived, derive_loaded
 from rocefort.design.load import Catalogue, Loaded
-from rocefort.dialects.vrp.texts import read_back, render_all
+from rocefort.dialects.texts import read_back, render_all
 from rocefort.documents.read import document_of
 from rocefort.documents.validate import validate
 from rocefort.models.fabric import Fabric

@@ -48,6 +48,7 @@ from typing import Any
 import yaml
 from random_values import TEMPLATES
 
+from rocefort.dialects.data import Parsed
 from rocefort.dialects.vrp.interpret import (
     EMPTY_PORT,
     Lines,
@@ -58,7 +59,7 @@ from rocefort.dialects.vrp.interpret import (
     replay,
 )
 from rocefort.dialects.vrp.joined import joined
-from rocefort.dialects.vrp.parse import Parsed, parse
+from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.secrets import masked
 from rocefort.dialects.vrp.tree import parse_tree, tree_text

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rocefort.design.derive import Derived
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.texts import render_all
 from rocefort.models.bgp import BgpPeer
 from rocefort.models.interface import Interface
 from rocefort.models.network import Network

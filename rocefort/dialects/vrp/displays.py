@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from rocefort.dialects.data import Display, Neighbour
 from rocefort.dialects.vrp.names import interface_name
 
 # V300R023C00 command reference, `display lldp neighbor brief`: the names of its columns, which
@@ -27,26 +28,6 @@ RELEASE = re.compile(
 UPTIME = re.compile(r"HUAWEI (\S+) uptime is\b", re.ASCII)
 DEVICE = re.compile(r"(CE\S+)'s Device status:", re.ASCII)
 PROMPT = re.compile(r"<([\w.-]+)> ?dis\w* .*", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """One row: a port of this switch, and what LLDP heard there. port None: no interface's name."""
-
-    local: str
-    device: str
-    port: str | None
-    line: int  # 1-based
-
-
-@dataclass(frozen=True)
-class Display:
-    """What a file of `display` outputs says; device: by its prompts, None where it has none."""
-
-    device: str | None = None
-    software: str | None = None
-    model: str | None = None
-    neighbours: tuple[Neighbour, ...] = ()
 
 
 @dataclass

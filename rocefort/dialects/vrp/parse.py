@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from pydantic import ValidationError
 
+from rocefort.dialects.data import Parsed
 from rocefort.dialects.recognise import COMWARE, looks_like
 from rocefort.dialects.vrp.parsing import interface, lossless
 from rocefort.dialects.vrp.parsing.commands import UNMODELLED, View, read
@@ -17,7 +18,7 @@ from rocefort.dialects.vrp.secrets import masked
 from rocefort.dialects.vrp.tree import RETURN, is_noise, release_in
 from rocefort.errors import BadInput, Problem
 from rocefort.models.device import Device
-from rocefort.models.network import Position, TextLine
+from rocefort.models.network import TextLine
 
 DEEPEST_VIEW = 16  # VRP nests 4 deep; what is deeper is no configuration and stays flat here
 # V300R023C00, `header`: up to 480 characters on any number of lines, between two equal signs.
@@ -26,47 +27,8 @@ TITLE = re.compile(
 )
 LONGEST_LINE = 65536  # a command line has 3100 characters; what is so much longer is none
 
-
+SYSNAME = re.compile(r"^ *sysname \S", re.MULTILINE)
 WANTED = "give the text of `display current-configuration`"
-
-
-@dataclass(frozen=True)
-class Parsed:
-    """What a text says.
-
-    `lines` maps paths of Device fields to the first line that says them. A path is written like
-    Python over the model, with the row's own key in brackets:
-
-        name                                  bgp.asn
-        vlans[120]                            bgp.networks[10.65.2.0/24]
-        interfaces[100GE1/0/1]                bgp.groups[SPINE].bfd
-        interfaces[100GE1/0/1].mtu            bgp.peers[10.1.0.32].asn
-        interfaces[Vlanif120].addresses[10.65.2.1/24]
-        interfaces[100GE1/0/1].thresholds[4].xoff_kbytes
-        pfc.detect_ms                         pfc.profiles[default].queues[4]
-        domains[roce].dscp[32].phb            ai_ecn.queues[4].model
-        prefix_lists[LOCAL].entries[10]       route_policies[EXPORT].nodes[10]
-        users[netops].level                   ssh.users[netops]
-        vty[0].authentication                 ntp_servers[10.255.0.250]
-        vrfs[MGMT].ipv4                       static_routes[MGMT 0.0.0.0/0 10.255.0.1]
-        acls[2000].rules[5].source            snmp.users[monitor].group
-        filters.acls[3000].rules[5].source    filters.policies[VLAN120].bindings[VLAN120]
-        interfaces[100GE1/0/1].drr[4].weight  netconf.port_830
-        interfaces[100GE1/0/1].eth_trunk      interfaces[Eth-Trunk1].bond.mode
-        interfaces[100GE1/0/1].markings[4].ecn
-        drop_profiles[roce].ecn.low           drop_profiles[roce].colours[green].high
-
-    Every enclosing path that a line opens or touches is there too, and "" is the sysname's line,
-    so the nearest enclosing path of any field has a line. `queues[3]` is the line that takes the
-    built-in queue away.
-    """
-
-    device: Device
-    lines: Mapping[str, int]
-    unmodelled: tuple[TextLine, ...]  # in order of the text
-    total_lines: int  # commands in the text: neither separators, comments nor `return`
-    software: str | None = None  # release that the header names, V200R022C00SPC500
-    cut_off_at: int | None = None  # the last command's line where no `return` comes after it
 
 
 def parse(text: str, file: str) -> Parsed:
@@ -94,17 +56,6 @@ def places_in(text: str, file: str) -> Mapping[str, int]:
     reader.read(text)
     reader.check()
     return reader.places()
-
-
-def sources_of(parsed: Parsed, file: str) -> dict[str, Position]:
-    """Side table for models.network.Sources: `device/field.path` -> line of the text."""
-    name = parsed.device.name
-    table = {f"{name}/{path}": Position(file, line) for path, line in parsed.lines.items()}
-    for line in parsed.unmodelled:
-        table[f"{name}/unmodelled[{line.line}]"] = Position(file, line.line)
-    if parsed.cut_off_at is not None:
-        table[f"{name}/cut_off"] = Position(file, parsed.cut_off_at)
-    return table
 
 
 @lru_cache(maxsize=16384)  # ports and switches repeat most of their lines word for word

@@ -8,7 +8,7 @@ Where neither holds, the traffic of the port has to stop for the change.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from rocefort.dialects.vrp.marks import LAST
@@ -18,6 +18,7 @@ from rocefort.dialects.vrp.split_patch import vanishing, without
 from rocefort.models.device import Device
 from rocefort.models.interface import DEFAULT_DOMAIN, Interface
 from rocefort.models.qos import PHB_QUEUE
+from rocefort.models.wording import listing
 
 Queues = frozenset[int]
 APPLIES_PROFILE = "dcb pfc enable"
@@ -120,3 +121,16 @@ def _stops_first(before: Interface, after: Interface) -> bool:
     if (before.domain, before.trust_dscp) == (after.domain, after.trust_dscp):
         return False
     return after.domain is None and after.trust_dscp <= before.trust_dscp
+
+
+def unpaused(move: ProfileMove) -> str:
+    """Sentence on a port that no order of the lines keeps paused."""
+    return (
+        f"traffic of {move.port} is not paused in {_queues(move.if_first)} while its PFC profile "
+        f"changes ({_queues(move.if_last)} if the lines are reversed): stop RoCE on this port or "
+        "drain the switch first"
+    )
+
+
+def _queues(queues: Collection[int]) -> str:
+    return f"queue{'s' * (len(queues) > 1)} {listing(sorted(queues))}"

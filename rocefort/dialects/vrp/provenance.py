@@ -4,26 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from rocefort.dialects.data import Line
 from rocefort.dialects.vrp.parse import places_in
 from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
 
 _Missing = tuple[tuple[str, ...], ConfigLine, int]  # views, line, number of the line above it
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of one text that the other has not: its views, its text, the path of its field.
-
-    others: paths of further fields that the line says.
-    """
-
-    added: bool
-    views: tuple[str, ...]
-    text: str
-    path: str
-    others: tuple[str, ...] = ()
 
 
 def changed_lines(before: str, after: str) -> tuple[Line, ...]:

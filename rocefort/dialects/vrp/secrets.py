@@ -1,14 +1,13 @@
-"""Secrets in VRP text: masked where text is shown, read as a fact, filled in to be typed."""
+"""Secrets in VRP text: masked where text is shown, read as a fact, checked to be typed."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
 
 from napalm_cloudengine.masking import mask_secrets, secret_pattern
-from rocefort.errors import BadInput, Refused
-from rocefort.models.secret import CIPHER, CLEAR, PLACEHOLDER, is_reference, reference_of
+from rocefort.errors import BadInput
+from rocefort.models.secret import CIPHER, CLEAR, PLACEHOLDER
 
 # A placeholder stays: it tells where the secret is, and is none.
 _SECRET = secret_pattern(PLACEHOLDER.pattern)
@@ -41,12 +40,6 @@ def stated(form: str, value: str) -> str:
     return CIPHER if kept else CLEAR
 
 
-def references(lines: Iterable[str]) -> tuple[str, ...]:
-    """References, without versions, that lines have placeholders for; each once, in order."""
-    found = (match[1] for line in lines for match in PLACEHOLDER.finditer(line))
-    return tuple(dict.fromkeys(reference_of(stated) for stated in found if is_reference(stated)))
-
-
 def check_typed(value: str, reference: str) -> str:
     """Accept a secret that a command line takes as one word; an error does not repeat it.
 
@@ -65,25 +58,6 @@ def check_typed(value: str, reference: str) -> str:
             how="store the password itself",
         )
     return value
-
-
-def filled(line: str, secrets: Mapping[str, str]) -> str:
-    """A line to be typed, with secrets, by reference, in the place of their placeholders.
-
-    Raises Refused for a secret that only the switch knows, or that was not asked for before.
-    """
-
-    def secret(match: re.Match[str]) -> str:
-        reference = reference_of(match[1])
-        if reference not in secrets:
-            raise Refused(
-                "was not read before" if is_reference(match[1]) else "only the switch knows it",
-                where=match[0],
-                how="nothing was typed; name the secret in the fabric by env:NAME or file:PATH",
-            )
-        return secrets[reference]
-
-    return PLACEHOLDER.sub(secret, line)
 
 
 def as_saved(text: str) -> str:

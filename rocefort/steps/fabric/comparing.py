@@ -13,7 +13,7 @@ from rocefort.design.profiles import shipped_profiles
 from rocefort.models.difference import Difference
 from rocefort.models.network import Network, Sources
 from rocefort.paths import HARDWARE, PROFILES
-from rocefort.rollout.difference import TEMPLATE, Side, Switch, difference
+from rocefort.rollout.difference import Side, Switch, difference
 from rocefort.steps.fabric.judging import subject_of_texts
 from rocefort.steps.fabric.revisions import checked_out, looks_like_revision, revision_of
 
@@ -70,7 +70,7 @@ def switches_of(
             device=node.device,
             file=place.file if place else "",
             family=node.family,
-            template=node.hardware.template if node.hardware else TEMPLATE,
+            template=node.hardware.template if node.hardware else "",
             hardware=node.hardware.model if node.hardware else "",
             software=node.software or "",
             text=texts.get(node.name, ""),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort.design.derive import derive
-from rocefort.dialects.vrp.day0 import check_password, day0_device, day0_text
+from rocefort.dialects.choose import dialect_of
 from rocefort.documents.nearest import nearest
 from rocefort.errors import BadInput
 from rocefort.fleet.connections import load_connections
@@ -63,7 +63,8 @@ def day0_steps(
     placeholder stands where the password is typed.
     """
     passwords = _passwords(switch.node, references, with_secrets=with_secrets)
-    typed = tuple(day0_text(switch.node, passwords).splitlines())
+    dialect = dialect_of(switch.node.family)
+    typed = tuple(dialect.day0_text(switch.node, passwords).splitlines())
     blanks = "" if with_secrets else " Instead of what stands in <..>, type the password."
     console = Instruction(
         f"On the console of {switch.node.name}. Answer Y to what it asks.{blanks}", typed
@@ -83,7 +84,8 @@ def _passwords(node: Node, references: Sequence[str], *, with_secrets: bool) -> 
             f"--with-secrets, and no password for {', '.join(missing)}",
             how=f"give --password {missing[0]}=env:NAME or --password {missing[0]}=file:PATH",
         )
-    return {u: check_password(resolve(given[u]).reveal(), u, given[u]) for u in users}
+    check = dialect_of(node.family).check_password
+    return {u: check(resolve(given[u]).reveal(), u, given[u]) for u in users}
 
 
 def _kept(reference: str | None) -> str:
@@ -130,7 +132,7 @@ def _enrol(switch: Installation) -> Iterator[Instruction]:
 
 def replace_steps(switch: Installation, connections: Path) -> tuple[Instruction, ...]:
     """How another switch takes the place of a failed one: same id, so the same configuration."""
-    day0_device(switch.node.device)  # refuses what day 0 would
+    dialect_of(switch.node.family).day0_device(switch.node.device)  # refuses what day 0 would
     return tuple(_replacing(switch, shlex.quote(str(connections))))
 
 

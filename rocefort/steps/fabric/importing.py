@@ -16,8 +16,9 @@ from rocefort.design.importing.write import fabric_text
 from rocefort.design.load import FABRIC_FILE, load_catalogue
 from rocefort.design.new import write_new
 from rocefort.design.profiles import shipped_profiles
-from rocefort.dialects.vrp.known import command_of
-from rocefort.dialects.vrp.parse import Parsed, sources_of
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.data import Parsed, sources_of
+from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.compare import compare
 from rocefort.models.edit import Edit
@@ -120,13 +121,14 @@ def _not_carried(
                 added.append(f"{node.name}: {edit.path} {edit.after_text}")
             else:
                 left.append(f"{_place(path, parsed, edit)}: {_said(edit)}")
-        left += [f"{path}:{line.line}: {_unmodelled(line)}" for line in parsed.unmodelled]
+        dialect = dialect_of(node.family)
+        left += [f"{path}:{line.line}: {_unmodelled(line, dialect)}" for line in parsed.unmodelled]
     return tuple(left), tuple(added)
 
 
-def _unmodelled(line: TextLine) -> str:
+def _unmodelled(line: TextLine, dialect: Dialect) -> str:
     """Why a line is not in the fabric; a command that is known is not one that nobody knows."""
-    why = "is known, but no fabric sets it" if command_of(line) else "is not understood"
+    why = "is known, but no fabric sets it" if dialect.command_of(line) else "is not understood"
     return f"{' / '.join((*line.path, line.text))} {why}"
 
 

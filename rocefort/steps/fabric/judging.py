@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rocefort.design.derive import Derived, derive
 from rocefort.design.infer import infer
 from rocefort.design.infer_cabling import Heard
 from rocefort.design.infer_hardware import with_hardware
-from rocefort.dialects.vrp.known import with_commands
-from rocefort.dialects.vrp.parse import Parsed, sources_of
-from rocefort.dialects.vrp.secrets import check_typed, filled, references
-from rocefort.dialects.vrp.texts import read_back, render_all
+from rocefort.dialects.choose import dialect_of, dialects
+from rocefort.dialects.data import Parsed, sources_of
+from rocefort.dialects.dialect import Dialect
+from rocefort.dialects.placeholders import filled, references
+from rocefort.dialects.texts import read_back, render_all
 from rocefort.errors import BadInput, Problem
 from rocefort.fleet.credentials import Secret, resolve_all
 from rocefort.models.network import Network, Node, Position, Sources, TextLine
@@ -83,12 +84,17 @@ def _node(config: ConfigFile, displays: Sequence[DisplayFile]) -> Node:
     software = next((display.software for display in own if display.software), parsed.software)
     node = Node(
         device=parsed.device,
-        unmodelled=with_commands(parsed.unmodelled),
+        unmodelled=_with_commands(parsed.unmodelled, dialect_of(None, config.text)),
         cut_off_at=parsed.cut_off_at,
     )
     if model is None and _is_campus(parsed):
         return node
     return with_hardware(node, model, software) if model or software else node
+
+
+def _with_commands(lines: Iterable[TextLine], dialect: Dialect) -> tuple[TextLine, ...]:
+    """The lines, each with the known command that it is."""
+    return tuple(replace(line, command=dialect.command_of(line)) for line in lines)
 
 
 def _is_campus(parsed: Parsed) -> bool:
@@ -158,10 +164,11 @@ def read_secrets(wanted: Sequence[str]) -> dict[str, Secret]:
     secrets = resolve_all(wanted)
     problems: list[Problem] = []
     for reference, secret in secrets.items():
-        try:
-            check_typed(secret.reveal(), reference)
-        except BadInput as error:
-            problems += error.problems
+        for dialect in dialects():  # a reference does not name the switch that takes it
+            try:
+                dialect.check_typed(secret.reveal(), reference)
+            except BadInput as error:
+                problems += error.problems
     if problems:
         raise BadInput(problems=problems)
     return secrets

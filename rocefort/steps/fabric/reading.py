@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rocefort.dialects.vrp.displays import Display, read_display
-from rocefort.dialects.vrp.parse import WANTED, Parsed, parse
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.data import Display, Parsed
 from rocefort.errors import BadInput, Problem
 
 CONFIG_ENDINGS = (".cfg", ".txt", ".conf")
@@ -101,25 +101,21 @@ def _files(directory: Path) -> list[Path]:
 
 def _read(path: Path, found: _Found) -> None:
     text = read_text(path)
-    display = read_display(text)
-    if display is not None and not _is_config(text):
+    dialect = dialect_of(None, text)
+    display = dialect.read_display(text)
+    if display is not None and not dialect.is_config(text):
         found.displays.append((path, display))
         return
     if path.suffix in DISPLAY_ENDINGS:
         how = "save `display lldp neighbor brief` there"
         raise BadInput("no output of a command that is read", where=str(path), how=how)
-    parsed = parse(text, str(path))
+    parsed = dialect.parse(text, str(path))
     known = found.configs.get(parsed.device.name)
     if known is not None:
         line = parsed.lines["name"]
         what = f"sysname {parsed.device.name} is also that of {known.path}"
         raise BadInput(what, where=f"{path}:{line}", how="keep one file a switch")
     found.configs[parsed.device.name] = ConfigFile(path, parsed, text)
-
-
-def _is_config(text: str) -> bool:
-    """Whether a recorded session holds a configuration, too."""
-    return re.search(r"^ *sysname \S", text, re.MULTILINE) is not None
 
 
 def read_text(path: Path) -> str:
@@ -141,13 +137,14 @@ def read_text(path: Path) -> str:
 
 def decoded(data: bytes, file: str) -> str:
     """Bytes of a configuration as text; raises BadInput with the line of what is no text."""
+    how = dialect_of(None).how_to_save
     if len(data) > LARGEST_BYTES:
         what = f"larger than {LARGEST_BYTES // 1024 // 1024} MB"
-        raise BadInput(what, where=file, how=f"no switch has so much; {WANTED}")
+        raise BadInput(what, where=file, how=f"no switch has so much; {how}")
     wide = UTF16.get(data[:2])
     if wide is None and (control := CONTROL.search(data)):
         where = f"{file}:{_line(data, control.start())}"
-        raise BadInput(f"a binary file (byte 0x{control[0][0]:02X})", where=where, how=WANTED)
+        raise BadInput(f"a binary file (byte 0x{control[0][0]:02X})", where=where, how=how)
     try:
         text = data.decode(wide or "utf-8-sig")
     except UnicodeDecodeError as error:

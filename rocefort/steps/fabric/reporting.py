@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rocefort.dialects.vrp.parse import parse, sources_of
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.data import sources_of
 from rocefort.models.finding import Report
 from rocefort.models.network import Network, Node, Position, Sources
 from rocefort.reports.as_json import as_json
@@ -58,7 +59,8 @@ def fabric_page(subject: Subject, given: Given | None = None) -> str:
 
     texts: dict[str, Position] = {}
     for name, text in subject.texts.items():
-        texts |= sources_of(parse(text, f"{name}.cfg"), f"{name}.cfg")
+        dialect = dialect_of(network.by_name[name].family, text)
+        texts |= sources_of(dialect.parse(text, f"{name}.cfg"), f"{name}.cfg")
     return page(
         PageContent(
             network=network,

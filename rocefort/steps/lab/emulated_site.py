@@ -11,9 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.dialects.vrp.interpret import forget_lines
-from rocefort.dialects.vrp.kept import whole_tree
-from rocefort.dialects.vrp.secrets import as_saved
+from rocefort.dialects.choose import dialect_of
 from rocefort.errors import Refused
 from rocefort.fleet.connections import Access, Connections, ServerAccess, save_connections
 from rocefort.fleet.ssh_exec import guarded_words
@@ -23,6 +21,7 @@ from rocefort.lab.model import Model
 from rocefort.lab.rdma_root import RdmaRoot, write_servers
 from rocefort.lab.server import LabServer, run_in_thread
 from rocefort.lab.sharing import Pool
+from rocefort.lab.starting import forget_lines, start
 from rocefort.lab.store import Store, lose_power
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.network import Network
@@ -167,7 +166,7 @@ def switch_of(
         raise Refused("its syntax family is not known", where=name, how="name its hardware")
     switch = EmulatedSwitch(
         name=name,
-        startup=as_saved(text),
+        startup=dialect_of(node.family).as_saved(text),
         family=node.family.name,
         hardware=node.hardware.model,
         software=node.software,
@@ -175,9 +174,7 @@ def switch_of(
         candidate_mode=options.candidate,
         time_scale=options.time_scale,
     )
-    started = whole_tree(as_saved(text), switch.family) if options.whole else switch.running
-    switch.running = switch.saved = pool.share(started)
-    switch.startup = ""  # it has been read
+    start(switch, pool, whole=options.whole)
     return switch
 
 

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
-from rocefort.dialects.vrp.day0 import day0_device
-from rocefort.dialects.vrp.parse import parse
-from rocefort.dialects.vrp.render import render
+from rocefort.dialects.choose import dialect_of
 from rocefort.errors import Refused, ServiceFailed
 from rocefort.lab.twin import host
 from rocefort.lab.twin.growing import grow_lab, grown, shrink_lab
@@ -74,13 +72,17 @@ def day0_of(node: Node) -> str:
     """What a new switch runs when somebody has made it reachable, and no more."""
     if node.family is None or node.hardware is None:
         raise Refused("its hardware is not known", where=node.name, how="name it in the fabric")
-    return render(day0_device(node.device), node.family.name, node.hardware.template)
+    dialect = dialect_of(node.family)
+    return dialect.render(dialect.day0_device(node.device), node.family, node.hardware.template)
 
 
 def _standing(wanted: Network, now: Network, texts: dict[str, str]) -> Network:
     """The larger fabric with what its switches run: old ones as they are, new ones their day 0."""
     running = {node.name: node.device for node in now.nodes}
-    fresh = {name: parse(text, f"{name} (day 0)").device for name, text in texts.items()}
+    fresh = {
+        name: dialect_of(wanted.by_name[name].family, text).parse(text, f"{name} (day 0)").device
+        for name, text in texts.items()
+    }
     nodes = tuple(
         node.model_copy(update={"device": {**fresh, **running}[node.name]}) for node in wanted.nodes
     )

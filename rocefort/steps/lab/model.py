@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from rocefort.dialects.vrp.interpret import Lines
 from rocefort.errors import BadInput, Refused
 from rocefort.lab.behind import BgpPath
 from rocefort.lab.model import Model, Routed, Routing, no_routing
-from rocefort.lab.model_ports import Cabling, PortsOfSwitch, read_running
+from rocefort.lab.model_ports import Cabling, Config, PortsOfSwitch, read_running
 from rocefort.lab.model_routes import BgpRoute
 from rocefort.lab.state_faults import Port
 from rocefort.lab.switch import EmulatedSwitch, PeerState
@@ -75,9 +74,9 @@ def routing_of(network: Network) -> Routing:
         for node in network.nodes
     }
     bare = network.model_copy(update={"nodes": (), "servers": None, "policy": None})
-    read: dict[str, Lines] = {}
+    read: dict[str, Config] = {}
 
-    def at(running: Mapping[str, Lines], dead: frozenset[Port]) -> Network:
+    def at(running: Mapping[str, Config], dead: frozenset[Port]) -> Network:
         for name, node in nodes.items():
             if read.get(name) is not running[name]:
                 nodes[name] = _running(node, running[name])
@@ -86,7 +85,7 @@ def routing_of(network: Network) -> Routing:
             update={"nodes": tuple(_without(node, dead) for node in nodes.values())}
         )
 
-    def routed(running: Mapping[str, Lines], dead: frozenset[Port]) -> Routed:
+    def routed(running: Mapping[str, Config], dead: frozenset[Port]) -> Routed:
         try:
             now = at(running, dead)
             solution = analyse(now)
@@ -102,7 +101,7 @@ def routing_of(network: Network) -> Routing:
     return routed
 
 
-def _running(node: Node, running: Lines) -> Node:
+def _running(node: Node, running: Config) -> Node:
     """The node with what it runs."""
     device = read_running(node.name, running)
     return node.model_copy(update={"device": without_closed(device, running)})

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from rocefort.dialects.vrp.interpret import Lines
-from rocefort.dialects.vrp.secrets import cipher_of
+from rocefort.lab.bgp_lines import authentication, closed_peers
 from rocefort.lab.hold_timers import PeerEnd, SessionFacts
+from rocefort.lab.model_ports import Config
 from rocefort.models.bgp import HOLD_S
 from rocefort.models.device import Device
 from rocefort.models.interface import ETHERNET_MTU
@@ -17,9 +17,9 @@ from rocefort.validators.routing import Solution
 UPDATE_BYTES = 60  # of one prefix with attributes of its own: an UPDATE of RFC 4271, assumed
 
 
-def session_facts(solution: Solution, running: Mapping[str, Lines]) -> Iterator[SessionFacts]:
+def session_facts(solution: Solution, running: Mapping[str, Config]) -> Iterator[SessionFacts]:
     """Every established session between two switches of the lab, once."""
-    keys = {name: _authentication(lines) for name, lines in running.items()}
+    keys = {name: authentication(lines) for name, lines in running.items()}
     routes = Counter((r.device, hop) for r in solution.state.routes for hop in r.next_hops)
     for session in solution.sessions:
         far = session.far
@@ -67,11 +67,9 @@ def lonely_ends(solution: Solution) -> Iterator[PeerEnd]:
             yield session.device, str(session.peer)
 
 
-def without_closed(device: Device, config: Lines) -> Device:
+def without_closed(device: Device, config: Config) -> Device:
     """What a switch runs, with sessions that `peer .. ignore` closes not enabled."""
-    words = [line.text.split() for view in config if view.text.startswith("bgp ")
-             for line in view.children]  # fmt: skip
-    closed = {found[1] for found in words if found[0] == "peer" and found[2:] == ["ignore"]}
+    closed = closed_peers(config)
     if not closed or device.bgp is None:
         return device
     bgp = device.bgp
@@ -83,19 +81,3 @@ def without_closed(device: Device, config: Lines) -> Device:
     )
     bgp = bgp.model_copy(update={"peers": peers})
     return device.model_copy(update={"bgp": bgp})
-
-
-def _authentication(config: Lines) -> Mapping[str, tuple[str, str]]:
-    """What authenticates each peer: the kind, and the password as the switch keeps it."""
-    own: dict[str, tuple[str, str]] = {}
-    groups: dict[str, str] = {}
-    for view in config:
-        for line in view.children if view.text.startswith("bgp ") else ():
-            words = line.text.split()
-            if words[0] != "peer" or len(words) < 4:
-                continue
-            if words[2] == "group":
-                groups[words[1]] = words[3]
-            elif words[2] in ("password", "keychain"):
-                own[words[1]] = words[2], cipher_of(words[-1])
-    return {peer: own[group] for peer, group in groups.items() if group in own} | own

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from rocefort.dialects.vrp.patch import make_patch
-from rocefort.dialects.vrp.texts import render_node
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.texts import render_node
 from rocefort.errors import Refused
 from rocefort.models.advice import AdviceStep
 from rocefort.models.difference import Difference
@@ -164,7 +164,8 @@ def drain_commands(node: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
         return (), ()
     only = Network(name="", origin="fabric", nodes=(node,))
     apart = kept_from_traffic(only, [node.name]).nodes[0]
-    patch = make_patch(render_node(node), render_node(apart), node.family.name)
+    texts = render_node(node), render_node(apart)
+    patch = dialect_of(node.family).patch(*texts, node.family)
     return typed(patch.commands), typed(patch.reverse)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rocefort.dialects.vrp.provenance import Line
+from rocefort.dialects.data import Line
 from rocefort.models.network import EVERY, Network, Sources
 from rocefort.models.review import ChangedLine, IntentChange, SwitchLines
 from rocefort.models.side_table import on_lines

@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.dialects.vrp.parse import parse
-from rocefort.dialects.vrp.provenance import changed_lines
 from rocefort.documents.difference import document_changes
 from rocefort.documents.read import Document
 from rocefort.errors import BadInput, Problem
@@ -159,7 +157,8 @@ def _lines(
     old = origins(was.sources, sight.before, intent, head=False)
     new = origins(will.sources, sight.after, intent, head=True)
     for name in names:
-        found = changed_lines(was.switches[name].rendered, will.switches[name].rendered)
+        now = will.switches[name]
+        found = now.dialect.changed_lines(was.switches[name].rendered, now.rendered)
         yield switch_lines(name, found, old, new)
 
 
@@ -207,7 +206,7 @@ def _read_back(network: Network, will: Side, names: Collection[str]) -> None:
 
 def _says(node: Node, now: Switch) -> bool:
     """Whether the text of a switch says what was derived."""
-    parsed = parse(now.rendered, f"{node.name}.cfg")
+    parsed = now.dialect.parse(now.rendered, f"{node.name}.cfg")
     return not parsed.unmodelled and parsed.device == node.device
 
 

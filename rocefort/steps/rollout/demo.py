@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort.design.derive import Derived, derive
-from rocefort.dialects.vrp.interpret import Lines
 from rocefort.errors import DeviceFailed
+from rocefort.lab.model_ports import Config
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Act, Event, Phase
@@ -33,7 +33,7 @@ from rocefort.steps.lab.emulated_site import BANDWIDTH, GOOD, SCENERY, Rehearsal
 ROCEFORT = (sys.executable, "-c", "from rocefort.tasks import app; app()")
 KILLED_IN = 1  # the controller dies in the wave behind the canary
 Stop = Callable[[Event], bool]
-Ran = Mapping[str, Lines]  # what each switch runs
+Ran = Mapping[str, Config]  # what each switch runs
 
 
 @dataclass

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from rocefort.design.derive import derive
-from rocefort.dialects.vrp.secrets import as_saved
+from rocefort.dialects.choose import dialect_of
 from rocefort.errors import Refused
 from rocefort.fleet.connections import Connections
 from rocefort.models.change import Change, Gate, Plan, Wave
@@ -58,7 +58,9 @@ def refuse_forged(
         raise Refused(what, where=between[0], how="name the journal of that run, or plan again")
     if any(_stops(each) for each in seen.values()):
         return
-    texts = {n: as_saved(t) for n, t in subject_of_derived(derive(Path(plan.source))).texts.items()}
+    subject = subject_of_derived(derive(Path(plan.source)))
+    nodes = subject.network.by_name
+    texts = {n: dialect_of(nodes[n].family).as_saved(t) for n, t in subject.texts.items()}
     texts |= {n: running[n] for n, each in seen.items() if each.runs is not Runs.BETWEEN}
     made = make_plan(Path(plan.source), access, texts, Wishes(plan.rotated), changed=seen)
     for difference in _differences(plan, made, seen, old):

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rocefort.dialects.vrp.parse import parse
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.texts import render_all
 from rocefort.errors import Refused, RocefortError, ServiceFailed
 from rocefort.fleet.connections import load_connections
 from rocefort.lab.twin.crossing import Pair, Wires, wires
@@ -28,7 +28,7 @@ from rocefort.lab.twin.reap import namespace
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Choice, Twin, take_down
 from rocefort.models.change import Plan
-from rocefort.models.network import Network
+from rocefort.models.network import Network, Node
 from rocefort.models.plan_rehearsal import Loss, PlanRehearsal, RehearsedCheck, RehearsedWave
 from rocefort.models.progress import Progress, progress_of
 from rocefort.models.rollout import Applied, Event, Rules
@@ -172,11 +172,14 @@ def rehearse_plan(
 
 def meant(network: Network, texts: Mapping[str, str]) -> Network:
     """The network with every switch as a text has it."""
-    nodes = (
-        node.model_copy(update={"device": parse(texts[node.name], node.name).device})
-        for node in network.nodes
+    return network.model_copy(
+        update={"nodes": tuple(_meant(node, texts[node.name]) for node in network.nodes)}
     )
-    return network.model_copy(update={"nodes": tuple(nodes)})
+
+
+def _meant(node: Node, text: str) -> Node:
+    device = dialect_of(node.family, text).parse(text, node.name).device
+    return node.model_copy(update={"device": device})
 
 
 # --- the twin -------------------------------------------------------------------------------------

@@ -10,11 +10,11 @@ from efforts import tries
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from rocefort.dialects.texts import read_back, render_all, render_node
 from rocefort.dialects.vrp.interpret import canonical
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.dialects.vrp.secrets import as_saved, masked
-from rocefort.dialects.vrp.texts import read_back, render_all, render_node
 from rocefort.dialects.vrp.tree import parse_tree, tree_text
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.network import Network, Node

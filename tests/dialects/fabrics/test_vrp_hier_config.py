@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from patch_cases import CASES
 from second_opinion import EXCEPTIONS, apart, disagreement, effect, excepted, of_hier_config
 
+from rocefort.dialects.texts import render_all
 from rocefort.dialects.vrp.patch import make_patch
-from rocefort.dialects.vrp.texts import render_all
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.network import Network
 

@@ -10,11 +10,13 @@ from random_switches import switches
 from random_values import TEMPLATES
 
 from rocefort.design.catalogue import load_catalogue
-from rocefort.dialects.vrp.changes import change_of
+from rocefort.dialects.changes import change_of
+from rocefort.dialects.placeholders import filled
 from rocefort.dialects.vrp.interpret import canonical
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.render import render
-from rocefort.dialects.vrp.secrets import as_saved, filled
+from rocefort.dialects.vrp.same_change import same_change
+from rocefort.dialects.vrp.secrets import as_saved
 from rocefort.dialects.vrp.tree import parse_tree, tree_text
 from rocefort.lab.session import Session
 from rocefort.lab.switch import EmulatedSwitch
@@ -23,7 +25,6 @@ from rocefort.models.device import Device
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.lossless import PfcProfile
 from rocefort.models.saved_form import saved_form
-from rocefort.rollout.same_change import same_change
 from rocefort.rollout.secrets import with_known_secrets
 
 FAMILIES = load_catalogue().families
@@ -64,7 +65,7 @@ def of_the_same_as(running: Device, intended: Device) -> Device:
 
 def planned(running: Device, intended: Device, name: SyntaxFamily) -> Change:
     texts = [render(device, name, TEMPLATES[name]) for device in (running, intended)]
-    return change_of(texts[0], running, texts[1], intended, name, ())
+    return change_of(texts[0], running, texts[1], intended, FAMILIES[name], ())
 
 
 def said_by_a_switch(running: str, change: Change, family: SyntaxFamily) -> str:

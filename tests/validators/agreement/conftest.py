@@ -18,8 +18,9 @@ from typing import Any
 import pytest
 
 from rocefort.design.derive import derive
-from rocefort.dialects.vrp.parse import parse, sources_of
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.data import sources_of
+from rocefort.dialects.texts import render_all
+from rocefort.dialects.vrp.parse import parse
 from rocefort.models.network import Network, Position, Sources
 from rocefort.validators.outside import with_outside
 

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocefort.design.derive import Derived
+from rocefort.dialects.texts import render_all
 from rocefort.dialects.vrp.parse import parse
-from rocefort.dialects.vrp.texts import render_all
 from rocefort.errors import BadInput
 from rocefort.models.network import Network
 from rocefort.models.routing import Failure

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from rocefort.design.derive import derive
+from rocefort.dialects.texts import render_all
 from rocefort.dialects.vrp.parse import parse
-from rocefort.dialects.vrp.texts import render_all
 from rocefort.models.network import Network
 from rocefort.validators.agreement import disagreements
 from rocefort.validators.batfish import ask

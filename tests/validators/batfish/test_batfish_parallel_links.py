@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.design.derive import derive
-from rocefort.dialects.vrp.texts import read_back, render_all
+from rocefort.dialects.texts import read_back, render_all
 from rocefort.models.routing import SessionStatus
 from rocefort.validators.agreement import disagreements
 from rocefort.validators.batfish import ask

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from rocefort.design.derive import Derived
-from rocefort.dialects.vrp.parse import parse, sources_of
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.data import sources_of
+from rocefort.dialects.texts import render_all
+from rocefort.dialects.vrp.parse import parse
 from rocefort.models.network import Network, Node, Position, Sources
 from rocefort.validators.agreement import disagreements
 from rocefort.validators.batfish import ask

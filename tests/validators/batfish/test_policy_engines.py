@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from rocefort.design.derive import derive
+from rocefort.dialects.data import sources_of
 from rocefort.dialects.eos import render_eos
-from rocefort.dialects.vrp.parse import parse, sources_of
-from rocefort.dialects.vrp.texts import render_all
+from rocefort.dialects.texts import render_all
+from rocefort.dialects.vrp.parse import parse
 from rocefort.errors import Refused
 from rocefort.models.network import Network, Node, Position, Sources
 from rocefort.validators.agreement import compare, disagreements

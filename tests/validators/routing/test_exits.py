@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rocefort.design.derive import Derived, derive
+from rocefort.dialects.texts import render_all
 from rocefort.dialects.vrp.parse import parse
-from rocefort.dialects.vrp.texts import render_all
 from rocefort.models.network import Network
 from rocefort.validators.outside import offered, probes, with_outside
 from rocefort.validators.routing import analyse

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.design.derive import derive
-from rocefort.dialects.vrp.texts import read_back, render_all
+from rocefort.dialects.texts import read_back, render_all
 from rocefort.errors import BadInput, Refused
 from rocefort.models.bgp import BgpGroup
 from rocefort.models.device import Device

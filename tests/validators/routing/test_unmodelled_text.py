@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rocefort.dialects.vrp.parse import parse, sources_of
+from rocefort.dialects.data import sources_of
+from rocefort.dialects.vrp.parse import parse
 from rocefort.errors import Refused
 from rocefort.models.network import Network, Node, Sources
 from rocefort.validators.routing import solve

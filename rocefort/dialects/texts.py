@@ -1,24 +1,23 @@
-"""A whole Network as VRP text and back: what is verified is what ships."""
+"""A whole Network as text and back: what is verified is what ships."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rocefort.dialects.vrp.parse import parse
-from rocefort.dialects.vrp.render import render
+from rocefort.dialects.choose import dialect_of
 from rocefort.errors import BadInput, Problem
 from rocefort.models.network import Network, Node
 
 
 def render_node(node: Node) -> str:
-    """VRP text of one switch; raises BadInput where its hardware is not known."""
+    """Text of one switch; raises BadInput where its hardware is not known."""
     if node.family is None or node.hardware is None:
         raise BadInput("its syntax family is not known", where=node.name, how="name its hardware")
-    return render(node.device, node.family.name, node.hardware.template)
+    return dialect_of(node.family).render(node.device, node.family, node.hardware.template)
 
 
 def render_all(network: Network) -> dict[str, str]:
-    """VRP text of every switch, by name."""
+    """Text of every switch, by name."""
     return {node.name: render_node(node) for node in network.nodes}
 
 
@@ -29,7 +28,8 @@ def read_back(network: Network, texts: Mapping[str, str]) -> Network:
     """
     nodes, problems = [], []
     for node in network.nodes:
-        parsed = parse(texts[node.name], f"{node.name}.cfg")
+        text = texts[node.name]
+        parsed = dialect_of(node.family, text).parse(text, f"{node.name}.cfg")
         if parsed.unmodelled or parsed.device != node.device:
             line = parsed.unmodelled[0].text if parsed.unmodelled else "a value differs"
             problems.append(

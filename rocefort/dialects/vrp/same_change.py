@@ -22,8 +22,8 @@ from rocefort.models.change import Change
 from rocefort.models.compare import compare
 from rocefort.models.edit import Edit
 from rocefort.models.hardware import Family
+from rocefort.models.saved_form import saved_form
 from rocefort.models.secret import PLACEHOLDER, is_reference
-from rocefort.rollout.plan import running_device
 
 Lines = tuple[ConfigLine, ...]
 Path = tuple[str, ...]
@@ -124,7 +124,7 @@ def _differences(
     except BadInput as error:
         yield f"what it would run cannot be read: {error.problem.what}"
         return
-    device = compare(running_device(old, family), running_device(new, family))
+    device = compare(saved_form(old.device, family), saved_form(new.device, family))
     yield from _edits(planned.edits, device)
     yield from _secrets(planned, lines)
     known, would = (

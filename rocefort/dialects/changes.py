@@ -1,0 +1,35 @@
+"""The Change of one switch: its edits, the patch and the way back, and what is felt of it."""
+
+from __future__ import annotations
+
+from rocefort.dialects.choose import dialect_of
+from rocefort.models.change import Change, digest_of
+from rocefort.models.compare import classify, compare
+from rocefort.models.device import Device
+from rocefort.models.hardware import Family
+
+
+def change_of(  # noqa: PLR0913, PLR0917 - two texts, what each means, and how they are written
+    running_text: str,
+    running: Device,
+    intended_text: str,
+    intended: Device,
+    family: Family,
+    kept: tuple[str, ...],
+) -> Change:
+    """The Change of one switch. Both texts come from our renderer; `kept` are lines nobody owns."""
+    dialect = dialect_of(family)
+    patch = dialect.patch(running_text, intended_text, family)
+    edits = compare(running, intended)
+    kind, reasons = classify(edits, patch.commands, dialect.disrupts)
+    return Change(
+        device=intended.name,
+        kind=kind,
+        service_affecting=(*reasons, *patch.disrupts),
+        edits=edits,
+        patch=patch.commands,
+        reverse=patch.reverse,
+        running_digest=digest_of(running_text),
+        intended_digest=digest_of(intended_text),
+        kept=kept,
+    )

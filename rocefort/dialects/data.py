@@ -1,0 +1,105 @@
+"""Data that a dialect takes and gives, the same for every network operating system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rocefort.models.device import Device
+from rocefort.models.network import Position, TextLine
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """Content of a configuration text.
+
+    `lines` maps paths of Device fields to the first line that says them. A path is written like
+    Python over the model, with the row's own key in brackets:
+
+        name                                  bgp.asn
+        vlans[120]                            bgp.networks[10.65.2.0/24]
+        interfaces[100GE1/0/1]                bgp.groups[SPINE].bfd
+        interfaces[100GE1/0/1].mtu            bgp.peers[10.1.0.32].asn
+        interfaces[Vlanif120].addresses[10.65.2.1/24]
+        interfaces[100GE1/0/1].thresholds[4].xoff_kbytes
+        pfc.detect_ms                         pfc.profiles[default].queues[4]
+        domains[roce].dscp[32].phb            ai_ecn.queues[4].model
+        prefix_lists[LOCAL].entries[10]       route_policies[EXPORT].nodes[10]
+        users[netops].level                   ssh.users[netops]
+        vty[0].authentication                 ntp_servers[10.255.0.250]
+        vrfs[MGMT].ipv4                       static_routes[MGMT 0.0.0.0/0 10.255.0.1]
+        acls[2000].rules[5].source            snmp.users[monitor].group
+        filters.acls[3000].rules[5].source    filters.policies[VLAN120].bindings[VLAN120]
+        interfaces[100GE1/0/1].drr[4].weight  netconf.port_830
+        interfaces[100GE1/0/1].eth_trunk      interfaces[Eth-Trunk1].bond.mode
+        interfaces[100GE1/0/1].markings[4].ecn
+        drop_profiles[roce].ecn.low           drop_profiles[roce].colours[green].high
+
+    Every enclosing path that a line opens or touches is there too, and "" is the sysname's line,
+    so the nearest enclosing path of any field has a line. `queues[3]` is the line that takes the
+    built-in queue away.
+    """
+
+    device: Device
+    lines: Mapping[str, int]
+    unmodelled: tuple[TextLine, ...]  # in order of the text
+    total_lines: int  # commands in the text: neither separators, comments nor `return`
+    software: str | None = None  # release that the header names, V200R022C00SPC500
+    cut_off_at: int | None = None  # the last command's line where no `return` comes after it
+
+
+def sources_of(parsed: Parsed, file: str) -> dict[str, Position]:
+    """Side table for models.network.Sources: `device/field.path` -> line of the text."""
+    name = parsed.device.name
+    table = {f"{name}/{path}": Position(file, line) for path, line in parsed.lines.items()}
+    for line in parsed.unmodelled:
+        table[f"{name}/unmodelled[{line.line}]"] = Position(file, line.line)
+    if parsed.cut_off_at is not None:
+        table[f"{name}/cut_off"] = Position(file, parsed.cut_off_at)
+    return table
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Commands that take one text to another, and the way back.
+
+    disrupts: sentences on what no order of the commands spares the traffic.
+    """
+
+    commands: tuple[str, ...]
+    reverse: tuple[str, ...]
+    disrupts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of one text that the other has not: its views, its text, the path of its field.
+
+    others: paths of further fields that the line says.
+    """
+
+    added: bool
+    views: tuple[str, ...]
+    text: str
+    path: str
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A port of this switch, and what LLDP heard there. port None: no interface's name."""
+
+    local: str
+    device: str
+    port: str | None
+    line: int  # 1-based
+
+
+@dataclass(frozen=True)
+class Display:
+    """Content of a file of saved displays; device: by its prompts, None where it has none."""
+
+    device: str | None = None
+    software: str | None = None
+    model: str | None = None
+    neighbours: tuple[Neighbour, ...] = ()

@@ -1,0 +1,124 @@
+"""The Dialect protocol: what Rocefort asks of a network operating system, in five groups.
+
+A dialect is one package with one module that has `DIALECT`; a syntax family names it
+(`inventory/hardware/families.yaml`), and `choose.dialect_of` gives it. Packages above it
+(rollout, steps, validators) know this protocol and no vendor. A dialect that lacks an ability
+inherits `lacking.Lacking`, which raises one error for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from rocefort.dialects.data import Display, Line, Parsed, Patch
+from rocefort.models.change import Change
+from rocefort.models.device import Device
+from rocefort.models.hardware import Family
+from rocefort.models.network import Node, TextLine
+
+
+class Texts(Protocol):
+    """Configuration text: written, read, and explained line by line."""
+
+    @property
+    def name(self) -> str:
+        """Name of the operating system, for errors."""
+
+    @property
+    def how_to_save(self) -> str:
+        """Hint for a user who gave another text than a configuration."""
+
+    @property
+    def files(self) -> Sequence[tuple[Path, str]]:
+        """Directories and patterns of the files that decide on lines; a plan seals them."""
+
+    def render(self, device: Device, family: Family, template: str = "") -> str:
+        """Write a Device; template: the entry that its hardware names, empty for no hardware.
+
+        Raises BadInput for a value that the family cannot express.
+        """
+
+    def is_config(self, text: str) -> bool:
+        """Whether a text holds a configuration of this operating system."""
+
+    def parse(self, text: str, file: str) -> Parsed:
+        """Read a saved configuration; lines that no model has are kept and reported.
+
+        Raises BadInput with file and line for known commands that no Device can hold.
+        """
+
+    def lines(self, text: str) -> Sequence[tuple[tuple[str, ...], str]]:
+        """Every command of a text in its order, each with the lines that open its views."""
+
+    def changed_lines(self, before: str, after: str) -> Sequence[Line]:
+        """Lines that come, then lines that go, each with the field that it sets."""
+
+    def command_of(self, line: TextLine) -> str:
+        """Known command that an unmodelled line is, `..` for its arguments; empty for none."""
+
+    def written_by_itself(self, line: TextLine) -> bool:
+        """Whether a switch saves this line although nobody configured it."""
+
+
+class Changes(Protocol):
+    """Changes: the commands, their effect on a text, and the switch's own view of them."""
+
+    @property
+    def disrupts(self) -> Mapping[str, str]:
+        """Field of a Device -> what applying a change of it disrupts beside the change itself."""
+
+    def patch(self, running: str, intended: str, family: Family) -> Patch:
+        """Commands between two texts of one renderer, in the order in which they are typed."""
+
+    def applied(self, text: str, commands: Iterable[str], family: Family) -> str:
+        """The text that a switch runs after commands; raises BadInput for one that it refuses."""
+
+    def with_kept(self, text: str, kept: Iterable[Sequence[str]], family: Family) -> str:
+        """The text with more lines, each given as its views and itself."""
+
+    def same_change(
+        self, planned: Change, device_diff: str, running_text: str, family: Family
+    ) -> Sequence[str]:
+        """Differences, as sentences, between a planned change and the switch's own diff."""
+
+    def split_line(self, port: str, split_type: str) -> str:
+        """The line that splits a port."""
+
+
+class Secrets(Protocol):
+    """Secrets in text."""
+
+    def check_typed(self, value: str, reference: str) -> str:
+        """Accept a secret that a command line takes; raises BadInput that does not repeat it."""
+
+    def as_saved(self, text: str) -> str:
+        """The text as a switch saves it: an encrypted stand-in for each placeholder."""
+
+
+class FirstDay(Protocol):
+    """Installation of a new switch at its console."""
+
+    def day0_device(self, device: Device) -> Device:
+        """The part of a Device that opens management; raises BadInput where nobody may log in."""
+
+    def day0_text(self, node: Node, passwords: Mapping[str, str]) -> str:
+        """Commands for the console of a new switch; passwords: by user."""
+
+    def check_password(self, value: str, user: str, reference: str) -> str:
+        """Accept a password that a console takes; raises BadInput that does not repeat it."""
+
+
+class Displays(Protocol):
+    """Output of commands that show state."""
+
+    def interface_name(self, typed: str) -> str | None:
+        """Name of an interface as the switch saves it; None if it is not one."""
+
+    def read_display(self, text: str) -> Display | None:
+        """Saved output: neighbours by LLDP, model, release; None for text without any."""
+
+
+class Dialect(Texts, Changes, Secrets, FirstDay, Displays, Protocol):
+    """One network operating system."""

@@ -1,0 +1,34 @@
+"""Placeholders of secrets in the lines of a text or a patch: listed, and filled in to be typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from rocefort.errors import Refused
+from rocefort.models.secret import PLACEHOLDER, is_reference, reference_of
+
+
+def references(lines: Iterable[str]) -> tuple[str, ...]:
+    """References, without versions, that lines have placeholders for; each once, in order."""
+    found = (match[1] for line in lines for match in PLACEHOLDER.finditer(line))
+    return tuple(dict.fromkeys(reference_of(stated) for stated in found if is_reference(stated)))
+
+
+def filled(line: str, secrets: Mapping[str, str]) -> str:
+    """A line to be typed, with secrets, by reference, in the place of their placeholders.
+
+    Raises Refused for a secret that only the switch knows, or that was not asked for before.
+    """
+
+    def secret(match: re.Match[str]) -> str:
+        reference = reference_of(match[1])
+        if reference not in secrets:
+            raise Refused(
+                "was not read before" if is_reference(match[1]) else "only the switch knows it",
+                where=match[0],
+                how="nothing was typed; name the secret in the fabric by env:NAME or file:PATH",
+            )
+        return secrets[reference]
+
+    return PLACEHOLDER.sub(secret, line)

@@ -1,0 +1,131 @@
+"""VRP as a Dialect: every method names the function of this package that has the ability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from rocefort.dialects.data import Display, Line, Parsed, Patch
+from rocefort.dialects.dialect import Dialect
+from rocefort.dialects.vrp import (
+    by_itself,
+    day0,
+    displays,
+    known,
+    names,
+    parse,
+    provenance,
+    secrets,
+    tree,
+)
+from rocefort.dialects.vrp import patch as patching
+from rocefort.dialects.vrp import same_change as comparing
+from rocefort.dialects.vrp.disruption import DISRUPTS
+from rocefort.dialects.vrp.interpret import apply_lines
+from rocefort.dialects.vrp.kept import whole_tree, with_kept
+from rocefort.dialects.vrp.profile_moves import unpaused
+from rocefort.dialects.vrp.render import render
+from rocefort.dialects.vrp.splitting import HEAD
+from rocefort.models.change import Change
+from rocefort.models.device import Device
+from rocefort.models.hardware import Family
+from rocefort.models.network import Node, TextLine
+from rocefort.paths import TEMPLATES
+
+ANY_HARDWARE = "ce8850"  # an entry that leaves all to the family
+HERE = Path(__file__).parent
+
+
+class Vrp:
+    """Huawei VRP of a CloudEngine."""
+
+    name = "VRP"
+    how_to_save = parse.WANTED
+    disrupts = DISRUPTS
+    files = (
+        (TEMPLATES / "vrp", "*"),
+        (HERE, "table_*.py"),
+        (HERE / "rulebook", "huawei.order"),
+    )
+
+    def render(self, device: Device, family: Family, template: str = "") -> str:
+        """Through the templates of `templates/vrp`."""
+        return render(device, family.name, template or ANY_HARDWARE)
+
+    def is_config(self, text: str) -> bool:
+        """Told by its sysname."""
+        return parse.SYSNAME.search(text) is not None
+
+    def parse(self, text: str, file: str) -> Parsed:
+        """Of any syntax family."""
+        return parse.parse(text, file)
+
+    def lines(self, text: str) -> Sequence[tuple[tuple[str, ...], str]]:
+        """Of the tree of a text."""
+        return [(views, line.text) for top in tree.parse_tree(text) for views, line in top.walk()]
+
+    def changed_lines(self, before: str, after: str) -> Sequence[Line]:
+        """By both trees, and the parser's side table."""
+        return provenance.changed_lines(before, after)
+
+    def command_of(self, line: TextLine) -> str:
+        """By the tables of commands."""
+        return known.command_of(line)
+
+    def written_by_itself(self, line: TextLine) -> bool:
+        """By defaults of the tables, and a list of lines."""
+        return by_itself.written_by_itself(line)
+
+    def patch(self, running: str, intended: str, family: Family) -> Patch:
+        """By annet and the rulebook."""
+        made = patching.make_patch(running, intended, family.name)
+        return Patch(made.commands, made.reverse, tuple(map(unpaused, made.unpaused)))
+
+    def applied(self, text: str, commands: Iterable[str], family: Family) -> str:
+        """By the interpreter."""
+        return tree.tree_text(apply_lines(whole_tree(text, family.name), commands, family.name))
+
+    def with_kept(self, text: str, kept: Iterable[Sequence[str]], family: Family) -> str:
+        """Into the tree that a switch runs which was started with the text."""
+        return tree.tree_text(with_kept(whole_tree(text, family.name), tuple(kept)))
+
+    def same_change(
+        self, planned: Change, device_diff: str, running_text: str, family: Family
+    ) -> Sequence[str]:
+        """By `display configuration candidate changes`."""
+        return comparing.same_change(planned, device_diff, running_text, family)
+
+    def split_line(self, port: str, split_type: str) -> str:
+        """As a switch saves it."""
+        return f"{HEAD} {port} split-type {split_type}"
+
+    def check_typed(self, value: str, reference: str) -> str:
+        """One word, and no cipher."""
+        return secrets.check_typed(value, reference)
+
+    def as_saved(self, text: str) -> str:
+        """A stand-in for irreversible ciphers."""
+        return secrets.as_saved(text)
+
+    def day0_device(self, device: Device) -> Device:
+        """Port and route of management, users, SSH, ACL."""
+        return day0.day0_device(device)
+
+    def day0_text(self, node: Node, passwords: Mapping[str, str]) -> str:
+        """From the user view to the saved configuration."""
+        return day0.day0_text(node, passwords)
+
+    def check_password(self, value: str, user: str, reference: str) -> str:
+        """What `local-user password` takes."""
+        return day0.check_password(value, user, reference)
+
+    def interface_name(self, typed: str) -> str | None:
+        """`100ge 1/0/1` -> `100GE1/0/1`."""
+        return names.interface_name(typed)
+
+    def read_display(self, text: str) -> Display | None:
+        """`display lldp neighbor`, `display version`, `display device`."""
+        return displays.read_display(text)
+
+
+DIALECT: Dialect = Vrp()
