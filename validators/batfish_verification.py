@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from rocefort.dialects.eos import EosNames
-from rocefort.dialects.eos_filters import access_name, applied, rules_of
+from rocefort.dialects.eos import EosNames, access_name, applied, rules_of
 from rocefort.errors import BadInput
 from rocefort.models.device import Device
 from rocefort.models.finding import Finding, Report, Severity

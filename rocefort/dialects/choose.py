@@ -6,6 +6,7 @@ from functools import cache
 from importlib import import_module
 
 from rocefort.dialects.dialect import Dialect
+from rocefort.errors import BadInput
 from rocefort.families import load_families
 from rocefort.models.hardware import Family
 
@@ -30,7 +31,13 @@ def dialects() -> tuple[Dialect, ...]:
 
 @cache
 def load_dialect(name: str) -> Dialect:
-    """The dialect of a package in rocefort.dialects, or of a module by its full name."""
+    """The dialect of a package here, or of a module by its full name; raises BadInput for none."""
     path = name if "." in name else f"rocefort.dialects.{name}.dialect"
-    dialect: Dialect = import_module(path).DIALECT
+    try:
+        dialect: Dialect = import_module(path).DIALECT
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{path}.".startswith(f"{error.name}."):
+            raise  # the dialect is there, and imports what is not
+        how = "name a package of rocefort.dialects, or a module by its full name"
+        raise BadInput(f"no dialect {name!r}", where="syntax family", how=how) from None
     return dialect

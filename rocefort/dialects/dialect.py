@@ -1,9 +1,9 @@
 """The Dialect protocol: what Rocefort asks of a network operating system, in five groups.
 
-A dialect is one package with one module that has `DIALECT`; a syntax family names it
-(`inventory/hardware/families.yaml`), and `choose.dialect_of` gives it. Packages above it
-(rollout, steps, validators) know this protocol and no vendor. A dialect that lacks an ability
-inherits `lacking.Lacking`, which raises one error for it.
+A dialect is one package whose module `dialect` has `DIALECT`; a syntax family names the package
+(`inventory/hardware/families.yaml`), and `choose.dialect_of` gives it. The packages above (rollout,
+steps, validators) know this protocol and no vendor. An ability that a dialect does not implement
+raises one Refused that names the system.
 """
 
 from __future__ import annotations
@@ -13,111 +13,146 @@ from pathlib import Path
 from typing import Protocol
 
 from rocefort.dialects.data import Display, Line, Parsed, Patch
+from rocefort.errors import Refused
 from rocefort.models.change import Change
 from rocefort.models.device import Device
 from rocefort.models.hardware import Family
 from rocefort.models.network import Node, TextLine
 
+NOT_READ = "its configuration is not read by Rocefort"
+NOT_DEPLOYED = "not deployed by Rocefort"
 
-class Texts(Protocol):
-    """Configuration text: written, read, and explained line by line."""
+
+class System(Protocol):
+    """A network operating system."""
 
     @property
     def name(self) -> str:
-        """Name of the operating system, for errors."""
+        """Its name, for errors."""
+
+    def lacks(self, what: str) -> Refused:
+        """The error for an ability that this dialect does not have."""
+        how = "name hardware whose family has another dialect"
+        return Refused(f"{self.name}: {what}", how=how)
+
+
+class Texts(System, Protocol):
+    """Configuration text: written, read, and explained line by line."""
 
     @property
     def how_to_save(self) -> str:
         """Hint for a user who gave another text than a configuration."""
+        return NOT_READ
 
     @property
     def files(self) -> Sequence[tuple[Path, str]]:
         """Directories and patterns of the files that decide on lines; a plan seals them."""
+        return ()
 
-    def render(self, device: Device, family: Family, template: str = "") -> str:
-        """Write a Device; template: the entry that its hardware names, empty for no hardware.
+    def render(self, device: Device, family: Family, template: str | None = None) -> str:
+        """Write a Device; template: the entry that its hardware names; None: unknown hardware.
 
         Raises BadInput for a value that the family cannot express.
         """
+        raise self.lacks("its configuration is not written by Rocefort")
 
     def is_config(self, text: str) -> bool:
         """Whether a text holds a configuration of this operating system."""
+        return False
 
     def parse(self, text: str, file: str) -> Parsed:
         """Read a saved configuration; lines that no model has are kept and reported.
 
         Raises BadInput with file and line for known commands that no Device can hold.
         """
+        raise self.lacks(NOT_READ)
 
     def lines(self, text: str) -> Sequence[tuple[tuple[str, ...], str]]:
         """Every command of a text in its order, each with the lines that open its views."""
+        raise self.lacks(NOT_READ)
 
     def changed_lines(self, before: str, after: str) -> Sequence[Line]:
         """Lines that come, then lines that go, each with the field that it sets."""
+        raise self.lacks(NOT_READ)
 
     def command_of(self, line: TextLine) -> str:
         """Known command that an unmodelled line is, `..` for its arguments; empty for none."""
+        raise self.lacks(NOT_READ)
 
     def written_by_itself(self, line: TextLine) -> bool:
         """Whether a switch saves this line although nobody configured it."""
+        raise self.lacks(NOT_READ)
 
 
-class Changes(Protocol):
+class Changes(System, Protocol):
     """Changes: the commands, their effect on a text, and the switch's own view of them."""
 
     @property
     def disrupts(self) -> Mapping[str, str]:
         """Field of a Device -> what applying a change of it disrupts beside the change itself."""
+        return {}
 
     def patch(self, running: str, intended: str, family: Family) -> Patch:
         """Commands between two texts of one renderer, in the order in which they are typed."""
+        raise self.lacks(NOT_DEPLOYED)
 
     def applied(self, text: str, commands: Iterable[str], family: Family) -> str:
         """The text that a switch runs after commands; raises BadInput for one that it refuses."""
+        raise self.lacks(NOT_DEPLOYED)
 
     def with_kept(self, text: str, kept: Iterable[Sequence[str]], family: Family) -> str:
         """The text with more lines, each given as its views and itself."""
+        raise self.lacks(NOT_DEPLOYED)
 
     def same_change(
         self, planned: Change, device_diff: str, running_text: str, family: Family
     ) -> Sequence[str]:
         """Differences, as sentences, between a planned change and the switch's own diff."""
+        raise self.lacks(NOT_DEPLOYED)
 
     def split_line(self, port: str, split_type: str) -> str:
         """The line that splits a port."""
+        raise self.lacks("no port is split")
 
 
-class Secrets(Protocol):
+class Secrets(System, Protocol):
     """Secrets in text."""
 
     def check_typed(self, value: str, reference: str) -> str:
         """Accept a secret that a command line takes; raises BadInput that does not repeat it."""
+        raise self.lacks(NOT_DEPLOYED)
 
     def as_saved(self, text: str) -> str:
         """The text as a switch saves it: an encrypted stand-in for each placeholder."""
+        raise self.lacks(NOT_DEPLOYED)
 
 
-class FirstDay(Protocol):
+class FirstDay(System, Protocol):
     """Installation of a new switch at its console."""
 
     def day0_device(self, device: Device) -> Device:
         """The part of a Device that opens management; raises BadInput where nobody may log in."""
+        raise self.lacks("not installed by Rocefort")
 
     def day0_text(self, node: Node, passwords: Mapping[str, str]) -> str:
         """Commands for the console of a new switch; passwords: by user."""
+        raise self.lacks("not installed by Rocefort")
 
     def check_password(self, value: str, user: str, reference: str) -> str:
         """Accept a password that a console takes; raises BadInput that does not repeat it."""
+        raise self.lacks("not installed by Rocefort")
 
 
-class Displays(Protocol):
+class Displays(System, Protocol):
     """Output of commands that show state."""
 
     def interface_name(self, typed: str) -> str | None:
         """Name of an interface as the switch saves it; None if it is not one."""
+        return None
 
     def read_display(self, text: str) -> Display | None:
         """Saved output: neighbours by LLDP, model, release; None for text without any."""
+        return None
 
 
 class Dialect(Texts, Changes, Secrets, FirstDay, Displays, Protocol):

@@ -43,7 +43,7 @@ class Switch:
     device: Device
     file: str
     family: Family | None = None
-    template: str = ""  # of its hardware
+    template: str | None = None  # of its hardware
     hardware: str = ""
     software: str = ""
     text: str = ""

@@ -94,7 +94,7 @@ class Sides:
         return digest_of([device_digest(device), *self.kept])
 
     def _text(self, device: Device) -> str:
-        template = self.node.hardware.template if self.node.hardware else ""
+        template = self.node.hardware.template if self.node.hardware else None
         return dialect_of(self.family).render(device, self.family, template)
 
 

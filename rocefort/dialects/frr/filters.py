@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from rocefort.dialects.eos_filters import applied, filter_problems, rules_of
+from rocefort.dialects.eos.filters import applied, filter_problems, rules_of
 from rocefort.dialects.frr.names import kernel_name
 from rocefort.errors import Problem
 from rocefort.models.device import Device

@@ -36,7 +36,7 @@ ANY_HARDWARE = "ce8850"  # an entry that leaves all to the family
 HERE = Path(__file__).parent
 
 
-class Vrp:
+class Vrp(Dialect):
     """Huawei VRP of a CloudEngine."""
 
     name = "VRP"
@@ -48,7 +48,7 @@ class Vrp:
         (HERE / "rulebook", "huawei.order"),
     )
 
-    def render(self, device: Device, family: Family, template: str = "") -> str:
+    def render(self, device: Device, family: Family, template: str | None = None) -> str:
         """Through the templates of `templates/vrp`."""
         return render(device, family.name, template or ANY_HARDWARE)
 

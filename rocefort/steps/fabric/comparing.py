@@ -70,7 +70,7 @@ def switches_of(
             device=node.device,
             file=place.file if place else "",
             family=node.family,
-            template=node.hardware.template if node.hardware else "",
+            template=node.hardware.template if node.hardware else None,
             hardware=node.hardware.model if node.hardware else "",
             software=node.software or "",
             text=texts.get(node.name, ""),

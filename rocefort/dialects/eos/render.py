@@ -16,7 +16,7 @@ from typing import Literal
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from rocefort.dialects.eos_filters import access_lists, filter_problems, groups_of
+from rocefort.dialects.eos.filters import access_lists, filter_problems, groups_of
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.base import NAME
 from rocefort.models.bgp import Bgp, BgpPeer, PrefixEntry

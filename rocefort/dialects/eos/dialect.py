@@ -1,0 +1,21 @@
+"""EOS as a Dialect: written for Batfish, neither read nor deployed."""
+
+from __future__ import annotations
+
+from rocefort.dialects.dialect import Dialect
+from rocefort.dialects.eos.render import render_eos
+from rocefort.models.device import Device
+from rocefort.models.hardware import Family
+
+
+class Eos(Dialect):
+    """Arista EOS: what decides sessions, routes and forwarding."""
+
+    name = "EOS"
+
+    def render(self, device: Device, family: Family, template: str | None = None) -> str:
+        """The text of Batfish's snapshot; raises Refused for what EOS cannot say."""
+        return render_eos(device)
+
+
+DIALECT: Dialect = Eos()

@@ -1,0 +1,21 @@
+"""FRR as a Dialect: written for the twin, which deploys it by a plan of its own."""
+
+from __future__ import annotations
+
+from rocefort.dialects.dialect import Dialect
+from rocefort.dialects.frr.plan import plan_switch
+from rocefort.models.device import Device
+from rocefort.models.hardware import Family
+
+
+class Frr(Dialect):
+    """FRR on a Linux kernel: its daemons' configuration; links and sysctls are a SwitchPlan."""
+
+    name = "FRR"
+
+    def render(self, device: Device, family: Family, template: str | None = None) -> str:
+        """The text of every daemon, one after the other; raises Refused as `plan_switch` does."""
+        return "".join(text for _, text in plan_switch(device).daemons)
+
+
+DIALECT: Dialect = Frr()
