@@ -137,7 +137,7 @@ def unique_asns(subject: Subject) -> Iterator[Verdict]:
 @rule(
     "ADR003",
     severity=Severity.ERROR,
-    source="V300R023C00 command reference, `ip address`; RFC 3021 (31-bit prefixes)",
+    source="[the vendor's reference], [address of a port]; RFC 3021 (31-bit prefixes)",
     needs=(Need.CABLING,),
 )
 def one_subnet_per_link(subject: Subject) -> Iterator[Verdict]:
@@ -193,8 +193,8 @@ def _switched(subject: Subject, link: Link) -> Iterator[Verdict]:
 @rule(
     "ADR004",
     severity=Severity.ERROR,
-    source="RFC 4343 (host names are the same in upper and lower case); V300R023C00 command "
-    "reference, `sysname`",
+    source="RFC 4343 (host names are the same in upper and lower case); [the vendor's reference], "
+    "[name of a switch]",
     wants=(Need.SERVERS,),
 )
 def unique_names(subject: Subject) -> Iterator[Verdict]:

@@ -105,7 +105,7 @@ class Side(NamedTuple):
 @rule(
     "BGP001",
     severity=Severity.ERROR,
-    source="V300R023C00 command reference, BGP; RFC 4271; RFC 5882 (BFD)",
+    source="[the vendor's reference], BGP; RFC 4271; RFC 5882 (BFD)",
     wants=(Need.LINKS,),
 )
 def ends_agree(subject: Subject) -> Iterator[Verdict]:
@@ -179,21 +179,21 @@ def _own_sides(switch: Switch) -> Iterator[Said]:
             yield switch.finding(
                 node,
                 f"peer {peer.address} has no AS number",
-                "add `peer .. as-number` to the peer or its group",
+                "add [AS number of peer: ..] to the peer or its group",
                 path=path,
             )
         if not settings.active:
             yield switch.finding(
                 node,
                 f"peer {peer.address} is not enabled in the IPv4 family, so it brings no routes",
-                "add `peer .. enable` under ipv4-family unicast",
+                "add [use of peer: ..] under ipv4-family unicast",
                 path=path,
             )
         if bfd_is_missing:
             yield switch.finding(
                 node,
                 f"peer {peer.address} has BFD enabled, but BFD is off on the switch",
-                "add `bfd` in the system view",
+                "add [BFD] in the system view",
                 path=path,
             )
 
@@ -309,8 +309,8 @@ def _no_session(subject: Subject, cable: Cable, speakers: dict[str, Speaker]) ->
 @rule(
     "BGP002",
     severity=Severity.ERROR,
-    source="V300R023C00 command reference, `maximum load-balancing` (default 1), "
-    "`load-balancing as-path-relax`",
+    source="[the vendor's reference], [equal paths of BGP] (default 1), "
+    "[equal paths over unlike ASNs]",
     needs=(Need.ROLE,),
     wants=(Need.LINKS,),
 )
@@ -341,7 +341,7 @@ def ecmp_width(subject: Subject) -> Iterator[Verdict]:
                 node,
                 f"the spines are AS {listing(asns)}, and as-path-relax is off: "
                 "paths over different spines are not shared",
-                "add `load-balancing as-path-relax`, or give the spines one AS number",
+                "add [equal paths over unlike ASNs], or give the spines one AS number",
                 path="bgp.as_path_relax",
             )
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from napalm_cloudengine.masking import MASK
+from rocefort.dialects.lines import lines_of
 from rocefort.models.bgp import BgpSettings
 from rocefort.models.finding import Severity
 from rocefort.models.secret import CIPHER, CLEAR, is_reference
 from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.rules import Subject, Verdict, rule
-
-READABLE = (f" simple {MASK}", f" plain {MASK}")  # ends of lines whose secret was masked
 
 
 def authentication(settings: BgpSettings) -> str:
@@ -48,15 +46,16 @@ def unreadable(subject: Subject) -> Iterator[Verdict]:
 @rule(
     "SEC004",
     severity=Severity.ERROR,
-    source="V300R023C00 command reference, `peer password` (`simple` is saved as it is typed)",
+    source="[the vendor's reference], [password of peer] ([a readable secret] is saved as "
+    "it is typed)",
 )
 def no_readable_secret(subject: Subject) -> Iterator[Verdict]:
     """No secret stands readable in a configuration.
 
-    Whoever sees the text, a backup of it or a mail with it, has the secret. `simple` saves it as
-    it was typed; behind `cipher` a switch keeps what it encrypted, so words that no switch would
-    have saved were typed into a file. Set the secret again with `cipher`, and change it: it has
-    been seen.
+    Whoever sees the text, a backup of it or a mail with it, has the secret. [a readable secret]
+    saves it as it was typed; behind [an encrypted secret] a switch keeps what it encrypted, so
+    words that no switch would have saved were typed into a file. Set the secret again with
+    [an encrypted secret], and change it: it has been seen.
     """
     yield from subject.by_switch(_secrets)
 
@@ -64,14 +63,13 @@ def no_readable_secret(subject: Subject) -> Iterator[Verdict]:
 def _secrets(switch: Switch) -> Iterator[Said]:
     node = switch.node
     yield from _readable_passwords(switch)
-    for line in node.unmodelled:
-        if any(f"{end} " in f"{line.text} " for end in READABLE):
-            yield switch.finding(
-                node,
-                f"`{line.text}` shows its secret",
-                "set it again with `cipher`, and change it",
-                path=f"unmodelled[{line.line}]",
-            )
+    for line in filter(lines_of(node.syntax).shows_secret, node.unmodelled):
+        yield switch.finding(
+            node,
+            f"`{line.text}` shows its secret",
+            "set it again with [an encrypted secret], and change it",
+            path=f"unmodelled[{line.line}]",
+        )
 
 
 def _readable_passwords(switch: Switch) -> Iterator[Said]:
@@ -85,6 +83,6 @@ def _readable_passwords(switch: Switch) -> Iterator[Said]:
         yield switch.finding(
             node,
             f"the BGP password of {kind} {name} can be read",
-            "set it again with `cipher`, and change it",
+            "set it again with [an encrypted secret], and change it",
             path=f"bgp.{kind}s[{name}].password",
         )

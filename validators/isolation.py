@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address
 
+from rocefort.dialects.lines import lines_of
 from rocefort.models.fabric_policy import SegmentPolicy
 from rocefort.models.finding import Severity
 from rocefort.models.network import Network, Node, Segment
@@ -17,7 +18,7 @@ from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.filters import Filter, applied, filter_of
 from rocefort.validators.rules import Subject, Verdict, rule
 
-CR = "V300R023C00 command reference"
+CR = "[the vendor's reference]"
 REPRESENTATIVES = 3  # addresses past a prefix's first, which is nobody's
 
 
@@ -71,8 +72,8 @@ class _Isolation:
 @rule(
     "SEC010",
     severity=Severity.ERROR,
-    source=f"the fabric's security.policy; {CR}, `deny | permit` (what an ACL denies is dropped, "
-    "what nothing matches goes on)",
+    source=f"the fabric's security.policy; {CR}, [drop] and [let through] (what an ACL denies is "
+    "dropped, what nothing matches goes on)",
 )
 def isolated_segments(subject: Subject) -> Iterator[Verdict]:
     """What enters a gateway is filtered as the policy says.
@@ -119,11 +120,11 @@ def _not_isolated(  # noqa: PLR0913, PLR0917 - what is wrong, and where
         verb = "drops" if allowed else "lets pass"
         by_verb.setdefault(verb, []).append(f"{flow} to {other}")
     what = " and ".join(f"{verb} {listing(flows)}" for verb, flows in by_verb.items())
-    how = "no traffic policy" if name is None else f"traffic policy {name}"
+    no, named = ("no ", "") if name is None else ("", f" {name}")
     return subject.finding(
         node,
-        f"the gateway of {own.name} ({how} inbound on Vlanif{own.vlan}) {what}, "
-        "against the fabric's policy",
+        f"the gateway of {own.name} ({no}traffic policy{named} inbound on Vlanif{own.vlan}) "
+        f"{what}, against the fabric's policy",
         "render the fabric again, or correct security.policy",
         path=path,
     )
@@ -132,7 +133,8 @@ def _not_isolated(  # noqa: PLR0913, PLR0917 - what is wrong, and where
 @rule(
     "SEC011",
     severity=Severity.WARNING,
-    source=f"{CR}, `rule (Advanced ACL view)`: rules are tried in the order of their numbers",
+    source=f"{CR}, [rule of an ACL] (Advanced ACL view): rules are tried in the order of "
+    "their numbers",
 )
 def unreachable_rules(subject: Subject) -> Iterator[Verdict]:
     """Every rule of an advanced ACL can match.
@@ -175,8 +177,8 @@ def _pairs(acl: FilterAcl) -> Iterator[tuple[FilterRule, FilterRule]]:
 @rule(
     "SEC012",
     severity=Severity.ERROR,
-    source=f"{CR}, `traffic-policy (interface view)`, `classifier behavior`, `if-match acl`: "
-    "prerequisites",
+    source=f"{CR}, [traffic policy of a port] (interface view), [class of a policy], "
+    "[ACL of a class]: prerequisites",
 )
 def whole_filters(subject: Subject) -> Iterator[Verdict]:
     """Applied traffic policies exist, with all that they refer to.
@@ -196,7 +198,7 @@ def _filters(switch: Switch) -> Iterator[Said]:
                 yield switch.finding(
                     node,
                     f"{interface.name} applies traffic policy {name}, which does not exist",
-                    f"define `traffic policy {name}`, or remove the line",
+                    f"define [a traffic policy: {name}], or remove the line",
                     path=f"interfaces[{interface.name}].{field}",
                 )
     basic = {str(acl.number) for acl in device.acls}
@@ -216,24 +218,21 @@ def _filters(switch: Switch) -> Iterator[Said]:
             yield switch.finding(
                 node,
                 f"traffic classifier {classifier.name} has no ACL, so it matches nothing",
-                "add `if-match acl`, or remove the classifier",
+                "add [ACL of a class], or remove the classifier",
                 path=f"filters.classifiers[{classifier.name}]",
             )
 
 
 def _other_match(node: Node, classifier: str) -> bool:
     """Whether the text has a match in it that the models do not know."""
-    head = f"traffic classifier {classifier} "
-    return any(
-        line.path and f"{line.path[-1]} ".startswith(head) and line.text.startswith("if-match ")
-        for line in node.unmodelled
-    )
+    lines = lines_of(node.syntax)
+    return any(lines.matches_in(line, classifier) for line in node.unmodelled)
 
 
 @rule(
     "SEC013",
     severity=Severity.WARNING,
-    source=f"{CR}, `acl` (user interface view)",
+    source=f"{CR}, [ACL of logins] (user interface view)",
 )
 def terminal_acl(subject: Subject) -> Iterator[Verdict]:
     """The terminal lines admit only networks that somebody named.
@@ -261,7 +260,7 @@ def _terminals(switch: Switch) -> Iterator[Said]:
             yield switch.finding(
                 node,
                 f"{lines}: ACL {vty.acl} does not exist",
-                f"define `acl number {vty.acl}`",
+                f"define [an ACL: {vty.acl}]",
                 path=f"{path}.acl",
                 severity=Severity.ERROR,
             )

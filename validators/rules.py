@@ -7,7 +7,9 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from rocefort.dialects.words import in_words
 from rocefort.models.finding import Finding, NotJudged, Severity, Where
+from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.network import End, Link, LosslessIntent, Network, Node, Server, Sources
 from rocefort.validators.by_switch import Facts, Said, Switch, path_at
 from rocefort.validators.overview import Overview
@@ -69,7 +71,7 @@ LOOSE_END = "the addresses do not tell what is at the port's other end"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule with what `rocefort rules` and `rocefort explain ID` show.
+    """A rule with what `rocefort rules` and `rocefort explain ID` show, terms in brackets.
 
     A missing need stops the rule or, where it belongs to one switch, leaves that switch out; a
     missing want leaves a part of the rule out. Either way the rule says *not judged*.
@@ -158,18 +160,19 @@ class Subject:
         overview = self.overview
         for switch, told in overview.judgements.said(judge, overview.switches, *facts):
             for said in told:
-                yield self._placed(switch.node.name, said)
+                yield self._placed(switch.node, said)
 
-    def _placed(self, device: str, said: Said) -> Verdict:
-        where = self.overview.where(device, said.path, said.interface)
+    def _placed(self, node: Node, said: Said) -> Verdict:
+        where = self.overview.where(node.name, said.path, said.interface)
+        message = in_words(said.message, node.syntax)
         if said.hint is None:
-            return NotJudged(rule=self.rule.id, where=where, reason=said.message)
+            return NotJudged(rule=self.rule.id, where=where, reason=message)
         return Finding(
             rule=self.rule.id,
             severity=said.severity or self.rule.severity,
             where=where,
-            message=said.message,
-            hint=said.hint,
+            message=message,
+            hint=in_words(said.hint, node.syntax),
         )
 
     def finding(
@@ -181,18 +184,28 @@ class Subject:
         path: str = "",
         severity: Severity | None = None,
     ) -> Finding:
-        """Build a violation at a place; `path` leads on from there to the field at fault."""
+        """Build a violation at a place; `path` leads on from there to the field at fault.
+
+        Terms in message and hint, `[BFD]`, become commands of the switch at the place.
+        """
+        family = self._family(place)
         return Finding(
             rule=self.rule.id,
             severity=severity or self.rule.severity,
             where=self.where(place, path),
-            message=message,
-            hint=hint,
+            message=in_words(message, family),
+            hint=in_words(hint, family),
         )
 
     def not_judged(self, place: Place, reason: str, *, path: str = "") -> NotJudged:
         """Say what could not be decided at a place; no device in the reason, so that it groups."""
+        reason = in_words(reason, self._family(place))
         return NotJudged(rule=self.rule.id, where=self.where(place, path), reason=reason)
+
+    def _family(self, place: Place) -> SyntaxFamily | None:
+        """The syntax family of the switch at a place."""
+        node = self.network.by_name.get(place.device) if isinstance(place, End) else place
+        return node.syntax if node else None
 
     def where(self, place: Place, path: str = "") -> Where:
         """Device, interface, file and line of a place."""

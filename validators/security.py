@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
+from rocefort.dialects.lines import lines_of
 from rocefort.models.access import PREDEFINED_GROUPS, SHORTEST_USER_NAME, LocalUser
 from rocefort.models.finding import Severity
 from rocefort.models.wording import counted, listing
 from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.rules import Subject, Verdict, rule
 
-CR = "V300R023C00 command reference"
+CR = "[the vendor's reference]"
 PLAIN_SERVICES = ("ftp", "http", "telnet")  # passwords cross the network as text
 
 
 @rule(
     "SEC001",
     severity=Severity.ERROR,
-    source=f"{CR}, `protocol inbound` and `authentication-mode` (user interface view)",
+    source=f"{CR}, [protocol of logins] and [the check of logins] (user interface view)",
 )
 def remote_login(subject: Subject) -> Iterator[Verdict]:
     """Remote logins use SSH only and are checked by AAA.
 
     Telnet sends passwords as text, and a line without AAA knows no users, so nobody can tell who
-    changed what. Set `protocol inbound ssh` and `authentication-mode aaa` on every vty line.
+    changed what. Set [logins by SSH alone] and [logins checked by AAA] on every vty line.
     """
     yield from subject.by_switch(_logins)
 
@@ -39,14 +40,14 @@ def _logins(switch: Switch) -> Iterator[Said]:
         if vty.protocol is None:
             yield switch.not_judged(
                 node,
-                f"{lines}: no `protocol inbound`, and the release's default is not confirmed",
+                f"{lines}: no [protocol of logins], and the release's default is not confirmed",
                 path=path,
             )
         elif vty.protocol != "ssh":
             yield switch.finding(
                 node,
                 f"{lines}: protocol inbound is {vty.protocol}; it must be ssh alone",
-                "set `protocol inbound ssh`",
+                "set [logins by SSH alone]",
                 path=path,
             )
         if vty.authentication != "aaa":
@@ -54,7 +55,7 @@ def _logins(switch: Switch) -> Iterator[Said]:
                 node,
                 f"{lines}: authentication mode is {vty.authentication or 'not set'}; "
                 "it must be aaa",
-                "set `authentication-mode aaa`",
+                "set [logins checked by AAA]",
                 path=path,
             )
 
@@ -62,8 +63,8 @@ def _logins(switch: Switch) -> Iterator[Said]:
 @rule(
     "SEC002",
     severity=Severity.ERROR,
-    source=f"{CR}, `stelnet server enable` and `ssh server-source` (without it no interface "
-    "accepts a session)",
+    source=f"{CR}, [the SSH server] and [the interfaces of the SSH server] (without it no "
+    "interface accepts a session)",
 )
 def ssh_server(subject: Subject) -> Iterator[Verdict]:
     """The SSH server runs, on a named interface.
@@ -78,22 +79,20 @@ def _ssh(switch: Switch) -> Iterator[Said]:
     node = switch.node
     ssh = node.device.ssh
     if not ssh.stelnet:
-        yield switch.finding(
-            node, "the SSH server is off", "add `stelnet server enable`", path="ssh"
-        )
-    more = [line for line in node.unmodelled if line.text.startswith("ssh server-source ")]
+        yield switch.finding(node, "the SSH server is off", "add [the SSH server]", path="ssh")
+    more = list(filter(lines_of(node.syntax).opens_ssh, node.unmodelled))
     for line in more:
         yield switch.finding(
             node,
             f"`{line.text}` lets sessions in on more than one interface",
-            "name the management port alone, in one `ssh server-source -i`",
+            "name the management port alone, in one [interface of the SSH server]",
             path=f"unmodelled[{line.line}]",
         )
     if ssh.source_interface is None and not more:
         yield switch.finding(
             node,
             "the SSH server has no source interface, so no interface accepts a session",
-            "add `ssh server-source -i MEth0/0/0`",
+            "add [interface of the SSH server: MEth0/0/0]",
             path="ssh",
         )
     elif ssh.source_interface and ssh.source_interface not in node.device.by_interface:
@@ -108,7 +107,7 @@ def _ssh(switch: Switch) -> Iterator[Said]:
 @rule(
     "SEC003",
     severity=Severity.WARNING,
-    source=f"{CR}, `local-user privilege level` and `local-user service-type` (AAA)",
+    source=f"{CR}, [the level of user] and [the services of user] (AAA)",
 )
 def local_users(subject: Subject) -> Iterator[Verdict]:
     """Local users have a level or group, and services that encrypt.
@@ -132,7 +131,7 @@ def _users(switch: Switch) -> Iterator[Said]:
             yield switch.finding(
                 node,
                 f"user {user.name} may use {listing(plain)}, which sends the password as text",
-                f"use `local-user {user.name} service-type ssh`",
+                f"use [SSH alone for user: {user.name}]",
                 path=path,
                 severity=Severity.ERROR,
             )
@@ -140,7 +139,7 @@ def _users(switch: Switch) -> Iterator[Said]:
 
 def _rank(user: LocalUser, groups: Set[str]) -> Iterator[tuple[str, str]]:
     """What is odd about what a user may do, and how to mend it."""
-    level = f"`local-user {user.name} privilege level`"
+    level = f"[the level of user: {user.name}]"
     if user.level is None and user.group is None:
         yield "has no privilege level and no group", f"add {level}: 3 is everything, 1 monitoring"
     elif user.level is not None and user.group is not None:
@@ -164,13 +163,13 @@ def _rank(user: LocalUser, groups: Set[str]) -> Iterator[tuple[str, str]]:
 @rule(
     "SEC008",
     severity=Severity.ERROR,
-    source=f"{CR}, `snmp-agent sys-info version` and `snmp-agent community`",
+    source=f"{CR}, [version of SNMP] and [an SNMP community]",
 )
 def snmp_version(subject: Subject) -> Iterator[Verdict]:
     """SNMP speaks version 3 alone.
 
     Versions 1 and 2c send the community, which is their only password, as text. Set
-    `snmp-agent sys-info version v3`, take communities away, and give readers a user of version 3.
+    [version 3 of SNMP], take communities away, and give readers a user of version 3.
     """
     yield from subject.by_switch(_snmp)
 
@@ -182,20 +181,19 @@ def _snmp(switch: Switch) -> Iterator[Said]:
         yield switch.finding(
             node,
             f"SNMP speaks {listing(old)}, whose only password is sent as text",
-            "set `snmp-agent sys-info version v3` alone",
+            "set [version 3 of SNMP] alone",
             path="snmp.versions",
         )
     elif node.device.snmp.enabled and not node.device.snmp.versions:
         yield switch.not_judged(
             node,
-            "no `snmp-agent sys-info version`, and the release's default is not confirmed",
+            "no [version of SNMP], and the release's default is not confirmed",
             path="snmp",
         )
-    for line in node.unmodelled:
-        if line.text.startswith("snmp-agent community"):
-            yield switch.finding(
-                node,
-                "an SNMP community is a password that is sent as text",
-                "remove it; give the reader a user of version 3",
-                path=f"unmodelled[{line.line}]",
-            )
+    for line in filter(lines_of(node.syntax).is_community, node.unmodelled):
+        yield switch.finding(
+            node,
+            "an SNMP community is a password that is sent as text",
+            "remove it; give the reader a user of version 3",
+            path=f"unmodelled[{line.line}]",
+        )

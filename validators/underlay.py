@@ -7,12 +7,12 @@ an up port in its VLAN.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
+from rocefort.dialects.lines import lines_of
 from rocefort.errors import Refused
 from rocefort.models.bond import trunk_number
 from rocefort.models.device import Device
@@ -24,23 +24,6 @@ from rocefort.validators.filters import unevaluated
 
 Port = tuple[str, str]  # device, interface
 Statics = Mapping[IPv4Network, tuple[IPv4Address | None, ...]]  # next hops; None: NULL0
-
-# Commands that decide where packets go and that no Device can say: static routes, other routing
-# protocols, VPN instances, filters and policies, redundant gateways, bundled ports; and what is
-# not understood in the BGP and route-policy views (command reference, IP Routing, QoS, M-LAG).
-FORWARDING = re.compile(
-    r"(ip route-static|ospf|isis|rip|bgp|route-policy|ip ip-prefix|evpn|dfs-group"
-    r"|policy-based-route|traffic-policy|traffic policy|segment-routing)\b"
-    r"|acl ((number )?3\d{3}|name \S+ advance) rule|traffic (classifier|behavior)\b"
-    r"|vlan \d+ traffic-policy\b"
-    r"|interface (?!MEth)\S+ (ip (address|binding)|traffic-policy|eth-trunk|trunkport|mode|vrrp"
-    r"|dfs-group|peer-link|ospf|isis|port|vlan)\b"
-)
-# A management VPN instance is harmless: a port of the fabric in one is refused by its own line.
-HARMLESS = re.compile(
-    r"peer \S+ (password|keychain|valid-ttl-hops)\b|graceful-restart\b"
-    r"|ip route-static vpn-instance\b|statistics enable\b"
-)
 
 
 @dataclass(frozen=True)
@@ -253,9 +236,9 @@ def _interface(network: Network, port: Port) -> Interface:
 
 def unmodelled_forwarding(node: Node) -> Iterator[tuple[TextLine, str]]:
     """Lines that the models do not know and that may change where packets go, and the sentence."""
+    lines = lines_of(node.syntax)
     for line in node.unmodelled:
-        command = " ".join((*line.path, line.text))
-        if FORWARDING.match(command) and not HARMLESS.match(line.text):
+        if lines.may_forward(line):
             yield line, f"`{line.text}` may change forwarding and is not modelled"
 
 

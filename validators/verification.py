@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from datetime import date
 from ipaddress import IPv4Address, IPv4Network
 
+from rocefort.dialects.words import in_words
 from rocefort.errors import Refused
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
 from rocefort.models.network import Network, Node, Role, Sources
@@ -102,7 +103,13 @@ def _not_judged(network: Network) -> Iterator[NotJudged]:
 
 def _error(rule: str, place: Place, sources: Sources, message: str, hint: str) -> Finding:
     where = sources.where(place.device, place.path, place.interface)
-    return Finding(rule=rule, severity=Severity.ERROR, where=where, message=message, hint=hint)
+    return Finding(
+        rule=rule,
+        severity=Severity.ERROR,
+        where=where,
+        message=message,
+        hint=in_words(hint),
+    )
 
 
 def _sessions(
@@ -149,7 +156,7 @@ def _session_hint(session: BgpSession, cause: Session | None) -> str:
         return f"correct it on {cause.place.device}"
     if session.status is SessionStatus.NOT_ESTABLISHED:
         return "both ends match, so look at what lies between them"
-    return "compare addresses, AS numbers and `peer enable` at both ends"
+    return "compare addresses, AS numbers and [use of peer] at both ends"
 
 
 def _spines(network: Network) -> int | None:

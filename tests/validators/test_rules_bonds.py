@@ -79,10 +79,10 @@ LAG002: list[tuple[Change, list[str]]] = [
     (
         lambda s: s.port("leaf01", SECOND, access_vlan=10, edge=True),
         [
+            "error leaf01 100GE1/0/2: `stp edged-port enable` on a member of Eth-Trunk1, which has it "
+            "for all its members",
             "error leaf01 100GE1/0/2: a VLAN on a member of Eth-Trunk1, which has it for all its "
             "members",
-            "error leaf01 100GE1/0/2: stp edged-port on a member of Eth-Trunk1, which has it for "
-            "all its members",
         ],
     ),
     (
@@ -197,7 +197,7 @@ OTHERS: list[tuple[str, Change, list[str]]] = [
         "QOS001",
         lambda s: s.port("leaf01", TRUNK, trust_dscp=False),
         [
-            "error leaf01 Eth-Trunk1: a switched port without trust dscp; RoCE packets are classed "
+            "error leaf01 Eth-Trunk1: a switched port without `trust dscp`; RoCE packets are classed "
             "by 802.1p here, not by DSCP"
         ],
     ),

@@ -55,18 +55,18 @@ QOS001: list[tuple[Change, list[str]]] = [
     (
         lambda s: s.port(*PORT, trust_dscp=False),
         [
-            "error leaf01 100GE1/0/1: a switched port without trust dscp; RoCE packets are classed "
+            "error leaf01 100GE1/0/1: a switched port without `trust dscp`; RoCE packets are classed "
             "by 802.1p here, not by DSCP"
         ],
     ),
     (lambda s: s.port("leaf01", "100GE1/0/31", trust_dscp=False), []),  # routed: implicit
     (
         lambda s: s.port(*PORT, domain="rocee"),
-        ["error leaf01 100GE1/0/1: trust upstream rocee: there is no such diffserv domain"],
+        ["error leaf01 100GE1/0/1: `trust upstream rocee`: there is no such diffserv domain"],
     ),
     (
         lambda s: s.port("spine01", "100GE1/0/1", domain="none"),
-        ["error spine01 100GE1/0/1: trust upstream none: no priority is mapped here"],
+        ["error spine01 100GE1/0/1: `trust upstream none`: no priority is mapped here"],
     ),
     (  # no domain named: the built-in one, which puts DSCP 34 into queue 4 too
         lambda s: s.port(*PORT, domain=None),

@@ -7,13 +7,12 @@ from pathlib import Path
 
 from rocefort.design.catalogue import load_catalogue
 from rocefort.design.open_facts import SPLIT, Concern, of_family, of_hardware
+from rocefort.dialects.lines import lines_of
 from rocefort.lab.personality import OPEN_POINTS
-from rocefort.models.device import Device
 from rocefort.models.hardware import Family, Hardware
 from rocefort.models.network import Node
 from rocefort.models.open_fact import OpenFact, OpenFacts
 from rocefort.steps.fabric.judging import subject_of
-from rocefort.validators.text import in_use
 
 ANY_RELEASE = "any release"
 
@@ -56,15 +55,15 @@ def _of_trials(names: tuple[str, ...]) -> Iterator[OpenFact]:
 def _of_family(family: Family, nodes: Sequence[Node]) -> Iterator[OpenFact]:
     own = [node for node in nodes if node.family == family]
     for fact, concern in of_family(family):
-        names = tuple(node.name for node in own if _matters(concern, node.device))
+        names = tuple(node.name for node in own if _matters(concern, node))
         if names:
             yield fact.model_copy(update={"used": names})
 
 
-def _matters(concern: Concern, device: Device) -> bool:
+def _matters(concern: Concern, node: Node) -> bool:
     if not concern.command:
         return True
-    told = in_use(concern.command.removeprefix("undo "), device)
+    told = lines_of(node.syntax).in_use(concern.command, node.device)
     return not concern.surely if told is None else told
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
+
+from rocefort.dialects.words import in_words
 from rocefort.reports.rule_text import RuleText
 from rocefort.validators import every_rule, titles
 from rocefort.validators.answers import ANSWERED_FAMILIES, ANSWERS
@@ -10,6 +13,7 @@ from rocefort.validators.rules import FAMILIES
 
 # In the order in which rules are told: the state of switches is last.
 RULE_FAMILIES = FAMILIES | ANSWERED_FAMILIES | LIVE_FAMILIES
+WIDTH = 96  # characters of a line, as in a docstring
 
 
 def rule_texts() -> tuple[RuleText, ...]:
@@ -19,8 +23,8 @@ def rule_texts() -> tuple[RuleText, ...]:
             id=rule.id,
             title=rule.title,
             severity=rule.severity,
-            explanation=rule.explanation,
-            source=rule.source,
+            explanation=_worded(rule.explanation),
+            source=in_words(rule.source),
         )
         for rule in every_rule()
     }
@@ -29,13 +33,23 @@ def rule_texts() -> tuple[RuleText, ...]:
             id=name,
             title=title,
             severity=ANSWERS[name].severity,
-            explanation=ANSWERS[name].explanation,
-            source=ANSWERS[name].source,
+            explanation=_worded(ANSWERS[name].explanation),
+            source=in_words(ANSWERS[name].source),
         )
         for name, title in titles().items()
         if name not in told
     ]
     return tuple(sorted((*told.values(), *others), key=_by_family))
+
+
+def _worded(explanation: str) -> str:
+    """The explanation in the vendor's words, which need lines of their own."""
+    return "\n\n".join(map(_paragraph, explanation.split("\n\n")))
+
+
+def _paragraph(text: str) -> str:
+    worded = in_words(text)
+    return text if worded == text else textwrap.fill(worded, WIDTH, break_on_hyphens=False)
 
 
 def _by_family(rule: RuleText) -> tuple[int, str]:

@@ -1,0 +1,150 @@
+"""Commands of VRP by the terms with which rules and reports name them (`dialects/words.py`).
+
+Each `{}` takes a value of the term and is left out without one. Tests read every command by the
+catalogue, or as the emulated switch does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+COMMANDS: Mapping[str, str] = {
+    # PFC and buffers
+    "PFC on a port": "dcb pfc enable",
+    "PFC in manual mode": "dcb pfc enable mode manual",
+    "no PFC on a port": "undo dcb pfc enable",
+    "a PFC profile": "dcb pfc {}",
+    "a paused queue": "priority {}",
+    "no pause of queue": "undo priority {}",
+    "PFC by DSCP": "dcb pfc dscp-mapping",
+    "PFC by DSCP on slot": "dcb pfc dscp-mapping enable slot {}",
+    "PFC thresholds": "dcb pfc buffer",
+    "headroom of queue": "dcb pfc buffer {} hdrm {} kbytes",
+    "a headroom pool": "qos buffer headroom-pool",
+    "the size of the headroom pool": "qos buffer headroom-pool size .. slot 1",
+    "deadlock detection": "dcb pfc deadlock-detect",
+    "deadlock recovery": "dcb pfc deadlock-recovery",
+    "the limit of deadlocks of a queue": "priority {} turn-off",
+    "the limit of deadlocks of a port": "port pfc-deadlock trigger",
+    "802.3x flow control": "flow-control",
+    "no 802.3x flow control": "undo flow-control",
+    # priorities and marks
+    "trust of a port": "trust",
+    "trust of DSCP": "trust dscp",
+    "domain of a port": "trust upstream {}",
+    "no domain on a port": "trust upstream none",
+    "the map of DSCP": "ip-dscp-inbound",
+    "queues by weight": "qos drr",
+    "queues by strict priority": "qos pq",
+    "AI-ECN": "ai-ecn enable",
+    "queue of AI-ECN": "assign queue {}",
+    "static ECN for the switch": "qos ecn enable",
+    "ECN of queue": "qos queue {} ecn",
+    "drop profile of queue": "qos queue {} wred ..",
+    "a drop profile": "drop-profile {}",
+    "ECN limits": "ecn",
+    "drop limits": "color",
+    # interfaces
+    "an interface": "interface {}",
+    "an enabled port": "undo shutdown",
+    "a routed port": "undo portswitch",
+    "an edge port": "stp edged-port enable",
+    "MTU of a port": "mtu {}",
+    "longest frame": "jumboframe enable {}",
+    "FEC": "fec mode",
+    "LLDP": "lldp enable",
+    "address of a port": "ip address",
+    "member of Eth-Trunk": "eth-trunk {}",
+    "mode of a bond": "mode",
+    "a bond with LACP": "mode lacp-static",
+    "timeout of LACP": "lacp timeout",
+    "members that must be up": "least active-linknumber",
+    # routing
+    "BFD": "bfd",
+    "AS number of peer": "peer {} as-number",
+    "use of peer": "peer {} enable",
+    "policy of peer": "peer {} route-policy",
+    "password of peer": "peer {} password",
+    "equal paths of BGP": "maximum load-balancing",
+    "equal paths over unlike ASNs": "load-balancing as-path-relax",
+    "network": "network",
+    "a static route": "ip route-static",
+    "preference of BGP": "preference",
+    # filters
+    "an ACL": "acl number {}",
+    "rule of an ACL": "rule",
+    "drop": "deny",
+    "let through": "permit",
+    "a traffic policy": "traffic policy {}",
+    "traffic policy of a port": "traffic-policy",
+    "class of a policy": "classifier {} behavior",
+    "ACL of a class": "if-match acl",
+    # management access
+    "name of a switch": "sysname",
+    "protocol of logins": "protocol inbound",
+    "logins by SSH alone": "protocol inbound ssh",
+    "the check of logins": "authentication-mode",
+    "logins checked by AAA": "authentication-mode aaa",
+    "ACL of logins": "acl",
+    "the SSH server": "stelnet server enable",
+    "the interfaces of the SSH server": "ssh server-source",
+    "interface of the SSH server": "ssh server-source -i {}",
+    "the level of user": "local-user {} privilege level",
+    "the services of user": "local-user {} service-type",
+    "SSH alone for user": "local-user {} service-type ssh",
+    "version of SNMP": "snmp-agent sys-info version",
+    "version 3 of SNMP": "snmp-agent sys-info version v3",
+    "an SNMP community": "snmp-agent community",
+    # the text itself
+    "end of a text": "return",
+}
+# Commands that show or save, which the emulated switch answers.
+SHOWN: Mapping[str, str] = {
+    "what runs": "display current-configuration",
+    "the deadlock lines of what runs": "display current-configuration | include deadlock",
+    "what a restart loads": "display saved-configuration",
+    "model and release": "display version",
+    "serial number": "display device esn",
+    "state of cards": "display device",
+    "the clock": "display clock",
+    "list of files": "dir",
+    "save": "save",
+    "state of ports": "display interface",
+    "neighbours of ports": "display lldp neighbor brief",
+    "state of BGP peers": "display bgp peer",
+    "state of BGP peer": "display bgp peer {} verbose",
+    "routing table": "display ip routing-table",
+    "PFC of ports": "display dcb",
+    "queues of PFC profiles": "display dcb pfc-profile",
+    "thresholds of ports": "display dcb pfc buffer",
+    "counters of PFC": "display dcb pfc",
+    "counters of queues": "display qos queue statistics",
+    "the thresholds of ECN": "display qos ecn threshold",
+    "the limits that AI-ECN chose": "display ai-ecn",
+    "state of AI-ECN": "display ai-ecn calculated state",
+}
+# Commands of the V300R023C00 command reference that nothing here types: a person does.
+TYPED: Mapping[str, str] = {
+    "state of NTP": "display ntp status",
+    "list of all files": "dir /all",
+    "delete for good": "delete /unreserved",
+    "state of optics": "display interface transceiver",
+    "routes received from": "display bgp routing-table peer {} received-routes",
+    "routes to": "display ip routing-table {} verbose",
+    "clear the counters of PFC": "reset dcb pfc",
+    "where PFC was turned off": "display dcb pfc deadlock trigger status",
+    "clear the counters of queues": "reset qos queue statistics",
+    "models of AI-ECN": "display ai-service model",
+}
+KEYWORDS: Mapping[str, str] = {  # words of commands
+    "headroom": "hdrm",
+    "a readable secret": "simple",
+    "an encrypted secret": "cipher",
+}
+NAMES: Mapping[str, str] = {
+    "the vendor's reference": "V300R023C00 command reference",
+    "the vendor's documents": "V300R023C00 and V200 documents",
+    "the vendor's guide": "V300R023C00 configuration guide",
+    "a switch of this vendor": "a CloudEngine",
+    "the vendor's system": "VRP",
+}

@@ -1,0 +1,60 @@
+"""Commands of a vendor in a text that knows none: a dialect's words for the terms in brackets.
+
+Rules and reports write `[PFC in manual mode]`, or `[a paused queue: 4]` where the command has a
+value. A dialect's table of terms has the command; without one the bare term is in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rocefort.dialects.vrp import terms
+from rocefort.models.hardware import SyntaxFamily
+
+TERM = re.compile(r"(?<!\w)\[([A-Za-z0-9][^][:`]*)(?:: ([^][`]*))?\]")
+HOLE = re.compile(r" ?\{\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Terms of one dialect: commands and keywords (shown in backticks), and other names."""
+
+    quoted: Mapping[str, str]
+    names: Mapping[str, str]
+
+    def __contains__(self, term: str) -> bool:
+        return term in self.quoted or term in self.names
+
+
+VRP = Words({**terms.COMMANDS, **terms.SHOWN, **terms.TYPED, **terms.KEYWORDS}, terms.NAMES)
+# None: text of a switch of an unknown model, and texts about no switch; only VRP's text is read.
+BY_FAMILY: Mapping[SyntaxFamily | None, Words] = dict.fromkeys((None, *SyntaxFamily), VRP)
+KNOWN = (VRP,)
+
+
+def in_words(text: str, family: SyntaxFamily | None = None) -> str:
+    """The text with the vendor's words for its terms; other brackets stay as they are."""
+    if "[" not in text:
+        return text
+    words = BY_FAMILY[family]
+
+    def worded(match: re.Match[str]) -> str:
+        term, values = " ".join(match[1].split()), match[2]
+        if not any(term in known for known in KNOWN):
+            return match[0]
+        if term in words.names:
+            return words.names[term]
+        if term in words.quoted:
+            return f"`{_filled(words.quoted[term], values)}`"
+        return f"{term} {values}" if values else term
+
+    return TERM.sub(worded, text)
+
+
+def _filled(template: str, values: str | None) -> str:
+    """A command with its values; what has none is left out."""
+    for value in values.split(", ") if values else ():
+        template = template.replace("{}", value, 1)
+    return HOLE.sub("", template)

@@ -1,0 +1,113 @@
+"""Terms of rules and reports: the commands that VRP has for them, and who uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from vendor_words import ROOT, is_command, strings_of, vendor_commands
+
+from rocefort.dialects import words
+from rocefort.dialects.vrp import terms
+from rocefort.dialects.vrp.command import Trace, read_all, words_of
+from rocefort.dialects.vrp.semantics import rows_by_view
+from rocefort.dialects.words import BY_FAMILY, TERM, VRP, Words, in_words
+from rocefort.lab.commands import commands
+from rocefort.models.hardware import SyntaxFamily
+
+NEUTRAL = ("validators",)
+# Modules that hold a command, and why.
+EXCEPTIONS = {
+    "validators/batfish_verification.py": "finds a line of the EOS text that Batfish was given",
+}
+
+
+def _modules() -> Iterator[Path]:
+    return chain.from_iterable(sorted((ROOT / package).rglob("*.py")) for package in NEUTRAL)
+
+
+def test_rules_hold_no_command_of_the_vendor() -> None:
+    found = [each for module in _modules() for each in vendor_commands(module)]
+    assert [each for each in found if each.module not in EXCEPTIONS] == []
+    assert {each.module for each in found} == set(EXCEPTIONS)
+    assert len(EXCEPTIONS) <= 3
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("'''Take it off, by `undo dcb pfc enable`.'''", "1: undo dcb pfc enable"),
+        ("f'set `mtu {size}` or more'", "1: mtu {}"),
+        ("f'`local-user {name} privilege level`'", "1: local-user {} privilege level"),
+        ("'display version'", "1: display version"),
+        ("f'undo peer {address} ignore'", "1: undo peer {} ignore"),
+        ("'remove `flow-control` there'", "1: flow-control"),
+        ("'name a server, or its address'", ""),
+        ("'peer with the address of the far end'", ""),
+        ("'the `mtu` of a port, and `interfaces[].mtu`'", ""),
+    ],
+)
+def test_a_command_in_a_string_is_found(tmp_path: Path, text: str, found: str) -> None:
+    module = tmp_path / "module.py"
+    module.write_text(text)
+    assert "".join(f"{each.line}: {each.text}" for each in vendor_commands(module)) == found
+
+
+def _rows_read(line: str) -> bool:
+    """Whether the catalogue has a command with these words, `{}` and `..` in place of values."""
+    bare = words_of(line.removeprefix("undo "))
+    heads = (row.first_words for rows in rows_by_view().values() for row in rows)
+    return is_command(bare) or (len(bare) == 1 and any(bare[0] in words for words in heads))
+
+
+@pytest.mark.parametrize("term", terms.COMMANDS)
+def test_the_catalogue_reads_the_command_of_a_term(term: str) -> None:
+    assert _rows_read(terms.COMMANDS[term])
+
+
+def _typed(line: str) -> bool:
+    tokens = words_of(line.partition(" | ")[0].replace("{}", "10.0.0.1"))
+    formats = (nodes for _, nodes in commands("user"))
+    return any(
+        reading.keywords[0] == tokens[0]
+        for nodes in formats
+        for reading in read_all(nodes, tokens, Trace(), shortened=True)
+    )
+
+
+def test_the_emulated_switch_answers_what_is_shown() -> None:
+    assert [line for line in terms.SHOWN.values() if not _typed(line)] == []
+    assert [line for line in terms.TYPED.values() if _typed(line)] == []
+
+
+def test_keywords_are_words_of_commands() -> None:
+    known = {word for rows in rows_by_view().values() for row in rows for word in _literals(row)}
+    assert set(terms.KEYWORDS.values()) <= known
+
+
+def _literals(row: object) -> set[str]:
+    return set(str(getattr(row, "format", "")).split())
+
+
+def test_every_term_is_used_and_every_term_in_use_is_known() -> None:
+    used = {
+        " ".join(match[1].split())
+        for module in _modules()
+        for _, text in strings_of(module)
+        for match in TERM.finditer(text)
+    }
+    assert used == {*VRP.quoted, *VRP.names}
+
+
+def test_a_text_is_in_the_words_of_the_dialect(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "set [headroom of queue: 4, 60] or\n[a PFC\nprofile] of [the vendor's system] [2 of 3] a[BFD]"
+    assert in_words(text, SyntaxFamily.V200) == (
+        "set `dcb pfc buffer 4 hdrm 60 kbytes` or\n`dcb pfc` of VRP [2 of 3] a[BFD]"
+    )
+    other = Words({"BFD": "bfd all"}, {})
+    monkeypatch.setattr(words, "BY_FAMILY", {**BY_FAMILY, SyntaxFamily.V200: other})
+    assert in_words("[BFD], [a PFC profile: p], [the vendor's system]", SyntaxFamily.V200) == (
+        "`bfd all`, a PFC profile p, the vendor's system"
+    )
