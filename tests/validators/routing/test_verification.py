@@ -343,7 +343,8 @@ def test_another_engine_is_reported_without_a_cause_where_ours_refuses(
     state = solve(whole)
     sessions = (
         state.sessions[0].model_copy(update={"status": SessionStatus.NOT_ESTABLISHED}),
-        *state.sessions[1:],
+        state.sessions[1].model_copy(update={"status": SessionStatus.NOT_COMPATIBLE}),
+        *state.sessions[2:],
     )
     reached = reachability(state.reachability.classes, {"srv2-1": {"srv1-1"}})
     answers = RoutingState(
@@ -358,6 +359,10 @@ def test_another_engine_is_reported_without_a_cause_where_ours_refuses(
         (
             "BGP101 leaf1: BGP session of leaf1 with 172.16.0.0 is not established",
             "both ends match, so look at what lies between them",
+        ),
+        (
+            "BGP101 leaf2: BGP session of leaf2 with 172.16.0.2 is not compatible",
+            "compare addresses, AS numbers and `peer enable` at both ends",
         ),
         (
             "BGP103 leaf1 25GE1/0/1: srv1-1 does not reach srv2-1 by every path",
