@@ -19,7 +19,7 @@ CUT_OFF = UNFELT.felt("management sessions may be cut off")
 
 
 class LocalUser(Frozen):
-    """`local-user`; its password is a secret of the switch and no part of the Device."""
+    """User of the command line; the password is a secret of the switch, no part of the Device."""
 
     name: Annotated[str, KEY]
     service_types: Annotated[Keyed[str], OTHER_LOGIN] = ()
@@ -33,7 +33,7 @@ class LocalUser(Frozen):
 
 
 class TaskGroupGrant(Frozen):
-    """`task-group NAME { read | read-write | debug }*` of a user group."""
+    """Rights of a user group on one task group: read, read-write, debug."""
 
     name: Annotated[str, KEY]
     rights: Annotated[Keyed[Right], SAME] = ()
@@ -45,7 +45,7 @@ class TaskGroupGrant(Frozen):
 
 
 class UserGroup(Frozen):
-    """`user-group`: what its users may do, by task groups."""
+    """Group of users: what they may do, by task groups."""
 
     name: Annotated[str, KEY]
     grants: Annotated[Keyed[TaskGroupGrant], SAME] = ()
@@ -57,7 +57,7 @@ class UserGroup(Frozen):
 
 
 class SshUser(Frozen):
-    """`ssh user NAME ..`."""
+    """How a user may log in by SSH."""
 
     name: Annotated[str, KEY]
     authentication: Annotated[str | None, OTHER_LOGIN] = None
@@ -80,7 +80,7 @@ class Ssh(Frozen):
 
 
 class Vty(Frozen):
-    """`user-interface vty FIRST LAST`."""
+    """Lines that take remote logins, from FIRST to LAST."""
 
     first: Annotated[int, KEY]
     last: Annotated[int, SAME.but(when=When.GONE)]

@@ -70,7 +70,7 @@ class BgpSettings(Frozen):
 
 
 class BgpGroup(BgpSettings):
-    """`group NAME external|internal`."""
+    """Group of peers, external or internal, whose settings its peers share."""
 
     name: Annotated[str, KEY]
     external: Annotated[bool, RESETS.but(stated=True)] = True
@@ -82,7 +82,7 @@ class BgpGroup(BgpSettings):
 
 
 class BgpPeer(BgpSettings):
-    """`peer ADDRESS ..`, its own settings only; `group` lends the rest."""
+    """One peer, its own settings only; `group` lends the rest."""
 
     address: Annotated[IPv4Address, KEY]
     group: Annotated[str | None, RESETS] = None
@@ -167,7 +167,7 @@ def _said(settings: BgpSettings) -> dict[str, Any]:
 
 
 class PrefixEntry(Frozen):
-    """One `ip ip-prefix NAME index I ..` line."""
+    """One entry of a prefix list, by its index."""
 
     index: Annotated[int, KEY]
     action: Annotated[Literal["permit", "deny"], SAME.but(when=When.ALWAYS, stated=True)] = "permit"
@@ -197,7 +197,7 @@ class PrefixEntry(Frozen):
 
 
 class PrefixList(Frozen):
-    """`ip ip-prefix NAME`; what no entry matches is denied."""
+    """Prefix list; what no entry matches is denied."""
 
     name: Annotated[str, KEY]
     entries: Annotated[Keyed[PrefixEntry], SAME.but(grows="member of a prefix list")] = ()
@@ -227,7 +227,7 @@ class PolicyNode(Frozen):
 
 
 class RoutePolicy(Frozen):
-    """`route-policy NAME`; what no node matches is denied."""
+    """Policy of routes; what no node matches is denied."""
 
     name: Annotated[str, KEY]
     nodes: Annotated[Keyed[PolicyNode], SAME] = ()

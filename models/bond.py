@@ -20,9 +20,10 @@ class Bond(Frozen):
     """Settings of an Eth-Trunk; the defaults have no line.
 
     lacp_timeout: how long a member stays without a sign of its peer, slow 90 s or fast 3 s.
-    minimum_links: with fewer active members the whole Eth-Trunk goes down. V300R023C00 command
-    reference, `mode`, `lacp timeout` and `least active-linknumber`.
+    minimum_links: with fewer active members the whole Eth-Trunk goes down.
     """
+
+    # V300R023C00 command reference, `mode`, `lacp timeout` and `least active-linknumber`.
 
     mode: Annotated[
         BondMode,

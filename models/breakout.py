@@ -1,9 +1,9 @@
 """Split ports: one front-panel port as several of a lower speed, and what the parts are called.
 
 The parts keep the port's name: 100GE1/0/1 split 4*25GE is 100GE1/0/1:1 to 100GE1/0/1:4, and each
-runs at 25 Gb/s (V300R023C00 command reference, `port split`). So the name of a part does not tell
-its speed, the split does.
+runs at 25 Gb/s. So the name of a part does not tell its speed, the split does.
 """
+# V300R023C00 command reference, `port split`.
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def whole_port(interface: str) -> str:
 
 
 class PortSplit(Frozen):
-    """`port split dimension interface PORT split-type TYPE`."""
+    """One port and how it is split."""
 
     port: Annotated[str, KEY]
     type: Annotated[SplitType, SAME]

@@ -1,8 +1,6 @@
-"""Drop profiles: at which depths of a queue a switch marks (ECN) or drops (WRED) packets.
-
-Source: V300R023C00 command reference, congestion avoidance (`drop-profile`, `color`, `ecn`,
-`qos queue wred`, `qos queue ecn`).
-"""
+"""Drop profiles: at which depths of a queue a switch marks (ECN) or drops (WRED) packets."""
+# V300R023C00 command reference, congestion avoidance (`drop-profile`, `color`, `ecn`,
+# `qos queue wred`, `qos queue ecn`).
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ OTHER_DEPTHS = "queues with drop profile {} mark or drop packets at other depths
 
 
 def low_at_most_high(low: int, high: int) -> bool:
-    """Whether two limits are in their order (V300R023C00, `ecn`, `color`); one unit."""
+    """Whether two limits are in their order; one unit."""
     return low <= high
 
 
@@ -38,7 +36,7 @@ class Limits(Frozen):
 
 
 class ColourLimits(Limits):
-    """`color C ..`: limits beyond which packets of a colour are dropped."""
+    """Limits of one colour, beyond which packets of a colour are dropped."""
 
     colour: Annotated[Colour, KEY]
 
@@ -57,7 +55,7 @@ def drops_as_by_default(row: ColourLimits) -> bool:
 
 
 class DropProfile(Frozen):
-    """`drop-profile NAME`: drop limits by colour, and where ECN marks instead."""
+    """Drop limits by colour, and where ECN marks instead."""
 
     name: Annotated[str, KEY]
     colours: Annotated[Keyed[ColourLimits], LOSSLESS.felt(OTHER_DEPTHS)] = ()
@@ -70,7 +68,7 @@ class DropProfile(Frozen):
 
 
 class QueueMarking(Frozen):
-    """`qos queue Q wred P` and `qos queue Q ecn` of a port; ECN takes its limits from P."""
+    """Drop profile of a queue of a port, and whether ECN marks by its limits."""
 
     queue: Annotated[int, KEY]
     profile: Annotated[str | None, SAME] = None

@@ -34,7 +34,8 @@ class Rollout(Frozen):
         default=600,
         ge=60,
         le=65535,
-        description="Time of `commit trial`, s: then it rolls back. A plan raises it for a soak.",
+        description="Time after which a trial ends by itself, s: then the switch rolls back. A "
+        "plan raises it for a soak.",
     )
     settle_s: int = Field(
         default=SETTLE_S,

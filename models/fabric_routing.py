@@ -70,13 +70,13 @@ class Routing(Frozen):
     spine_asns: Literal["shared", "each"] = Field(
         default="shared",
         description="Whether all spines share spine_asn, or each has spine_asn plus its id; then "
-        "leaves get `load-balancing as-path-relax`.",
+        "leaves share paths over unlike AS numbers.",
     )
     leaf_asn_base: Asn = Field(description="A leaf's AS number less its id.", examples=[65100])
     maximum_paths: int = Field(
         ge=1,
         le=MOST_PATHS,
-        description="`maximum load-balancing`: at least the spines of the capacity times its "
+        description="How many equal paths BGP uses: at least the spines of the capacity times its "
         "links_per_pair.",
     )
     keepalive_s: int = Field(default=10, ge=1, le=21845, description="BGP keepalive, s.")

@@ -21,8 +21,8 @@ def check_sensor_path(value: str) -> str:
     """Accept a sampling path with its YANG module."""
     if len(value) > LONGEST_SENSOR_PATH or not re.fullmatch(SENSOR_PATH, value, re.ASCII):
         raise ValueError(
-            f"{value[:60]!r} is not a sampling path; write it as `display telemetry sensor-path` "
-            "does, its YANG module first: huawei-ifm:ifm/interfaces"
+            f"{value[:60]!r} is not a sampling path; write it as the switch lists its sensor "
+            "paths, its YANG module first: huawei-ifm:ifm/interfaces"
         )
     return value
 
@@ -56,7 +56,7 @@ class User(Frozen):
 
     @model_validator(mode="after")
     def _level_or_role(self) -> Self:
-        """A switch looks at the group only where there is no level (`local-user`, V300R023C00)."""
+        """A switch looks at the group only where there is no level."""
         if (self.level is None) == (self.role is None):
             given = "neither level nor role" if self.role is None else "both level and role"
             raise ValueError(f"{given}; give a user one of them")
@@ -75,7 +75,7 @@ class RoleGrant(Frozen):
 
     @model_validator(mode="after")
     def _read_or_write(self) -> Self:
-        """A switch takes one of the two (`task-group`, V300R023C00)."""
+        """A switch takes one of the two."""
         if {"read", "read-write"} <= set(self.rights):
             raise ValueError("rights read and read-write; read-write alone says both")
         return self
@@ -145,8 +145,7 @@ class TelemetryIntent(Frozen):
     paths: Annotated[tuple[SensorPath, ...], once(str)] = Field(
         min_length=1,
         max_length=64,
-        description="Sampling paths of the switch's YANG models, as `display telemetry "
-        "sensor-path` lists them.",
+        description="Sampling paths of the switch's YANG models, as it lists its sensor paths.",
         examples=[["huawei-ifm:ifm/interfaces/interface/mib-statistics"]],
     )
     interval_ms: SampleInterval = Field(description="Time between samples, ms.", examples=[10000])

@@ -43,8 +43,10 @@ OTHER_THRESHOLDS = QUEUES.felt(
 class DrrQueue(Frozen):
     """A queue that a port serves by weight; one without a row has strict priority, the default.
 
-    Weight 1 to 100, 1 by default (V300R023C00, `qos queue drr`).
+    Weight 1 to 100, 1 by default.
     """
+
+    # V300R023C00, `qos queue drr`
 
     queue: Annotated[int, KEY]
     weight: Annotated[int, STATED] = 1
@@ -56,7 +58,7 @@ class DrrQueue(Frozen):
 
 
 def xon_at_most_xoff(xon: int, xoff: int) -> bool:
-    """Whether a pause ends where it begins or below (V300R023C00, `dcb pfc buffer`); one unit."""
+    """Whether a pause ends where it begins or below; one unit."""
     return xon <= xoff
 
 
@@ -94,7 +96,7 @@ class OtherThreshold(Frozen):
 
 
 class InterfacePfc(Frozen):
-    """`dcb pfc enable [profile] [mode ..]` on a port."""
+    """PFC of a port: the profile of its queues, and who decides."""
 
     profile: Annotated[str, STATED] = "default"
     mode: Annotated[Literal["manual", "auto"], STATED] = "manual"  # omitted = manual, V300R023C00
@@ -213,7 +215,7 @@ class Interface(Frozen):
 
     @property
     def logical(self) -> bool:
-        """Whether the interface is layer 3 by its kind, without `undo portswitch`."""
+        """Whether the interface is layer 3 by its kind, without a line that says so."""
         return self.name.startswith(LOGICAL)
 
     @property

@@ -51,7 +51,7 @@ BUILT_IN_PROFILE = "default"  # PFC profile that is there without a line
 
 
 class PfcProfile(Frozen):
-    """`dcb pfc [name]`: the set of paused queues, after the built-in queue 3 is counted."""
+    """PFC profile: the set of paused queues, after the built-in queue 3 is counted."""
 
     name: Annotated[str, KEY] = BUILT_IN_PROFILE
     queues: Annotated[Keyed[int], LOSSLESS.felt(OTHER_QUEUES)] = (BUILT_IN_QUEUE,)
@@ -93,7 +93,7 @@ class Pfc(Frozen):
 
 
 class AiEcnQueue(Frozen):
-    """`assign queue Q [model M]`; no model means distributed storage (V300R023C00)."""
+    """Queue that AI-ECN marks; no model means distributed storage (V300R023C00)."""
 
     queue: Annotated[int, KEY]
     model: Annotated[str | None, STATED] = None
@@ -108,14 +108,14 @@ MOST_AI_ECN_QUEUES = 2  # of a switch; V300R023C00, AI ECN, `assign queue`
 
 
 class AiEcn(Frozen):
-    """The `ai-service` / `ai-ecn` block."""
+    """AI-ECN of a switch: whether it is on, and its queues."""
 
     enabled: Annotated[bool, SAME] = False
     queues: Annotated[Keyed[AiEcnQueue], SAME] = ()
 
 
 class DscpMap(Frozen):
-    """`ip-dscp-inbound D phb P colour` or `8021p-inbound P phb ..`."""
+    """Behaviour and colour of packets that come in with a DSCP or an 802.1p priority."""
 
     value: Annotated[int, KEY]
     phb: Annotated[Phb, SAME]

@@ -11,7 +11,7 @@ from rocefort.models.keyed import Keyed
 
 
 class AclRule(Frozen):
-    """One `rule` of a basic ACL; without a source it takes every packet."""
+    """One rule of a basic ACL; without a source it takes every packet."""
 
     index: Annotated[int, KEY]
     action: Annotated[Literal["permit", "deny"], STATED] = "permit"
@@ -24,7 +24,7 @@ class AclRule(Frozen):
 
 
 class Acl(Frozen):
-    """`acl number N`, 2000 to 2999: a basic ACL, by source address only."""
+    """Basic ACL, 2000 to 2999: by source address only."""
 
     number: Annotated[int, KEY]
     rules: Annotated[Keyed[AclRule], SAME] = ()
@@ -43,7 +43,7 @@ class Netconf(Frozen):
 
 
 class Syslog(Frozen):
-    """`info-center loghost`, each host without options of its own."""
+    """Hosts that get the log, each without options of its own."""
 
     hosts: Annotated[Keyed[IPv4Address], SAME] = ()
     vrf: Annotated[str | None, SAME] = None  # `vpn-instance` of every host; None: the public table
@@ -51,7 +51,7 @@ class Syslog(Frozen):
 
 
 class SnmpView(Frozen):
-    """`snmp-agent mib-view included`: the subtrees that a view shows."""
+    """The subtrees that a view shows."""
 
     name: Annotated[str, KEY]
     subtrees: Annotated[Keyed[str], SAME] = ()
@@ -63,7 +63,7 @@ class SnmpView(Frozen):
 
 
 class SnmpGroup(Frozen):
-    """`snmp-agent group v3 NAME privacy`: authenticated and encrypted, with its views."""
+    """Group of SNMPv3 users: authenticated and encrypted, with its views."""
 
     name: Annotated[str, KEY]
     read_view: Annotated[str | None, SAME] = None
@@ -77,7 +77,7 @@ class SnmpGroup(Frozen):
 
 
 class SnmpUser(Frozen):
-    """`snmp-agent usm-user v3`; its keys are secrets of the switch and no part of the Device.
+    """User of SNMPv3; its keys are secrets of the switch and no part of the Device.
 
     So no line with a key is ever rendered, and one that is read is kept as not understood.
     """

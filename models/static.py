@@ -20,7 +20,7 @@ ATTRACTS_ALL = OfKey(
 
 
 class Vrf(Frozen):
-    """`ip vpn-instance NAME`: a routing table of its own, for IPv4 once its family is on."""
+    """A routing table of its own, for IPv4 once its family is on."""
 
     name: Annotated[str, KEY]
     ipv4: Annotated[bool, SAME] = False  # `ipv4-family`
@@ -32,7 +32,7 @@ class Vrf(Frozen):
 
 
 class StaticRoute(Frozen):
-    """`ip route-static`; the next hop is an address, or NULL0, which drops."""
+    """Static route; the next hop is an address, or NULL0, which drops."""
 
     prefix: Annotated[IPv4Network, KEY]
     next_hop: Annotated[IPv4Address | None, KEY] = None  # None: NULL0

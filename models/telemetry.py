@@ -11,7 +11,7 @@ from rocefort.models.keyed import Keyed
 
 
 class SensorGroup(Frozen):
-    """`sensor-group` of the telemetry view: sampling paths of the switch's YANG models."""
+    """Group of sensors: sampling paths of the switch's YANG models."""
 
     name: Annotated[str, KEY]
     paths: Annotated[Keyed[str], SAME] = ()
@@ -23,7 +23,7 @@ class SensorGroup(Frozen):
 
 
 class Collector(Frozen):
-    """`ipv4-address A port N protocol ..`; without a protocol the subscription decides."""
+    """One collector, by address and port; without a protocol the subscription decides."""
 
     address: Annotated[IPv4Address, KEY]
     port: Annotated[int, KEY]
@@ -38,7 +38,7 @@ class Collector(Frozen):
 
 
 class DestinationGroup(Frozen):
-    """`destination-group` of the telemetry view."""
+    """Group of collectors."""
 
     name: Annotated[str, KEY]
     collectors: Annotated[Keyed[Collector], SAME] = ()
@@ -50,7 +50,7 @@ class DestinationGroup(Frozen):
 
 
 class Sampling(Frozen):
-    """`sensor-group NAME sample-interval MS` of a subscription; milliseconds."""
+    """Group of sensors of a subscription, and how often it is sampled; milliseconds."""
 
     group: Annotated[str, KEY]
     interval_ms: Annotated[int | None, SAME] = None
@@ -62,7 +62,7 @@ class Sampling(Frozen):
 
 
 class Subscription(Frozen):
-    """`subscription`: which sensor groups go to which destination groups."""
+    """Subscription: which sensor groups go to which destination groups."""
 
     name: Annotated[str, KEY]
     source_interface: Annotated[str | None, SAME] = None
@@ -76,7 +76,7 @@ class Subscription(Frozen):
 
 
 class Telemetry(Frozen):
-    """The `telemetry` view."""
+    """Telemetry: what a switch sends of itself, and to whom."""
 
     sensor_groups: Annotated[Keyed[SensorGroup], SAME] = ()
     destination_groups: Annotated[Keyed[DestinationGroup], SAME] = ()

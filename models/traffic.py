@@ -48,7 +48,7 @@ class Ports(Frozen):
 
 
 class FilterRule(Frozen):
-    """One `rule` of an advanced ACL; what it does not name matches every packet."""
+    """One rule of an advanced ACL; what it does not name matches every packet."""
 
     index: Annotated[int, KEY]
     action: Annotated[Literal["permit", "deny"], STATED] = "permit"
@@ -97,7 +97,7 @@ def _within(inner: Ports | None, outer: Ports | None) -> bool:
 
 
 class FilterAcl(Frozen):
-    """`acl number N` (3000 to 3999) or `acl name X advance`; rules are tried by their number."""
+    """Advanced ACL, by a number of 3000 to 3999 or a name; rules are tried by their number."""
 
     name: Annotated[str, KEY]  # the number, or the name
     rules: Annotated[
@@ -118,7 +118,7 @@ class FilterAcl(Frozen):
 
 
 class Classifier(Frozen):
-    """`traffic classifier`: packets that match one of its ACLs, whether `type or` or `type and`."""
+    """Packets that match one of its ACLs, whichever way it joins its matches."""
 
     name: Annotated[str, KEY]
     acls: Annotated[Keyed[str], OTHER_TRAFFIC] = ()
@@ -130,7 +130,7 @@ class Classifier(Frozen):
 
 
 class Behavior(Frozen):
-    """`traffic behavior`: packets go on, the default, or are dropped."""
+    """Behaviour of a traffic policy: packets go on, the default, or are dropped."""
 
     name: Annotated[str, KEY]
     deny: Annotated[bool, OTHER_TRAFFIC.but(stated=True)] = False
@@ -142,7 +142,7 @@ class Behavior(Frozen):
 
 
 class Binding(Frozen):
-    """`classifier C behavior B precedence N` of a traffic policy."""
+    """A classifier with its behaviour, at its place in a traffic policy."""
 
     classifier: Annotated[str, KEY]
     behavior: Annotated[str, STATED]
@@ -155,7 +155,7 @@ class Binding(Frozen):
 
 
 class TrafficPolicy(Frozen):
-    """`traffic policy`: what no classifier of it matches goes on."""
+    """Traffic policy: what no classifier of it matches goes on."""
 
     name: Annotated[str, KEY]
     bindings: Annotated[Keyed[Binding], OTHER_TRAFFIC] = ()

@@ -93,7 +93,7 @@ SUBSCRIPTION = (
         ("ntp: [10.255.0.250]", "ntp: [10.255.0.250/24]", "services.ntp[0]: '10.255.0.250/24' cannot be used; write an address without a length, such as 10.0.0.1"),
         ("      level: 3\n", "", "security.users[0]: neither level nor role; give a user one of them"),
         ("      level: 3\n", "      level: 3\n      role: monitor-ug\n", "security.users[0]: both level and role; give a user one of them"),
-        ("services:\n", "services:\n" + SUBSCRIPTION.format(path="/ifm", to="{address: 10.0.0.9, port: 5}"), "services.telemetry[0].paths[0]: '/ifm' is not a sampling path; write it as `display telemetry sensor-path` does, its YANG module first: huawei-ifm:ifm/interfaces"),
+        ("services:\n", "services:\n" + SUBSCRIPTION.format(path="/ifm", to="{address: 10.0.0.9, port: 5}"), "services.telemetry[0].paths[0]: '/ifm' is not a sampling path; write it as the switch lists its sensor paths, its YANG module first: huawei-ifm:ifm/interfaces"),
         ("services:\n", "services:\n" + SUBSCRIPTION.format(path="a:b", to="{address: 10.0.0.9, port: 70000}"), "services.telemetry[0].collectors[0].port: 70000 cannot be used; input should be less than or equal to 65535"),
         ("services:\n", "services:\n" + SUBSCRIPTION.format(path="a:b", to=""), "services.telemetry[0].collectors: 'collectors' is empty; give at least one"),
         ("services:\n", "services:\n" + SUBSCRIPTION.format(path="a:b", to=", ".join(["{address: 10.0.0.9, port: 5}"] * 11)), "services.telemetry[0].collectors: 'collectors' has 11 items; give at most 10"),
