@@ -1,4 +1,8 @@
-"""What NAPALM's getters read from a CloudEngine; those not here raise NotImplementedError."""
+"""What NAPALM's getters read from a CloudEngine; those not here raise NotImplementedError.
+
+Getters that NAPALM does not have (`get_pfc` ..) return rows as dictionaries. A display without its
+documented form raises UnreadableError, a ValueError with the command and the line.
+"""
 
 from typing import Any
 
@@ -6,6 +10,9 @@ from napalm.base import constants
 
 from napalm_cloudengine import parse, parse_interfaces, parse_lldp, pinging
 from napalm_cloudengine.dialogue import Dialogue
+from napalm_cloudengine.displays import pfc
+from napalm_cloudengine.displays.shown import Shown
+from napalm_cloudengine.displays.table import Row
 from napalm_cloudengine.masking import mask_secrets
 from napalm_cloudengine.shapes import (
     napalm_addresses,
@@ -102,6 +109,26 @@ class Reading(Dialogue):
             command += f" interface {pinging.one_word(interface)}"
         return napalm_lldp_detail(parse_lldp.neighbor_details(self._display(command)))
 
+    def get_pfc(self, retrieve: str = "all") -> dict[str, list[Row]]:
+        """PFC by part: ports, profiles, counters and thresholds; retrieve: "all", or one of them.
+
+        A threshold is as printed, `600(K)`; its columns are those of the family. ValueError on an
+        unknown part.
+        """
+        parts = {
+            "ports": (pfc.PORTS, pfc.PORTS.read),
+            "profiles": (pfc.PROFILES, pfc.read_profiles),
+            "counters": (pfc.COUNTERS, pfc.COUNTERS.read),
+            "thresholds": (pfc.THRESHOLDS, pfc.THRESHOLDS.read),
+        }
+        if retrieve not in ("all", *parts):
+            raise ValueError(f"get_pfc({retrieve!r}): retrieve one of all, {', '.join(parts)}")
+        return {
+            part: read(self._shown(table.command))
+            for part, (table, read) in parts.items()
+            if retrieve in ("all", part)
+        }
+
     def ping(  # noqa: PLR0913, PLR0917  # the signature is NAPALM's
         self,
         destination: str,
@@ -123,6 +150,9 @@ class Reading(Dialogue):
         if reply.errors or reply.refused:
             return {"error": reply.refused or reply.said}
         return pinging.result(reply.text, echo)
+
+    def _shown(self, command: str) -> Shown:
+        return Shown(command, self._display(command))
 
     def _running_text(self) -> str:
         return self._display("display current-configuration")

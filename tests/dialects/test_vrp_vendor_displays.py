@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from recorded_driver import RecordedDriver
 from vendor_displays import vendor_display
 
 from rocefort.dialects.data import Neighbour
 from rocefort.dialects.vrp.displays import read_display
-from rocefort.dialects.vrp.observing import interfaces, lossless
+from rocefort.dialects.vrp.observing import interfaces, lossless, read_topic
 from rocefort.dialects.vrp.observing.shown import Shown
-from rocefort.models.observed import QueueSeen
+from rocefort.models.observed import QueueSeen, Topic
 
 
 def shown(name: str) -> Shown:
     return Shown("leaf01", name, vendor_display(name))
+
+
+def thresholds(text: str) -> Any:
+    driver = RecordedDriver({"display dcb pfc buffer": text})
+    return read_topic(driver, Topic.THRESHOLDS, "leaf01")
 
 
 def test_ports_of_v200_and_of_management() -> None:
@@ -30,7 +38,7 @@ def test_ports_of_v200_and_of_management() -> None:
 
 def test_thresholds_of_each_family() -> None:
     found = {
-        family: lossless.thresholds(shown(f"dcb-pfc-buffer-{family}"))[0]
+        family: thresholds(vendor_display(f"dcb-pfc-buffer-{family}"))[0]
         for family in ("v200", "v300-g1", "v300-g2")
     }
     assert {name: (row.xoff_kbytes, row.xon_kbytes) for name, row in found.items()} == {
@@ -46,7 +54,7 @@ def test_the_xon_of_v200_is_the_higher_of_two() -> None:
     text = vendor_display("dcb-pfc-buffer-v200").replace("  5(D)", "600(K)")
     text = text.replace("     18(C)", "     50(K)")
     rows = [text, *(text.replace("    90(C)", cell) for cell in ("   590(K)", "    90(K)"))]
-    told = [lossless.thresholds(Shown("leaf01", "x", each))[0].xon_kbytes for each in rows]
+    told = [thresholds(each)[0].xon_kbytes for each in rows]
     assert told == [None, 590, 550]
 
 

@@ -224,7 +224,7 @@ def test_a_table_in_another_form_is_an_error_with_command_and_line(
     answers("display dcb pfc", "Interface  Queue  Frames")
     found = judge("leaf03")
     assert said(found) == [
-        "error LIV001 leaf03: 'display dcb pfc', line 1: 0 headings of its table instead of one"
+        "error LIV001 leaf03: 'display dcb pfc', line 1: 'Interface  Queue  Frames' is not the documented heading"
     ]
     assert {n.rule for n in found.report.not_judged if n.where.device} == {"LIV014", "LIV016"}
     assert found.exit_code == 3

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recorded_driver import RecordedDriver
 
 from napalm_cloudengine import parse
 from rocefort.dialects.data import Neighbour
 from rocefort.dialects.vrp.displays import read_display
 from rocefort.dialects.vrp.interpret import Lines
-from rocefort.dialects.vrp.observing import interfaces, lossless, routing, system
+from rocefort.dialects.vrp.observing import interfaces, lossless, read_topic, routing, system
 from rocefort.dialects.vrp.observing.shown import Shown
 from rocefort.errors import BadInput
 from rocefort.lab.model import Model, Routed
@@ -21,6 +22,7 @@ from rocefort.lab.model_routes import BgpRoute
 from rocefort.lab.state_faults import STATE_FAULTS, Port, read_state_fault
 from rocefort.lab.switch import EmulatedSwitch, PeerState
 from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.observed import Topic
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "lab"
 LEAF = """\
@@ -128,6 +130,15 @@ def seen(command: str, text: str) -> Shown:
     return Shown("leaf01", command, text)
 
 
+def read(topic: Topic, command: str, text: str) -> Any:
+    """The topic that the driver reads of a command's answer."""
+    return read_topic(RecordedDriver({command: text}), topic, "leaf01", (UPLINK,))
+
+
+def counters(text: str) -> Any:
+    return read(Topic.PFC_COUNTERS, "display dcb pfc", text)
+
+
 COMMANDS = [
     "display version",
     "display device",
@@ -207,6 +218,9 @@ def test_the_drivers_readers_take_what_is_shown(ask: Callable[[str], str]) -> No
 
 
 def test_the_readers_of_live_checks_take_what_is_shown(ask: Callable[[str], str]) -> None:
+    def read_of(topic: Topic, command: str) -> Any:
+        return read(topic, command, ask(command))
+
     ports = {p.name: p for p in interfaces.ports(seen("i", ask("display interface")))}
     assert ports["100GE1/0/25"].mtu == 9000
     assert ports["100GE1/0/25"].speed_mbps == 100_000
@@ -218,9 +232,9 @@ def test_the_readers_of_live_checks_take_what_is_shown(ask: Callable[[str], str]
         IPv4Address("10.1.0.2"),
     )
     assert routes[IPv4Network("10.99.0.0/16")].protocol == "Static"
-    profiles = lossless.pfc_profiles(seen("p", ask("display dcb pfc-profile")))
+    profiles = read_of(Topic.PFC_PROFILES, "display dcb pfc-profile")
     assert [(p.name, p.queues) for p in profiles] == [("default", (4,))]
-    thresholds = lossless.thresholds(seen("t", ask("display dcb pfc buffer")))
+    thresholds = read_of(Topic.THRESHOLDS, "display dcb pfc buffer")
     assert [(t.interface, t.xon_kbytes, t.xoff_kbytes) for t in thresholds] == [
         ("100GE1/0/1", 550, 600),
         ("100GE1/0/25", 100, 125),
@@ -294,21 +308,21 @@ FAULTS: list[tuple[str, str, str, Callable[[str], object], object]] = [
         "pfc-received",
         "100GE1/0/25=20/s",
         "display dcb pfc interface 100GE1/0/25",
-        lambda text: [(p.rx_frames, p.rx_rate) for p in lossless.pfc_counters(seen("p", text))],
+        lambda text: [(p.rx_frames, p.rx_rate) for p in counters(text)],
         [(200, 20)],
     ),
     (
         "pfc-sent",
         "100GE1/0/25 queue 4=9",
         "display dcb pfc interface 100GE1/0/25",
-        lambda text: [(p.tx_frames, p.tx_rate) for p in lossless.pfc_counters(seen("p", text))],
+        lambda text: [(p.tx_frames, p.tx_rate) for p in counters(text)],
         [(9, 0)],
     ),
     (
         "deadlocks",
         "100GE1/0/25=2",
         "display dcb pfc",
-        lambda text: [p.deadlocks for p in lossless.pfc_counters(seen("p", text))],
+        lambda text: [p.deadlocks for p in counters(text)],
         [0, 2],
     ),
     (

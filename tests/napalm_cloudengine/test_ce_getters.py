@@ -34,7 +34,10 @@ GETTERS = {
     "get_lldp_neighbors_detail",
     "ping",
 }
-OWN = {"abort_commit", "save_config", "trial_status"}  # beside NAPALM's
+OWN = {  # beside NAPALM's
+    *("abort_commit", "save_config", "trial_status"),
+    "get_pfc",
+}
 
 
 class FakeSwitch(BaseTestDouble):  # type: ignore[misc]  # napalm is untyped here

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-SAMPLES = Path(__file__).parents[1] / "samples" / "displays"
+SAMPLES = Path(__file__).parents[1] / "napalm_cloudengine" / "samples"
 
 
 def vendor_display(name: str) -> str:
-    """The text of samples/displays/NAME.txt, without the lines that tell its source."""
+    """The text of a sample, without the lines that tell its source."""
     header, _, text = (SAMPLES / f"{name}.txt").read_text(encoding="utf-8").partition("\n\n")
     assert header.startswith("! source: "), f"{name} does not say where it comes from"
     return text

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from napalm.base.exceptions import CommandErrorException, ConnectionException
 from nornir.core import Nornir
 from nornir.core.task import Result, Task
 
-from rocefort.dialects.vrp.observing import lossless
-from rocefort.dialects.vrp.observing.shown import Shown
+from rocefort.dialects.vrp.observing import Driver, read_topic
 from rocefort.errors import RocefortError
 from rocefort.fleet.inventory import NEW_SESSION
 from rocefort.models.network import Network
-from rocefort.models.observed import QueueSeen
+from rocefort.models.observed import Topic
 from rocefort.models.rdma_counters import MarkedSeen, SwitchCounters
 from rocefort.rdma.counter_text import read_ecn_statistics
 from rocefort.rdma.rows import FlawError
@@ -24,12 +23,6 @@ ECN = "display qos ecn statistics"  # V300R023C00
 EXPECTED = (RocefortError, OSError, ConnectionException)
 
 T = TypeVar("T")
-
-
-class Driver(Protocol):
-    """The part of napalm_cloudengine that is used here."""
-
-    def cli(self, commands: list[str]) -> dict[str, str]: ...  # noqa: D102 - NAPALM's
 
 
 def leaves_and_spines(network: Network, servers: Sequence[str]) -> tuple[str, ...]:
@@ -71,23 +64,15 @@ def read_switches(
 
 
 def _counters(driver: Driver, network: Network, name: str) -> SwitchCounters:
-    def show(command: str) -> Shown:
-        return Shown(name, command, driver.cli([command])[command])
-
-    def queues() -> tuple[QueueSeen, ...]:
-        ports = (p.end.interface for p in network.roce_ports if p.end.device == name)
-        found: list[QueueSeen] = []
-        for port in dict.fromkeys(ports):
-            found += lossless.queue_drops(show(lossless.QUEUES.format(port)), port)
-        return tuple(found)
+    ports = [p.end.interface for p in network.roce_ports if p.end.device == name]
 
     def marked() -> tuple[MarkedSeen, ...]:
         return read_ecn_statistics(driver.cli([ECN])[ECN])
 
     return SwitchCounters(
         device=name,
-        pfc=_told(lambda: tuple(lossless.pfc_counters(show(lossless.PFC_COUNTERS)))),
-        queues=_told(queues),
+        pfc=_told(lambda: read_topic(driver, Topic.PFC_COUNTERS, name)),
+        queues=_told(lambda: read_topic(driver, Topic.QUEUES, name, ports)),
         marked=_told(marked),
     )
 

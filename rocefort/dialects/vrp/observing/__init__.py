@@ -1,1 +1,230 @@
-"""What `display` commands show of a running CloudEngine, read strictly: text in, data out."""
+"""State of a running CloudEngine: what its driver reads, as the models of live checks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from napalm_cloudengine.displays.shown import UnreadableError
+from rocefort.dialects.vrp.names import interface_name
+from rocefort.dialects.vrp.observing import interfaces, lossless, routing, system
+from rocefort.dialects.vrp.observing.shown import HOW, Shown
+from rocefort.errors import DeviceFailed
+from rocefort.models.observed import (
+    FactsSeen,
+    NeighbourSeen,
+    PeerSeen,
+    PfcCountersSeen,
+    PfcPortSeen,
+    PfcProfileSeen,
+    QueueSeen,
+    ThresholdSeen,
+    Topic,
+)
+
+Row = dict[str, Any]
+COLUMNS = ("guaranteed", "xon", "xon_lowest", "xon_offset", "xoff", "hdrm")  # of thresholds
+SIZE = re.compile(r"(\d+)\(([BCDKM])\)", re.ASCII)
+GETTERS = {  # the commands behind NAPALM's getters
+    Topic.FACTS: "display version",
+    Topic.PEERS: "display bgp peer",
+    Topic.NEIGHBOURS: "display lldp neighbor brief",
+}
+
+
+class Driver(Protocol):
+    """The part of napalm_cloudengine that a reading uses; nothing of it changes a switch."""
+
+    def get_facts(self) -> dict[str, Any]: ...  # noqa: D102 - NAPALM's
+    def get_bgp_neighbors(self) -> dict[str, dict[str, Any]]: ...  # noqa: D102
+    def get_lldp_neighbors(self) -> dict[str, list[dict[str, str]]]: ...  # noqa: D102
+    def get_config(self, retrieve: str, *, sanitized: bool) -> dict[str, str]: ...  # noqa: D102
+    def get_pfc(self, retrieve: str) -> dict[str, list[Row]]: ...  # noqa: D102
+    def cli(self, commands: list[str]) -> dict[str, str]: ...  # noqa: D102
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def read_topic(
+    driver: Driver,
+    topic: Topic,
+    device: str,
+    ports: Iterable[str] = (),
+    now: Callable[[], datetime] = _utc_now,
+) -> object:
+    """A topic of a switch, in the type of its field of DeviceSeen.
+
+    ports: those whose queues are read, for no command shows the queues of a whole switch. Raises
+    DeviceFailed for an answer that cannot be read, and what the driver raises.
+    """
+    reading = _Reading(driver, device, ports, now)
+    readers: dict[Topic, Callable[[], object]] = {
+        Topic.FACTS: reading.facts,
+        Topic.PEERS: reading.peers,
+        Topic.ROUTES: lambda: routing.routes(reading.show(routing.ROUTES)),
+        Topic.NEIGHBOURS: reading.neighbours,
+        Topic.PORTS: lambda: interfaces.ports(reading.show(interfaces.INTERFACES)),
+        Topic.PFC_PORTS: reading.pfc_ports,
+        Topic.PFC_PROFILES: reading.pfc_profiles,
+        Topic.PFC_COUNTERS: reading.pfc_counters,
+        Topic.THRESHOLDS: reading.thresholds,
+        Topic.QUEUES: reading.queues,
+        Topic.AI_ECN: lambda: lossless.ai_ecn(reading.show(lossless.AI_ECN)),
+        Topic.CLOCK: reading.clock,
+        Topic.DISK: lambda: system.free_kbytes(reading.show(system.DISK)),
+        Topic.SAVED: reading.saved,
+    }
+    try:
+        return readers[topic]()
+    except UnreadableError as error:
+        raise DeviceFailed(str(error), where=device, how=HOW) from None
+    except ValueError as error:  # of a getter, which does not name its command
+        what = f"'{GETTERS[topic]}': {error}"
+        raise DeviceFailed(what, where=device, how=HOW) from None
+
+
+class _Reading:
+    """One switch, and how its topics are read."""
+
+    def __init__(
+        self, driver: Driver, device: str, ports: Iterable[str], now: Callable[[], datetime]
+    ) -> None:
+        self.driver, self.device, self.ports, self.now = driver, device, ports, now
+
+    def show(self, command: str) -> Shown:
+        """The answer to a command."""
+        return Shown(self.device, command, self.driver.cli([command])[command])
+
+    def facts(self) -> FactsSeen:
+        """NAPALM's facts."""
+        facts = self.driver.get_facts()
+        return FactsSeen(
+            hostname=facts["hostname"],
+            hardware=facts["model"],
+            software=facts["os_version"],
+            serial=facts["serial_number"],
+        )
+
+    def peers(self) -> tuple[PeerSeen, ...]:
+        """IPv4 peers of the public instance."""
+        known = self.driver.get_bgp_neighbors().get("global", {"peers": {}})["peers"]
+        return tuple(
+            PeerSeen(
+                address=address,
+                asn=peer["remote_as"],
+                established=peer["is_up"],
+                prefixes=_received(peer),
+            )
+            for address, peer in known.items()
+        )
+
+    def neighbours(self) -> tuple[NeighbourSeen, ...]:
+        """What LLDP hears; a port that is no interface's name stays as the neighbour tells it."""
+        return tuple(
+            NeighbourSeen(
+                local=_named(local), device=neighbour["hostname"], port=_named(neighbour["port"])
+            )
+            for local, heard in self.driver.get_lldp_neighbors().items()
+            for neighbour in heard
+        )
+
+    def pfc_ports(self) -> tuple[PfcPortSeen, ...]:
+        """Which ports have PFC on, by which profile."""
+        return tuple(
+            PfcPortSeen(
+                interface=_named(row["interface"]),
+                profile=row["profile"],
+                enabled=row["status"].startswith(("ENABLE", "SUCCEED")),
+                state=row["status"],
+            )
+            for row in self.driver.get_pfc("ports")["ports"]
+        )
+
+    def pfc_profiles(self) -> tuple[PfcProfileSeen, ...]:
+        """PFC profiles and their queues."""
+        return tuple(PfcProfileSeen(**row) for row in self.driver.get_pfc("profiles")["profiles"])
+
+    def pfc_counters(self) -> tuple[PfcCountersSeen, ...]:
+        """PFC frames and deadlocks of every lossless queue."""
+        rows = self.driver.get_pfc("counters")["counters"]
+        return tuple(
+            PfcCountersSeen(**row | {"interface": _named(row["interface"])}) for row in rows
+        )
+
+    def thresholds(self) -> tuple[ThresholdSeen, ...]:
+        """PFC thresholds of every lossless queue."""
+        return tuple(map(_threshold, self.driver.get_pfc("thresholds")["thresholds"]))
+
+    def queues(self) -> tuple[QueueSeen, ...]:
+        """Queues of the ports that are asked for."""
+        found: list[QueueSeen] = []
+        for port in dict.fromkeys(self.ports):
+            found += lossless.queue_drops(self.show(lossless.QUEUES.format(port)), port)
+        return tuple(found)
+
+    def clock(self) -> float:
+        """Seconds ahead of this machine; the switch shows whole seconds, so half a one is added."""
+        before = self.now()
+        shown = system.clock(self.show(system.CLOCK))
+        middle = before + (self.now() - before) / 2
+        return (shown - middle).total_seconds() + 0.5
+
+    def saved(self) -> bool:
+        """Whether what runs is what it would start with; secrets are masked, and not compared."""
+        running, startup = (
+            self.driver.get_config(retrieve=kind, sanitized=True)[kind]
+            for kind in ("running", "startup")
+        )
+        return _lines(running) == _lines(startup)
+
+
+def _named(text: str) -> str:
+    return interface_name(text) or text
+
+
+def _received(peer: Row) -> int | None:
+    count = peer["address_family"]["ipv4"]["received_prefixes"]
+    return None if count < 0 else int(count)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines of a configuration without the heading that tells when it was changed."""
+    return [line.rstrip() for line in text.splitlines() if not line.startswith("!")]
+
+
+def _threshold(row: Row) -> ThresholdSeen:
+    """Where an offset is shown, xon = max(xoff - offset, Xon-Lowest), on V200 of Xon."""
+    shown = {name: row[name] for name in COLUMNS if name in row}
+    kbytes = {name: _kbytes(size) for name, size in shown.items()}
+    xoff, xon = kbytes["xoff"], kbytes.get("xon")
+    if "xon_offset" in shown:
+        floor, offset = "xon" if "xon" in shown else "xon_lowest", kbytes["xon_offset"]
+        least = 0 if shown[floor] == "-" else kbytes[floor]
+        xon = None
+        if xoff is not None and offset is not None and least is not None:
+            xon = max(xoff - offset, least)
+    titles = {name: name.title().replace("_", "-") for name in shown}
+    return ThresholdSeen(
+        interface=_named(row["interface"]),
+        queue=row["queue"],
+        xoff_kbytes=xoff,
+        xon_kbytes=xon,
+        headroom_kbytes=kbytes.get("hdrm"),
+        dynamic=shown["xoff"].endswith("(D)"),
+        text=", ".join(f"{titles[name]} {size}" for name, size in shown.items()),
+    )
+
+
+def _kbytes(size: str) -> int | None:
+    """Whole kbytes; None for a dynamic alpha (D), for cells (C), whose size differs, and `-`."""
+    found = SIZE.fullmatch(size)
+    if found is None:
+        return None
+    value = int(found[1])
+    if found[2] == "B":
+        return value // 1024
+    return {"K": value, "M": value * 1024}.get(found[2])

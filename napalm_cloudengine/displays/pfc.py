@@ -1,0 +1,137 @@
+"""PFC: ports, profiles, counters and thresholds.
+
+A further queue of a port may leave the port's name out: `display dcb pfc deadlock trigger status`
+alone is confirmed to do so. How several queues of a profile are written is not confirmed.
+"""
+
+import re
+from typing import Any
+
+from napalm_cloudengine.displays.shown import Shown
+from napalm_cloudengine.displays.table import Form, Row, Table
+
+_REFERENCE = "command reference V300R023C00, "
+
+PORTS = Table(
+    "display dcb",
+    {
+        "": Form(
+            source=_REFERENCE + '"display dcb"',
+            head="""\
+M:Manual;    A:Auto
+-------------------------------------------------------------------------------
+Interface         PFC Name     PFC Status  ETS Name    ETS Status App-Profile
+-------------------------------------------------------------------------------""",
+            row="{interface:<17i} {profile:<12} {status:<11} "
+            "{ets_profile:<11} {ets_status:<10} {app_profile}",
+            foot="-" * 79,
+        )
+    },
+    cells={"status": re.compile(r"(?:ENABLE|SUCCEED|FAILED|-)(?:\([MA]\))?")},
+)
+PROFILES = Table(
+    "display dcb pfc-profile",
+    {
+        "": Form(
+            source=_REFERENCE + '"display dcb pfc-profile"',
+            head="""\
+PFC-Profile Maximum: {maximum:d}
+Total: {total:d}
+-------------------------------------------------------------------------------
+PFC-profile Name                      Priority
+-------------------------------------------------------------------------------""",
+            row="""\
+{name:<37} {queues:*}
+-------------------------------------------------------------------------------""",
+        )
+    },
+    blank=True,
+    cells={"queues": re.compile(r"[\d, -]*", re.ASCII)},
+)
+COUNTERS = Table(
+    "display dcb pfc",
+    {
+        "": Form(
+            source=_REFERENCE + '"display dcb pfc"',
+            head="""\
+-----------------------------------------------------------------------------------------
+Interface         Queue         Received(Frames)        ReceivedRate(pps)     DeadlockNum
+                             Transmitted(Frames)     TransmittedRate(pps)     RecoveryNum
+-----------------------------------------------------------------------------------------""",
+            row="""\
+{interface:<17i} {queue:>6d} {rx_frames:>23d} {rx_rate:>24d} {deadlocks:>15d}
+                         {tx_frames:>23d} {tx_rate:>24d} {recoveries:>15d}""",
+            foot="-" * 89,
+        )
+    },
+    carried=True,
+)
+_LEGEND = """\
+Xon:        PFC backpressure stop threshold
+Xoff:       PFC backpressure threshold
+"""
+_HEADROOM = """\
+Hdrm:       Headroom buffer threshold
+Guaranteed: PFC guaranteed buffer threshold
+"""
+_RULE = "-" * 84
+_ROW = "{interface:<14i} {queue:>5d} {guaranteed:>13} "
+_SIZE = re.compile(r"-|\d+\([BCDKM]\)", re.ASCII)
+THRESHOLDS = Table(
+    "display dcb pfc buffer",
+    {
+        "v300-g1": Form(
+            source=_REFERENCE + '"display dcb pfc buffer", first example',
+            head=f"""\
+{_LEGEND}K:kilobytes   D:dynamic alpha
+--------------------------------------------------
+Interface      Queue            Xon           Xoff
+--------------------------------------------------""",
+            row="{interface:<14i} {queue:>5d} {xon:>14} {xoff:>14}",
+            foot="-" * 50,
+        ),
+        "v300-g2": Form(
+            source=_REFERENCE + '"display dcb pfc buffer", second example',
+            head=f"""\
+{_LEGEND}{_HEADROOM}B:bytes   \tK:kilobytes   \tD:dynamic alpha
+The actual PFC backpressure stop threshold is the higher value between the value of
+xon-lowest and the difference between the value of xoff and the value of xon-offset.\x20
+{_RULE}
+Interface      Queue    Guaranteed     Xon-Lowest  Xon-Offset       Xoff        Hdrm
+{_RULE}""",
+            row=_ROW + "{xon_lowest:>14} {xon_offset:>11} {xoff:>10} {hdrm:>11}",
+            foot=_RULE,
+        ),
+        "v200": Form(
+            source="AI Fabric best practice, EDOC1100155250 (f1a44286)",
+            confirmed=False,  # its words are; where lines break, and widths, are those of V300
+            head=f"""\
+{_LEGEND}{_HEADROOM}\
+The actual PFC backpressure stop threshold is the higher value between the value of
+xon and the difference between the value of xoff and the value of xon-offset.
+C:cells   B:bytes   K:kilobytes   M:megabytes   D:dynamic alpha
+{_RULE}
+Interface      Queue    Guaranteed            Xon  Xon-Offset       Xoff        Hdrm
+{_RULE}""",
+            row=_ROW + "{xon:>14} {xon_offset:>11} {xoff:>10} {hdrm:>11}",
+            foot=_RULE,
+        ),
+    },
+    carried=True,
+    cells=dict.fromkeys(("guaranteed", "xon", "xon_lowest", "xon_offset", "xoff", "hdrm"), _SIZE),
+)
+
+
+def read_profiles(shown: Shown) -> list[Row]:
+    """Profiles with their queues as numbers; raises UnreadableError where not all are there."""
+    rows = PROFILES.read(shown)
+    totals, line = PROFILES.totals(shown)
+    if totals["total"] != len(rows):
+        raise shown.wrong(line, f"{totals['total']} profiles announced, {len(rows)} read")
+    return [row | {"queues": [int(n) for n in re.findall(r"\d+", row["queues"])]} for row in rows]
+
+
+def write_profiles(rows: list[dict[str, Any]], maximum: int) -> str:
+    """`display dcb pfc-profile` of profiles with their queues as numbers."""
+    texts = [row | {"queues": " ".join(map(str, row["queues"]))} for row in rows]
+    return PROFILES.write(texts, maximum=maximum, total=len(texts))

@@ -1,0 +1,225 @@
+"""Tables of `display` commands as data: a form is the table as printed, with a row's cells named.
+
+A line of a form is a format of Python with a kind of cell behind its width: `{interface:<17i}` is
+an interface, `{queue:>5d}` a count, `{low:>15?}` a count or a hyphen for None, `{since:*}` takes
+the words that no other cell of its line takes, and `{model:>27}` is a word.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from string import Formatter
+from typing import Any
+
+from napalm_cloudengine.displays.shown import Line, Shown, is_interface
+
+Row = dict[str, Any]
+
+_COUNT = re.compile(r"\d[\d,]*", re.ASCII)
+_KINDS = "id?*"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a line: its field, its format, its kind, and the text before it."""
+
+    before: str
+    name: str
+    spec: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One line of a form."""
+
+    cells: tuple[Cell, ...]
+    after: str
+
+    @classmethod
+    def of(cls, text: str) -> "Layout":
+        """Read a format."""
+        cells, after = [], ""
+        for before, name, spec, _ in Formatter().parse(text):
+            if name is None:
+                after = before
+                continue
+            kind = spec[-1] if spec and spec[-1] in _KINDS else ""
+            cells.append(Cell(before, name, (spec or "").removesuffix(kind), kind))
+        return cls(tuple(cells), after)
+
+    def write(self, row: Mapping[str, Any]) -> str:
+        """The line of a row."""
+        texts = (
+            cell.before + format("-" if row[cell.name] is None else row[cell.name], cell.spec)
+            for cell in self.cells
+        )
+        return "".join(texts) + self.after
+
+    def split(self, words: Sequence[str], *, carried: bool) -> list[str] | None:
+        """The text of each cell; None where there are more or fewer. carried: without the first."""
+        cells = self.cells[carried:]
+        spare = len(words) - len(cells)
+        wide = next((index for index, cell in enumerate(cells) if cell.kind == "*"), None)
+        if wide is None:
+            return list(words) if spare == 0 else None
+        end = wide + spare + 1
+        return [*words[:wide], " ".join(words[wide:end]), *words[end:]] if spare >= -1 else None
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """A line like this one, with a group a cell; blanks may be more or fewer."""
+        parts = [part for cell in self.cells for part in (_blanks(cell.before), r"(\S+)")]
+        return re.compile(rf"\s*{''.join(parts)}{_blanks(self.after)}\s*")
+
+
+def _blanks(text: str) -> str:
+    return r"\s*".join(["", *map(re.escape, text.split()), ""])
+
+
+@dataclass(frozen=True)
+class Form:
+    """A table as some switches print it. The last lines of `head` that are no ruler name columns.
+
+    source: where it is printed so. confirmed: False where the source shows it in part only.
+    """
+
+    head: str
+    row: str
+    foot: str = ""
+    source: str = ""
+    confirmed: bool = True
+
+    @cached_property
+    def lines(self) -> tuple[Layout, ...]:
+        """The lines of a row, without rulers."""
+        return tuple(Layout.of(line) for line in self.row.split("\n") if "{" in line)
+
+    @cached_property
+    def written(self) -> tuple[Layout, ...]:
+        """The lines of a row, with rulers."""
+        return tuple(Layout.of(line) for line in self.row.split("\n"))
+
+    @cached_property
+    def heading(self) -> tuple[tuple[str, ...], ...]:
+        """Words of the lines that name columns; units, in brackets, may be missing."""
+        found: list[tuple[str, ...]] = []
+        for line in reversed(self.head.split("\n")):
+            words = tuple(line.strip("- \n").split())
+            if found and not words:
+                break
+            found += [tuple(line.split())] if words else []
+        return tuple(reversed(found))
+
+    @cached_property
+    def totals(self) -> tuple[Layout, ...]:
+        """Lines above the columns that hold values."""
+        return tuple(Layout.of(line) for line in self.head.split("\n") if "{" in line)
+
+    def write(self, rows: Iterable[Mapping[str, Any]], **totals: object) -> str:
+        """The table of rows, with the values above the columns."""
+        head = "\n".join(
+            Layout.of(line).write(totals) if "{" in line else line for line in self.head.split("\n")
+        )
+        body = (line.write(row).rstrip() for row in rows for line in self.written)
+        return "\n".join([head, *body, *([self.foot] if self.foot else [])])
+
+
+@dataclass(frozen=True)
+class Table:
+    """A `display` that prints a table, in the forms that it has.
+
+    forms: by family of syntax, "" is that of all others. carried: a further row of an interface
+    may leave its name out. cells: what a word must be, where not every one is right.
+    """
+
+    command: str
+    forms: Mapping[str, Form]
+    carried: bool = False
+    blank: bool = False
+    cells: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+
+    def write(self, rows: Iterable[Mapping[str, Any]], form: str = "", **totals: object) -> str:
+        """The display of rows, as a switch of a family prints it."""
+        return self.forms.get(form, next(iter(self.forms.values()))).write(rows, **totals)
+
+    def read(self, shown: Shown) -> list[Row]:
+        """Every row; raises UnreadableError for anything that is not of the documented form."""
+        form, lines = self._below(shown)
+        return list(self._rows(shown, form, lines))
+
+    def totals(self, shown: Shown) -> tuple[Row, int]:
+        """Values above the columns, and the line of the last; raises UnreadableError."""
+        form, _ = self._below(shown)
+        values: Row = {}
+        number = 1
+        for layout in form.totals:
+            found = [
+                (line, m) for line in shown.lines if (m := layout.pattern.fullmatch(line.text))
+            ]
+            if len(found) != 1:
+                what = f"{len(found)} lines of its {layout.cells[0].name} instead of one"
+                raise shown.wrong(1, what)
+            [(line, match)] = found
+            number = line.number
+            for cell, text in zip(layout.cells, match.groups(), strict=True):
+                values[cell.name] = self._value(shown, line, cell, text)
+        return values, number
+
+    def _below(self, shown: Shown) -> tuple[Form, Sequence[Line]]:
+        """The form of an answer, and its lines below the names of columns."""
+        forms = {form.heading[0]: form for form in self.forms.values()}
+        heads = [index for index, line in enumerate(shown.lines) if line.words in forms]
+        if len(heads) != 1:
+            begins = {words[:2] for words in forms}
+            odd = next((line for line in shown.lines if line.words[:2] in begins), None)
+            if odd is not None and not heads:
+                raise shown.wrong(odd.number, f"{odd.text.strip()!r} is not the documented heading")
+            raise shown.wrong(1, f"{len(heads)} headings of its table instead of one")
+        form = forms[shown.lines[heads[0]].words]
+        lines = shown.lines[heads[0] + 1 :]
+        for number, words in enumerate(form.heading[1:], 2):
+            if lines and lines[0].words == words:
+                lines = lines[1:]
+            elif not words[0].startswith("("):
+                raise shown.wrong(1, f"line {number} of its heading is missing")
+        return form, lines
+
+    def _rows(self, shown: Shown, form: Form, lines: Sequence[Line]) -> Iterator[Row]:
+        kept: str | None = None
+        left = iter(lines)
+        for first in left:
+            row: Row = {}
+            line: Line | None = first
+            for number, layout in enumerate(form.lines):
+                line = next(left, None) if number else first
+                if line is None:
+                    raise shown.wrong(first.number, f"no second line below {first.text.strip()!r}")
+                carried = self.carried and not number and not is_interface(line.words[0])
+                texts = layout.split(line.words, carried=carried)
+                if carried and kept is None:
+                    raise shown.wrong(line.number, f"{line.text.strip()!r} is of no interface")
+                if texts is None or ("" in texts and not self.blank):
+                    what = f"{line.text.strip()!r} has not {len(layout.cells)} cells"
+                    raise shown.wrong(line.number, what)
+                if carried:
+                    row[layout.cells[0].name] = kept
+                for cell, text in zip(layout.cells[carried:], texts, strict=True):
+                    row[cell.name] = self._value(shown, line, cell, text)
+            kept = row[form.lines[0].cells[0].name] if self.carried else None
+            yield row
+
+    def _value(self, shown: Shown, line: Line, cell: Cell, text: str) -> int | str | None:
+        if cell.kind == "?" and text == "-":
+            return None
+        if cell.kind in ("d", "?"):
+            if not _COUNT.fullmatch(text):
+                raise shown.wrong(line.number, f"{text!r} is not a count")
+            return int(text.replace(",", ""))
+        if cell.kind == "i" and not is_interface(text):
+            raise shown.wrong(line.number, f"{text!r} is no interface")
+        pattern = self.cells.get(cell.name)
+        if pattern is not None and not pattern.fullmatch(text):
+            raise shown.wrong(line.number, f"{text!r} is no {cell.name.replace('_', ' ')}")
+        return text

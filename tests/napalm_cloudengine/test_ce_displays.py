@@ -1,0 +1,164 @@
+"""Descriptions of displays against the vendor's outputs: each is read, and written as it was.
+
+What is written differs from a sample in blanks at line ends alone, where a case says no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from vendor_displays import vendor_display
+
+from napalm_cloudengine.displays import pfc
+from napalm_cloudengine.displays.shown import Shown, UnreadableError
+from napalm_cloudengine.displays.table import Form, Table
+
+Row = Mapping[str, Any]
+Read = Callable[[Shown], list[dict[str, Any]]]
+Write = Callable[[list[dict[str, Any]]], str]
+PORT = {"interface": "100GE1/0/1", "queue": 4}
+
+# Sample, its reader, its writer, its rows.
+CASES: list[tuple[str, Read, Write, list[Row]]] = [
+    (
+        "dcb",
+        pfc.PORTS.read,
+        pfc.PORTS.write,
+        [
+            {"interface": "25GE1/0/1", "profile": "default", "status": "ENABLE(M)"}
+            | {"ets_profile": "default", "ets_status": "ENABLE", "app_profile": "-"},
+            {"interface": "25GE1/0/2", "profile": "lossless", "status": "FAILED(A)"}
+            | {"ets_profile": "-", "ets_status": "-", "app_profile": "-"},
+        ],
+    ),
+    (
+        "dcb-pfc-profile",
+        pfc.read_profiles,
+        lambda rows: pfc.write_profiles(rows, 2),
+        [{"name": "default", "queues": [3]}, {"name": "lossless", "queues": [4]}],
+    ),
+    (
+        "dcb-pfc",
+        pfc.COUNTERS.read,
+        pfc.COUNTERS.write,
+        [
+            PORT
+            | {"rx_frames": 118_000_880, "rx_rate": 43_000, "deadlocks": 1}
+            | {"tx_frames": 17, "tx_rate": 2, "recoveries": 1}
+        ],
+    ),
+    (
+        "dcb-pfc-buffer-v300-g1",
+        pfc.THRESHOLDS.read,
+        lambda rows: pfc.THRESHOLDS.write(rows, "v300-g1"),
+        [PORT | {"xon": "550(K)", "xoff": "600(K)"}],
+    ),
+    (
+        "dcb-pfc-buffer-v300-g2",
+        pfc.THRESHOLDS.read,
+        lambda rows: pfc.THRESHOLDS.write(rows, "v300-g2"),
+        [
+            PORT
+            | {"guaranteed": "1600(B)", "xon_lowest": "640(B)", "xon_offset": "50(K)"}
+            | {"xoff": "600(K)", "hdrm": "40(K)"}
+        ],
+    ),
+    (
+        "dcb-pfc-buffer-v200",
+        pfc.THRESHOLDS.read,
+        lambda rows: pfc.THRESHOLDS.write(rows, "v200"),
+        [
+            PORT
+            | {"guaranteed": "12(C)", "xon": "90(C)", "xon_offset": "18(C)"}
+            | {"xoff": "5(D)", "hdrm": "240(C)"}
+        ],
+    ),
+]
+NAMES = [case[0] for case in CASES]
+
+
+def plain(text: str) -> list[str]:
+    """Lines without blanks at their ends."""
+    return [line.rstrip() for line in text.rstrip("\n").split("\n")]
+
+
+@pytest.mark.parametrize(("sample", "read", "write", "rows"), CASES, ids=NAMES)
+def test_a_sample_of_the_vendor_is_read(
+    sample: str, read: Read, write: Write, rows: list[Row]
+) -> None:
+    assert read(Shown("display", vendor_display(sample))) == rows
+
+
+@pytest.mark.parametrize(("sample", "read", "write", "rows"), CASES, ids=NAMES)
+def test_its_rows_are_written_as_the_vendor_prints_them(
+    sample: str, read: Read, write: Write, rows: list[dict[str, Any]]
+) -> None:
+    assert plain(write(rows)) == plain(vendor_display(sample))
+
+
+def test_every_form_says_where_it_is_printed_so() -> None:
+    tables = [value for value in vars(pfc).values() if isinstance(value, Table)]
+    forms = [form for table in tables for form in table.forms.values()]
+    assert len(tables) == 4
+    assert [form.source for form in forms if not form.source] == []
+    assert [form.source for form in forms if not form.confirmed] == [
+        "AI Fabric best practice, EDOC1100155250 (f1a44286)"
+    ]
+
+
+TWO_LINES = Table(
+    "display two",
+    {
+        "": Form(
+            head="Total: {total:d}\n----\nName   Count\n       (B/s)\n----",
+            row="{name:<6i} {count:>5d}\n       {rate:>5?} {since:*}",
+            foot="----",
+        )
+    },
+    carried=True,
+)
+TWO = """\
+Total: 2
+----
+Name   Count
+       (B/s)
+----
+GE1        5
+           7 2026-01-02 10:00:00
+           6
+           - -
+----
+"""
+ROWS = [
+    {"name": "GE1", "count": 5, "rate": 7, "since": "2026-01-02 10:00:00"},
+    {"name": "GE1", "count": 6, "rate": None, "since": "-"},
+]
+
+
+@pytest.mark.parametrize(
+    "text", [TWO, TWO.replace("       (B/s)\n", ""), TWO.replace("----", "====")]
+)
+def test_a_table_may_leave_out_units_and_the_name_of_a_further_row(text: str) -> None:
+    assert TWO_LINES.read(Shown("display two", text)) == ROWS
+    assert TWO_LINES.totals(Shown("display two", text)) == ({"total": 2}, 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("Name   Count", "Nam    Count", "line 1: 0 headings of its table instead of one"),
+        ("Name   Count", "Name   Count Rate", "line 3: 'Name   Count Rate' is not the documented heading"),
+        ("GE1        5", "           5", "line 6: '5' is of no interface"),
+        ("GE1        5", "GE1        5 5", "line 6: 'GE1        5 5' has not 2 cells"),
+        ("GE1        5", "GE1        x", "line 6: 'x' is not a count"),
+        ("           7 2026-01-02 10:00:00", "           7", "line 7: '7' has not 2 cells"),
+        ("           - -\n", "", "line 8: no second line below '6'"),
+    ],
+)  # fmt: skip
+def test_another_form_is_an_error_with_its_line(old: str, new: str, said: str) -> None:
+    with pytest.raises(UnreadableError) as caught:
+        TWO_LINES.read(Shown("display two", TWO.replace(old, new)))
+    assert str(caught.value) == f"'display two', {said}"
+    assert caught.value.line == int(said.split()[1].rstrip(":"))

@@ -1,0 +1,23 @@
+"""The real driver over recorded answers: what it sends is looked up instead of typed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from napalm_cloudengine import CloudEngineDriver
+from napalm_cloudengine.parse import Prompt
+from napalm_cloudengine.transport import Reply
+
+UNKNOWN = "Error: Unrecognized command found at '^' position."
+
+
+class RecordedDriver(CloudEngineDriver):
+    """A driver whose switch answers from a table, and refuses what is not in it."""
+
+    def __init__(self, answers: Mapping[str, str]) -> None:
+        super().__init__("192.0.2.1", "user", "password")
+        self._recorded = answers
+
+    def _run(self, command: str, *_: object) -> Reply:
+        text = self._recorded.get(command, UNKNOWN)
+        return Reply(text, Prompt("leaf01", system=False, mark=""))
