@@ -10,7 +10,7 @@ from napalm.base import constants
 
 from napalm_cloudengine import parse, parse_interfaces, parse_lldp, pinging
 from napalm_cloudengine.dialogue import Dialogue
-from napalm_cloudengine.displays import pfc
+from napalm_cloudengine.displays import ai_ecn, pfc, queues
 from napalm_cloudengine.displays.shown import Shown
 from napalm_cloudengine.displays.table import Row
 from napalm_cloudengine.masking import mask_secrets
@@ -128,6 +128,18 @@ class Reading(Dialogue):
             for part, (table, read) in parts.items()
             if retrieve in ("all", part)
         }
+
+    def get_ai_ecn(self) -> list[Row]:
+        """AI-ECN of each queue of a port; a threshold that is shown as `-` is None."""
+        return ai_ecn.STATE.read(self._shown(ai_ecn.STATE.command))
+
+    def get_queues(self, interface: str) -> list[Row]:
+        """Passed and dropped packets of the egress queues of a port.
+
+        ValueError when `interface` is not one word.
+        """
+        command = queues.STATISTICS.command.format(pinging.one_word(interface))
+        return queues.read_queues(self._shown(command))
 
     def ping(  # noqa: PLR0913, PLR0917  # the signature is NAPALM's
         self,

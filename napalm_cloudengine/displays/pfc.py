@@ -64,6 +64,7 @@ Interface         Queue         Received(Frames)        ReceivedRate(pps)     De
             foot="-" * 89,
         )
     },
+    key=("interface", "queue"),
     carried=True,
 )
 _LEGEND = """\
@@ -117,6 +118,7 @@ Interface      Queue    Guaranteed            Xon  Xon-Offset       Xoff        
             foot=_RULE,
         ),
     },
+    key=("interface", "queue"),
     carried=True,
     cells=dict.fromkeys(("guaranteed", "xon", "xon_lowest", "xon_offset", "xoff", "hdrm"), _SIZE),
 )

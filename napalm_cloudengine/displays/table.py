@@ -130,12 +130,14 @@ class Form:
 class Table:
     """A `display` that prints a table, in the forms that it has.
 
-    forms: by family of syntax, "" is that of all others. carried: a further row of an interface
-    may leave its name out. cells: what a word must be, where not every one is right.
+    forms: by family of syntax, "" is that of all others. key: what no two rows have alike.
+    carried: a further row of an interface may leave its name out. blank: the last cell may be
+    empty. cells: what a word must be, where not every one is right.
     """
 
     command: str
     forms: Mapping[str, Form]
+    key: tuple[str, ...] = ()
     carried: bool = False
     blank: bool = False
     cells: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
@@ -180,35 +182,45 @@ class Table:
         form = forms[shown.lines[heads[0]].words]
         lines = shown.lines[heads[0] + 1 :]
         for number, words in enumerate(form.heading[1:], 2):
-            if lines and lines[0].words == words:
+            units = words[0].startswith("(")
+            if lines and ((units and lines[0].words[0].startswith("(")) or lines[0].words == words):
                 lines = lines[1:]
-            elif not words[0].startswith("("):
+            elif not units:
                 raise shown.wrong(1, f"line {number} of its heading is missing")
         return form, lines
 
     def _rows(self, shown: Shown, form: Form, lines: Sequence[Line]) -> Iterator[Row]:
-        kept: str | None = None
+        name = ""  # of the interface of the row above
+        keys = set()
         left = iter(lines)
         for first in left:
-            row: Row = {}
-            line: Line | None = first
-            for number, layout in enumerate(form.lines):
-                line = next(left, None) if number else first
+            row = self._cells(shown, first, form.lines[0], name)
+            for layout in form.lines[1:]:
+                line = next(left, None)
                 if line is None:
                     raise shown.wrong(first.number, f"no second line below {first.text.strip()!r}")
-                carried = self.carried and not number and not is_interface(line.words[0])
-                texts = layout.split(line.words, carried=carried)
-                if carried and kept is None:
-                    raise shown.wrong(line.number, f"{line.text.strip()!r} is of no interface")
-                if texts is None or ("" in texts and not self.blank):
-                    what = f"{line.text.strip()!r} has not {len(layout.cells)} cells"
-                    raise shown.wrong(line.number, what)
-                if carried:
-                    row[layout.cells[0].name] = kept
-                for cell, text in zip(layout.cells[carried:], texts, strict=True):
-                    row[cell.name] = self._value(shown, line, cell, text)
-            kept = row[form.lines[0].cells[0].name] if self.carried else None
+                row |= self._cells(shown, line, layout)
+            key = tuple(row[part] for part in self.key)
+            if key and key in keys:
+                named = " ".join(f"{part} {row[part]}" for part in self.key)
+                raise shown.wrong(first.number, f"{named} is shown twice")
+            keys.add(key)
+            name = row[form.lines[0].cells[0].name] if self.carried else ""
             yield row
+
+    def _cells(self, shown: Shown, line: Line, layout: Layout, name: str | None = None) -> Row:
+        """Cells of a line; name: of the row above, where a row may leave it out."""
+        carried = self.carried and name is not None and not is_interface(line.words[0])
+        if carried and not name:
+            raise shown.wrong(line.number, f"{line.text.strip()!r} is of no interface")
+        texts = layout.split(line.words, carried=carried)
+        if texts is None or ("" in texts and not self.blank):
+            what = f"{line.text.strip()!r} has not {len(layout.cells)} cells"
+            raise shown.wrong(line.number, what)
+        row: Row = {layout.cells[0].name: name} if carried else {}
+        for cell, text in zip(layout.cells[carried:], texts, strict=True):
+            row[cell.name] = self._value(shown, line, cell, text)
+        return row
 
     def _value(self, shown: Shown, line: Line, cell: Cell, text: str) -> int | str | None:
         if cell.kind == "?" and text == "-":

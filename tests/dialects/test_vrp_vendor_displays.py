@@ -9,7 +9,7 @@ from vendor_displays import vendor_display
 
 from rocefort.dialects.data import Neighbour
 from rocefort.dialects.vrp.displays import read_display
-from rocefort.dialects.vrp.observing import interfaces, lossless, read_topic
+from rocefort.dialects.vrp.observing import interfaces, read_topic
 from rocefort.dialects.vrp.observing.shown import Shown
 from rocefort.models.observed import QueueSeen, Topic
 
@@ -59,7 +59,9 @@ def test_the_xon_of_v200_is_the_higher_of_two() -> None:
 
 
 def test_queues_and_neighbours() -> None:
-    assert lossless.queue_drops(shown("qos-queue-statistics-interface"), "100GE1/0/1") == (
+    command = "display qos queue statistics interface 100GE1/0/1"
+    driver = RecordedDriver({command: vendor_display("qos-queue-statistics-interface")})
+    assert read_topic(driver, Topic.QUEUES, "leaf01", ["100GE1/0/1"]) == (
         QueueSeen(interface="100GE1/0/1", queue=0, dropped_packets=0),
         QueueSeen(interface="100GE1/0/1", queue=1, dropped_packets=3),
     )

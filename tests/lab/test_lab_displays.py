@@ -14,7 +14,7 @@ from napalm_cloudengine import parse
 from rocefort.dialects.data import Neighbour
 from rocefort.dialects.vrp.displays import read_display
 from rocefort.dialects.vrp.interpret import Lines
-from rocefort.dialects.vrp.observing import interfaces, lossless, read_topic, routing, system
+from rocefort.dialects.vrp.observing import interfaces, read_topic, routing, system
 from rocefort.dialects.vrp.observing.shown import Shown
 from rocefort.errors import BadInput
 from rocefort.lab.model import Model, Routed
@@ -239,7 +239,7 @@ def test_the_readers_of_live_checks_take_what_is_shown(ask: Callable[[str], str]
         ("100GE1/0/1", 550, 600),
         ("100GE1/0/25", 100, 125),
     ]
-    [bonded, uplink] = lossless.ai_ecn(seen("a", ask("display ai-ecn calculated state")))
+    [bonded, uplink] = read_of(Topic.AI_ECN, "display ai-ecn calculated state")
     assert (bonded.interface, uplink.interface) == ("100GE1/0/1", "100GE1/0/25")
     assert (uplink.queue, uplink.mode, uplink.model) == (4, "BBR", "AI_ECN_HPC")
     assert system.clock(seen("c", ask("display clock"))).isoformat() == "2026-01-02T03:04:05+00:00"
@@ -300,7 +300,9 @@ FAULTS: list[tuple[str, str, str, Callable[[str], object], object]] = [
         "100GE1/0/25=1000",
         "display qos queue statistics interface 100GE1/0/25",
         lambda text: [
-            q.queue for q in lossless.queue_drops(seen("q", text), UPLINK) if q.dropped_packets
+            q.queue
+            for q in read(Topic.QUEUES, f"display qos queue statistics interface {UPLINK}", text)
+            if q.dropped_packets
         ],
         [4],
     ),
@@ -329,7 +331,9 @@ FAULTS: list[tuple[str, str, str, Callable[[str], object], object]] = [
         "ai-ecn-abnormal",
         "100GE1/0/25",
         "display ai-ecn calculated state interface 100GE1/0/25",
-        lambda text: [row.mode for row in lossless.ai_ecn(seen("a", text))],
+        lambda text: [
+            row.mode for row in read(Topic.AI_ECN, "display ai-ecn calculated state", text)
+        ],
         ["-"],
     ),
     (

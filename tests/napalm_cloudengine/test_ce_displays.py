@@ -5,20 +5,31 @@ What is written differs from a sample in blanks at line ends alone, where a case
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from vendor_displays import vendor_display
 
-from napalm_cloudengine.displays import pfc
+from napalm_cloudengine.displays import ai_ecn, pfc, queues
 from napalm_cloudengine.displays.shown import Shown, UnreadableError
 from napalm_cloudengine.displays.table import Form, Table
 
-Row = Mapping[str, Any]
+Row = dict[str, Any]
 Read = Callable[[Shown], list[dict[str, Any]]]
 Write = Callable[[list[dict[str, Any]]], str]
 PORT = {"interface": "100GE1/0/1", "queue": 4}
+
+
+def _queue(queue: int, passed: int, passed_bytes: int, dropped: int, dropped_bytes: int) -> Row:
+    rates = dict.fromkeys(("passed_pps", "passed_bps", "dropped_pps", "dropped_bps"), 0)
+    return {"queue": queue, "cir": "0", "pir": "100000000", "drop_time": "-", **rates} | {
+        "passed_packets": passed,
+        "passed_bytes": passed_bytes,
+        "dropped_packets": dropped,
+        "dropped_bytes": dropped_bytes,
+    }
+
 
 # Sample, its reader, its writer, its rows.
 CASES: list[tuple[str, Read, Write, list[Row]]] = [
@@ -75,7 +86,34 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
             | {"xoff": "5(D)", "hdrm": "240(C)"}
         ],
     ),
+    (
+        "ai-ecn-calculated-state",
+        ai_ecn.STATE.read,
+        lambda rows: ai_ecn.STATE.write(rows, version="1.0.1"),
+        [
+            PORT
+            | {"low_bytes": 204_800, "high_bytes": 614_400, "percent": 5, "mode": "BBR"}
+            | {"model": "AI_ECN_HPC", "since": "2026-01-10 09:09:23"},
+            PORT
+            | {"interface": "100GE1/0/2", "low_bytes": 204_800, "high_bytes": 614_400}
+            | {"percent": 5, "mode": "NN", "model": "AI_ECN_DistributedStorage"}
+            | {"since": "2026-01-10 09:09:23"},
+        ],
+    ),
+    (
+        "qos-queue-statistics-interface",
+        queues.read_queues,
+        queues.STATISTICS.write,
+        [_queue(0, 0, 0, 0, 0), _queue(1, 54, 5676, 3, 300)],
+    ),
+    (
+        "qos-queue-statistics-slot",
+        queues.OF_SLOT.read,
+        lambda rows: queues.OF_SLOT.write(rows, interface="10GE1/0/1"),
+        [_queue(5, 0, 0, 0, 0), _queue(6, 1330, 195_356, 0, 0) | {"passed_bps": 152}],
+    ),
 ]
+MODULES = (pfc, ai_ecn, queues)
 NAMES = [case[0] for case in CASES]
 
 
@@ -99,9 +137,10 @@ def test_its_rows_are_written_as_the_vendor_prints_them(
 
 
 def test_every_form_says_where_it_is_printed_so() -> None:
-    tables = [value for value in vars(pfc).values() if isinstance(value, Table)]
+    described = (value for module in MODULES for value in vars(module).values())
+    tables = [value for value in described if isinstance(value, Table)]
     forms = [form for table in tables for form in table.forms.values()]
-    assert len(tables) == 4
+    assert len(tables) == 7
     assert [form.source for form in forms if not form.source] == []
     assert [form.source for form in forms if not form.confirmed] == [
         "AI Fabric best practice, EDOC1100155250 (f1a44286)"

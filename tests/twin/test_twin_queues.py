@@ -9,8 +9,8 @@ from typing import cast
 import pytest
 from nornir.core import Nornir
 
-from rocefort.dialects.vrp.observing.lossless import queue_passed
-from rocefort.dialects.vrp.observing.shown import Shown
+from napalm_cloudengine.displays.queues import STATISTICS
+from napalm_cloudengine.displays.shown import Shown
 from rocefort.lab.twin.crossing import not_delivered, roce_length, wires
 from rocefort.lab.twin.queues import OWN, dscp_number, queue_of, queues_of
 from rocefort.lab.twin.registry import Registry
@@ -197,4 +197,5 @@ def test_what_passed_is_read_beside_what_was_dropped() -> None:
         "4                 0       1,204               7             0            0       -\n"
         "          100000000     4900000            5000             0            0\n"
     )
-    assert queue_passed(Shown("leaf01", "display", text)) == {0: 11, 4: 1204}
+    rows = STATISTICS.read(Shown("display", text))
+    assert {row["queue"]: row["passed_packets"] for row in rows} == {0: 11, 4: 1204}

@@ -1,36 +1,22 @@
-"""`display qos queue statistics`, `display ai-ecn calculated state`, `display qos ecn threshold`.
+"""State of `display qos queue statistics`, `display ai-ecn calculated state`, `.. ecn threshold`.
 
-Samples: V300R023C00 command reference, QoS and AI ECN.
+Forms of the first two: `napalm_cloudengine/displays/`; the sample of `display qos ecn threshold`:
+V300R023C00 command reference, QoS.
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
+from napalm_cloudengine.displays import queues as displays
+from napalm_cloudengine.displays.ai_ecn import STATE
 from rocefort.lab.behind import AiEcnState
 from rocefort.lab.show.asked import NO_INTERFACE, behind_of, interface_of
 from rocefort.lab.switch import EmulatedSwitch
 
 SLOT = "1"  # the only one of a switch with fixed ports
-QUEUE_RULE = " " + "-" * 94
-QUEUE_HEAD = (
-    " Queue   CIR/PIR              Passed     Pass Rate"
-    "             Dropped     Drop Rate  Drop Time"
-)
-# Units below the head: of `slot` in the command reference, of `interface` in the configuration
-# guide's examples for queue shaping.
-SLOT_UNITS = "     (% or kbps)     (Packets/Bytes)     (pps/bps)     (Packets/Bytes)     (pps/bps)"
-PORT_UNITS = "        (% or kbps)   (Packets/Bytes)    (pps/bps)      (Packets/Bytes)    (pps/bps)"
-AI_RULE = "-" * 125
-AI_HEAD = (
-    "AI-ECN Model Version : 1.0.1\n"
-    "Mode : NN - Model inference    BBR - Heuristic inference    STATIC - Static threshold\n"
-    f"{AI_RULE}\n"
-    "Interface       Queue   Low-Threshold   High-Threshold   Probability   Mode"
-    "                Active model       Actived time\n"
-    "                               (Byte)           (Byte)           (%)\n"
-    f"{AI_RULE}"
-)
+MODEL_VERSION = "1.0.1"  # of the sample
 ECN_HEAD = (
     "* : indicates AI ECN\n"
     "[] : indicates the upper ECN threshold\n"
@@ -44,36 +30,38 @@ def statistics(switch: EmulatedSwitch, interface: str) -> str:
     """`display qos queue statistics interface X`; an interface without queues shows no rows."""
     if interface_of(switch, interface) is None:
         return NO_INTERFACE
-    return "\n".join([QUEUE_HEAD, PORT_UNITS, QUEUE_RULE, *_queue_rows(switch, interface)])
+    return displays.STATISTICS.write(_queue_rows(switch, interface))
 
 
 def slot_statistics(switch: EmulatedSwitch, slot: str) -> str | None:
     """`display qos queue statistics slot N`: every port, each under its name; None: no slot."""
     if slot != SLOT:
         return None
-    rows: list[str] = []
-    for state in behind_of(switch).interfaces(switch.name):
-        if queues := _queue_rows(switch, state.name):
-            title = f" Queue statistics info: interface {state.name}"
-            rows += [title, QUEUE_RULE, QUEUE_HEAD, SLOT_UNITS, QUEUE_RULE, *queues]
-    return "\n".join(rows)
+    blocks = (
+        (state.name, _queue_rows(switch, state.name))
+        for state in behind_of(switch).interfaces(switch.name)
+    )
+    return "\n".join(displays.OF_SLOT.write(rows, interface=name) for name, rows in blocks if rows)
 
 
-def _queue_rows(switch: EmulatedSwitch, interface: str) -> list[str]:
-    rows: list[str] = []
-    for state in behind_of(switch).queues(switch.name, interface):
-        rows += [
-            (
-                f" {state.queue:>5} {0:>9} {state.passed_packets:>19} {state.passed_pps:>13} "
-                f"{state.dropped_packets:>19} {state.dropped_pps:>13} {'-':>10}"
-            ),
-            (
-                f" {state.peak_kbps:>15} {state.passed_bytes:>19} {0:>13} "
-                f"{state.dropped_bytes:>19} {0:>13}"
-            ),
-            QUEUE_RULE,
-        ]
-    return rows
+def _queue_rows(switch: EmulatedSwitch, interface: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "queue": state.queue,
+            "cir": 0,
+            "passed_packets": state.passed_packets,
+            "passed_pps": state.passed_pps,
+            "dropped_packets": state.dropped_packets,
+            "dropped_pps": state.dropped_pps,
+            "drop_time": "-",
+            "pir": state.peak_kbps,
+            "passed_bytes": state.passed_bytes,
+            "passed_bps": 0,
+            "dropped_bytes": state.dropped_bytes,
+            "dropped_bps": 0,
+        }
+        for state in behind_of(switch).queues(switch.name, interface)
+    ]
 
 
 def ai_ecn(switch: EmulatedSwitch, interface: str | None = None) -> str:
@@ -87,19 +75,22 @@ def ai_ecn(switch: EmulatedSwitch, interface: str | None = None) -> str:
         for state in behind_of(switch).ai_ecn(switch.name)
         if interface in (None, state.interface)
     ]
-    return "\n".join([AI_HEAD, *rows, AI_RULE])
+    return STATE.write(rows, version=MODEL_VERSION)
 
 
-def _ai_row(state: AiEcnState, since: str) -> str:
-    """One queue; a hyphen for what is not there while the function is abnormal."""
+def _ai_row(state: AiEcnState, since: str) -> dict[str, Any]:
+    """One queue; nothing is there while the function is abnormal."""
     works = state.mode != "-"
-    low, high, percent = (
-        value if works else "-" for value in (state.low_bytes, state.high_bytes, state.percent)
-    )
-    return (
-        f"{state.interface:<15} {state.queue:>5} {low:>15} {high:>16} {percent:>13} "
-        f"{state.mode:>6} {state.model:>27}   {since if works else '-'}"
-    )
+    return {
+        "interface": state.interface,
+        "queue": state.queue,
+        "low_bytes": state.low_bytes if works else None,
+        "high_bytes": state.high_bytes if works else None,
+        "percent": state.percent if works else None,
+        "mode": state.mode,
+        "model": state.model,
+        "since": since if works else "-",
+    }
 
 
 def ecn_threshold(switch: EmulatedSwitch, interface: str) -> str:

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from nornir.core import Nornir
 from nornir.core.task import Result, Task
 
-from rocefort.dialects.vrp.observing.lossless import QUEUES, queue_passed
-from rocefort.dialects.vrp.observing.shown import Shown
 from rocefort.errors import DeviceFailed
 from rocefort.fleet.inventory import NEW_SESSION
 from rocefort.models.change import Gate
@@ -94,9 +92,8 @@ def _read(nornir: Nornir, network: Network, leaves: Collection[str]) -> Passed:
             for port in dict.fromkeys(
                 p.end.interface for p in network.roce_ports if p.end.device == name
             ):
-                command = QUEUES.format(port)
-                shown = Shown(name, command, driver.cli([command])[command])
-                found[name, port] = queue_passed(shown)
+                rows = driver.get_queues(port)
+                found[name, port] = {row["queue"]: row["passed_packets"] for row in rows}
             return Result(task.host, result=found)
         finally:
             task.host.close_connection(NEW_SESSION)

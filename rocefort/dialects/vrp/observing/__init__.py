@@ -9,10 +9,11 @@ from typing import Any, Protocol
 
 from napalm_cloudengine.displays.shown import UnreadableError
 from rocefort.dialects.vrp.names import interface_name
-from rocefort.dialects.vrp.observing import interfaces, lossless, routing, system
+from rocefort.dialects.vrp.observing import interfaces, routing, system
 from rocefort.dialects.vrp.observing.shown import HOW, Shown
 from rocefort.errors import DeviceFailed
 from rocefort.models.observed import (
+    AiEcnSeen,
     FactsSeen,
     NeighbourSeen,
     PeerSeen,
@@ -42,6 +43,8 @@ class Driver(Protocol):
     def get_lldp_neighbors(self) -> dict[str, list[dict[str, str]]]: ...  # noqa: D102
     def get_config(self, retrieve: str, *, sanitized: bool) -> dict[str, str]: ...  # noqa: D102
     def get_pfc(self, retrieve: str) -> dict[str, list[Row]]: ...  # noqa: D102
+    def get_queues(self, interface: str) -> list[Row]: ...  # noqa: D102
+    def get_ai_ecn(self) -> list[Row]: ...  # noqa: D102
     def cli(self, commands: list[str]) -> dict[str, str]: ...  # noqa: D102
 
 
@@ -73,7 +76,7 @@ def read_topic(
         Topic.PFC_COUNTERS: reading.pfc_counters,
         Topic.THRESHOLDS: reading.thresholds,
         Topic.QUEUES: reading.queues,
-        Topic.AI_ECN: lambda: lossless.ai_ecn(reading.show(lossless.AI_ECN)),
+        Topic.AI_ECN: reading.ai_ecn,
         Topic.CLOCK: reading.clock,
         Topic.DISK: lambda: system.free_kbytes(reading.show(system.DISK)),
         Topic.SAVED: reading.saved,
@@ -161,10 +164,23 @@ class _Reading:
 
     def queues(self) -> tuple[QueueSeen, ...]:
         """Queues of the ports that are asked for."""
-        found: list[QueueSeen] = []
-        for port in dict.fromkeys(self.ports):
-            found += lossless.queue_drops(self.show(lossless.QUEUES.format(port)), port)
-        return tuple(found)
+        return tuple(
+            QueueSeen(interface=port, queue=row["queue"], dropped_packets=row["dropped_packets"])
+            for port in dict.fromkeys(self.ports)
+            for row in self.driver.get_queues(port)
+        )
+
+    def ai_ecn(self) -> tuple[AiEcnSeen, ...]:
+        """The mode and the active model of each queue."""
+        return tuple(
+            AiEcnSeen(
+                interface=_named(row["interface"]),
+                queue=row["queue"],
+                mode=row["mode"],
+                model=row["model"],
+            )
+            for row in self.driver.get_ai_ecn()
+        )
 
     def clock(self) -> float:
         """Seconds ahead of this machine; the switch shows whole seconds, so half a one is added."""
