@@ -8,9 +8,9 @@ from typing import Any
 
 from napalm.base import constants
 
-from napalm_cloudengine import parse, parse_interfaces, parse_lldp, pinging
+from napalm_cloudengine import parse, parse_interfaces, pinging
 from napalm_cloudengine.dialogue import Dialogue
-from napalm_cloudengine.displays import ai_ecn, pfc, queues
+from napalm_cloudengine.displays import ai_ecn, lldp, pfc, queues
 from napalm_cloudengine.displays.shown import Shown
 from napalm_cloudengine.displays.table import Row
 from napalm_cloudengine.masking import mask_secrets
@@ -97,17 +97,17 @@ class Reading(Dialogue):
 
     def get_lldp_neighbors(self) -> dict[str, list[dict[str, str]]]:
         """Who LLDP hears on which port."""
-        return napalm_lldp(parse_lldp.neighbors(self._display("display lldp neighbor brief")))
+        return napalm_lldp(lldp.read_brief(self._shown(lldp.BRIEF.command)))
 
     def get_lldp_neighbors_detail(self, interface: str = "") -> dict[str, list[dict[str, Any]]]:
         """What the neighbours say of themselves; of one port where `interface` names it.
 
         ValueError when `interface` is not one word.
         """
-        command = "display lldp neighbor"
+        command = lldp.DETAIL_COMMAND
         if interface:
             command += f" interface {pinging.one_word(interface)}"
-        return napalm_lldp_detail(parse_lldp.neighbor_details(self._display(command)))
+        return napalm_lldp_detail(lldp.read_detail(self._shown(command).lines))
 
     def get_pfc(self, retrieve: str = "all") -> dict[str, list[Row]]:
         """PFC by part: ports, profiles, counters and thresholds; retrieve: "all", or one of them.

@@ -5,9 +5,9 @@ from typing import Any
 
 from napalm.base.helpers import mac
 
+from napalm_cloudengine.displays.lldp import Neighbor
 from napalm_cloudengine.parse import BgpPeer, BgpTable, Version
 from napalm_cloudengine.parse_interfaces import Interface
-from napalm_cloudengine.parse_lldp import Neighbor, NeighborDetail
 
 
 def napalm_facts(
@@ -107,19 +107,19 @@ def napalm_lldp(neighbors: Iterable[Neighbor]) -> dict[str, list[dict[str, str]]
     return shape
 
 
-def napalm_lldp_detail(neighbors: Iterable[NeighborDetail]) -> dict[str, list[dict[str, Any]]]:
+def napalm_lldp_detail(neighbors: Iterable[Neighbor]) -> dict[str, list[dict[str, Any]]]:
     """NAPALM's get_lldp_neighbors_detail; a CloudEngine shows no parent interface ("")."""
     shape: dict[str, list[dict[str, Any]]] = {}
     for neighbor in neighbors:
         said = {
             "parent_interface": "",
-            "remote_port": neighbor.text("Port ID"),
-            "remote_port_description": neighbor.text("Port description"),
-            "remote_chassis_id": neighbor.text("Chassis ID"),
-            "remote_system_name": neighbor.text("System name"),
-            "remote_system_description": neighbor.text("System description"),
-            "remote_system_capab": neighbor.words("System capabilities supported"),
-            "remote_system_enable_capab": neighbor.words("System capabilities enabled"),
+            "remote_port": neighbor.text("port_id"),
+            "remote_port_description": neighbor.text("port_description"),
+            "remote_chassis_id": neighbor.text("chassis_id"),
+            "remote_system_name": neighbor.text("system_name"),
+            "remote_system_description": neighbor.text("system_description"),
+            "remote_system_capab": neighbor.text("capabilities").split(),
+            "remote_system_enable_capab": neighbor.text("enabled_capabilities").split(),
         }
         shape.setdefault(neighbor.local, []).append(said)
     return shape

@@ -132,7 +132,8 @@ class Table:
 
     forms: by family of syntax, "" is that of all others. key: what no two rows have alike.
     carried: a further row of an interface may leave its name out. blank: the last cell may be
-    empty. cells: what a word must be, where not every one is right.
+    empty. spaced: a cell may hold single blanks. cells: what a word must be, where not every one
+    is right.
     """
 
     command: str
@@ -140,6 +141,7 @@ class Table:
     key: tuple[str, ...] = ()
     carried: bool = False
     blank: bool = False
+    spaced: bool = False
     cells: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
 
     def write(self, rows: Iterable[Mapping[str, Any]], form: str = "", **totals: object) -> str:
@@ -148,8 +150,20 @@ class Table:
 
     def read(self, shown: Shown) -> list[Row]:
         """Every row; raises UnreadableError for anything that is not of the documented form."""
+        return [row for row, _ in self.numbered(shown)]
+
+    def numbered(self, shown: Shown) -> Iterator[tuple[Row, int]]:
+        """Every row with the line that it begins in; raises UnreadableError."""
         form, lines = self._below(shown)
-        return list(self._rows(shown, form, lines))
+        yield from self._rows(shown, form, lines)
+
+    def form_of(self, line: Line) -> Form | None:
+        """The form whose columns a line names."""
+        return next((x for x in self.forms.values() if x.heading[0] == line.words), None)
+
+    def row(self, shown: Shown, line: Line, form: Form) -> Row:
+        """The row in one line; raises UnreadableError where there is none."""
+        return self._cells(shown, line, form.lines[0])
 
     def totals(self, shown: Shown) -> tuple[Row, int]:
         """Values above the columns, and the line of the last; raises UnreadableError."""
@@ -189,7 +203,7 @@ class Table:
                 raise shown.wrong(1, f"line {number} of its heading is missing")
         return form, lines
 
-    def _rows(self, shown: Shown, form: Form, lines: Sequence[Line]) -> Iterator[Row]:
+    def _rows(self, shown: Shown, form: Form, lines: Sequence[Line]) -> Iterator[tuple[Row, int]]:
         name = ""  # of the interface of the row above
         keys = set()
         left = iter(lines)
@@ -206,7 +220,7 @@ class Table:
                 raise shown.wrong(first.number, f"{named} is shown twice")
             keys.add(key)
             name = row[form.lines[0].cells[0].name] if self.carried else ""
-            yield row
+            yield row, first.number
 
     def _cells(self, shown: Shown, line: Line, layout: Layout, name: str | None = None) -> Row:
         """Cells of a line; name: of the row above, where a row may leave it out."""
@@ -214,6 +228,10 @@ class Table:
         if carried and not name:
             raise shown.wrong(line.number, f"{line.text.strip()!r} is of no interface")
         texts = layout.split(line.words, carried=carried)
+        if self.spaced and len(parts := re.split(r"\s{2,}", line.text.strip())) == len(
+            layout.cells
+        ):
+            texts = parts
         if texts is None or ("" in texts and not self.blank):
             what = f"{line.text.strip()!r} has not {len(layout.cells)} cells"
             raise shown.wrong(line.number, what)

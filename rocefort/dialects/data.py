@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from napalm_cloudengine.displays.lldp import Neighbor
 from rocefort.models.device import Device
 from rocefort.models.network import Position, TextLine
 
@@ -85,21 +86,14 @@ class Line:
     others: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """A port of this switch, and what LLDP heard there. port None: no interface's name."""
-
-    local: str
-    device: str
-    port: str | None
-    line: int  # 1-based
-
-
 @dataclass(frozen=True)
 class Display:
-    """Content of a file of saved displays; device: by its prompts, None where it has none."""
+    """Content of a file of saved displays; device: by its prompts, None where it has none.
+
+    neighbours: those with a name; port "" where it is no interface's name.
+    """
 
     device: str | None = None
     software: str | None = None
     model: str | None = None
-    neighbours: tuple[Neighbour, ...] = ()
+    neighbours: tuple[Neighbor, ...] = ()

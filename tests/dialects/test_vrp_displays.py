@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocefort.dialects.data import Neighbour
+from napalm_cloudengine.displays.lldp import Neighbor
 from rocefort.dialects.vrp.displays import read_display
 
 BRIEF = """\
@@ -46,24 +46,24 @@ System name                        :storage01
             BRIEF,
             "leaf01",
             (
-                Neighbour("100GE1/0/1", "spine01", "10GE1/0/1", 4),
-                Neighbour("100GE1/0/2", "storage 01", None, 5),
-                Neighbour("MEth0/0/0", "oob", "GE1/0/7", 6),
+                Neighbor("100GE1/0/1", "spine01", "10GE1/0/1", 4),
+                Neighbor("100GE1/0/2", "storage 01", "", 5),
+                Neighbor("MEth0/0/0", "oob", "GE1/0/7", 6),
             ),
         ),
-        (OLDER, None, (Neighbour("100GE1/0/1", "spine01", "100GE1/0/4", 2),)),
+        (OLDER, None, (Neighbor("100GE1/0/1", "spine01", "100GE1/0/4", 2),)),
         (
             PARAGRAPHS,
             None,
             (
-                Neighbour("100GE1/0/1", "spine01", "100GE1/0/4", 6),
-                Neighbour("100GE1/0/1", "storage01", None, 14),
+                Neighbor("100GE1/0/1", "spine01", "100GE1/0/4", 6),
+                Neighbor("100GE1/0/1", "storage01", "", 14),
             ),
         ),
     ],
     ids=["brief", "older brief", "paragraphs"],
 )
-def test_neighbours(text: str, device: str | None, neighbours: tuple[Neighbour, ...]) -> None:
+def test_neighbours(text: str, device: str | None, neighbours: tuple[Neighbor, ...]) -> None:
     display = read_display(text)
     assert display is not None
     assert (display.device, display.neighbours) == (device, neighbours)

@@ -7,7 +7,7 @@ from typing import Any
 from recorded_driver import RecordedDriver
 from vendor_displays import vendor_display
 
-from rocefort.dialects.data import Neighbour
+from napalm_cloudengine.displays.lldp import Neighbor
 from rocefort.dialects.vrp.displays import read_display
 from rocefort.dialects.vrp.observing import interfaces, read_topic
 from rocefort.dialects.vrp.observing.shown import Shown
@@ -68,6 +68,6 @@ def test_queues_and_neighbours() -> None:
     heard = read_display(vendor_display("lldp-neighbor-brief"))
     assert heard is not None
     assert heard.neighbours == (
-        Neighbour("400GE1/1/5", "spine01", "400GE6/0/19", 2),
-        Neighbour("400GE1/1/6", "spine02", "400GE6/0/20", 3),
+        Neighbor("400GE1/1/5", "spine01", "400GE6/0/19", 2),
+        Neighbor("400GE1/1/6", "spine02", "400GE6/0/20", 3),
     )

@@ -11,7 +11,7 @@ import pytest
 from recorded_driver import RecordedDriver
 
 from napalm_cloudengine import parse
-from rocefort.dialects.data import Neighbour
+from napalm_cloudengine.displays.lldp import Neighbor
 from rocefort.dialects.vrp.displays import read_display
 from rocefort.dialects.vrp.interpret import Lines
 from rocefort.dialects.vrp.observing import interfaces, read_topic, routing, system
@@ -212,8 +212,8 @@ def test_the_drivers_readers_take_what_is_shown(ask: Callable[[str], str]) -> No
     lldp = read_display(ask("display lldp neighbor brief"))
     assert lldp is not None
     assert lldp.neighbours == (
-        Neighbour("100GE1/0/25", "spine01", "100GE1/0/1", 3),
-        Neighbour("100GE1/0/26", "spine02", "100GE1/0/1", 4),
+        Neighbor("100GE1/0/25", "spine01", "100GE1/0/1", 3),
+        Neighbor("100GE1/0/26", "spine02", "100GE1/0/1", 4),
     )
 
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from napalm_cloudengine import parse_lldp, pinging
+from napalm_cloudengine import pinging
+from napalm_cloudengine.displays import lldp
+from napalm_cloudengine.displays.shown import Shown
 from rocefort.lab.behind import Echo, EchoReply
 from rocefort.lab.model import Model
 from rocefort.lab.show.pinging import printed
@@ -153,19 +155,23 @@ def test_what_it_cannot_ping_is_one_error(
     assert ask(f"ping {typed}".strip()) == sentence
 
 
+def heard(text: str) -> list[lldp.Neighbor]:
+    return lldp.read_detail(Shown("display lldp neighbor", text).lines)
+
+
 def test_the_driver_reads_what_neighbours_say(chain: Model, open_talk: Any) -> None:
     talk = open_talk(chain.switches["leaf01"])
-    (said,) = parse_lldp.neighbor_details(talk("display lldp neighbor"))
+    (said,) = heard(talk("display lldp neighbor"))
     assert talk("display lldp neighbor interface 100GE1/0/3") == "100GE1/0/3 has 0 neighbor(s)"
-    assert (said.local, said.text("Port ID")) == (UP, UP)
-    assert said.text("Port description") == "to leaf01"
-    assert said.text("System name") == "spine01"
-    assert said.text("Management address") == "192.0.2.1"
-    assert said.words("System capabilities enabled") == ["bridge", "router"]
-    (back,) = parse_lldp.neighbor_details(
+    assert (said.local, said.text("port_id")) == (UP, UP)
+    assert said.text("port_description") == "to leaf01"
+    assert said.text("system_name") == "spine01"
+    assert said.text("address") == "192.0.2.1"
+    assert said.text("enabled_capabilities") == "bridge router"
+    (back,) = heard(
         open_talk(chain.switches["leaf02"])("display lldp neighbor interface 100GE1/0/1")
     )
-    assert (back.text("Port ID"), back.text("Port description")) == (DOWN, "")
+    assert (back.text("port_id"), back.text("port_description")) == (DOWN, "")
 
 
 def test_the_lines_of_a_neighbour_are_those_of_the_recorded_reply(

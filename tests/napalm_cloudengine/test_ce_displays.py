@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from vendor_displays import vendor_display
 
-from napalm_cloudengine.displays import ai_ecn, pfc, queues
+from napalm_cloudengine.displays import ai_ecn, lldp, pfc, queues
 from napalm_cloudengine.displays.shown import Shown, UnreadableError
 from napalm_cloudengine.displays.table import Form, Table
 
@@ -29,6 +29,32 @@ def _queue(queue: int, passed: int, passed_bytes: int, dropped: int, dropped_byt
         "dropped_packets": dropped,
         "dropped_bytes": dropped_bytes,
     }
+
+
+def _heard(local: str, expires_s: int, port: str, device: str) -> Row:
+    return {"local": local, "expires_s": expires_s, "port": port, "device": device}
+
+
+PARAGRAPH = {
+    "local": "100GE1/0/1",
+    "index": "1",
+    "chassis_type": "MAC Address",
+    "chassis_id": "00e0-fc12-3456",
+    "port_id_subtype": "Interface Name",
+    "port_id": "100GE1/0/4",
+    "port_description": "--",
+    "system_name": "spine01",
+    "system_description": """\
+Huawei Versatile Routing Platform Software
+VRP (R) software, Version 8.191 (VRP )
+Copyright (C) 2012-2016 Huawei Technologies Co., Ltd.
+HUAWEI VRP""",
+    "capabilities": "bridge router",
+    "enabled_capabilities": "bridge router",
+    "address_type": "IPv4",
+    "address": "192.0.2.2",
+    "expires": "96s",
+}
 
 
 # Sample, its reader, its writer, its rows.
@@ -112,8 +138,32 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
         lambda rows: queues.OF_SLOT.write(rows, interface="10GE1/0/1"),
         [_queue(5, 0, 0, 0, 0), _queue(6, 1330, 195_356, 0, 0) | {"passed_bps": 152}],
     ),
+    (
+        "lldp-neighbor-brief-v300",
+        lldp.BRIEF.read,
+        lldp.BRIEF.write,
+        [
+            _heard("100GE1/0/1", 96, "10GE1/0/1", "spine01"),
+            _heard("100GE1/0/2", 19, "10GE1/0/2", "spine02"),
+        ],
+    ),
+    (
+        "lldp-neighbor-brief",
+        lldp.BRIEF.read,
+        lambda rows: lldp.BRIEF.write(rows, "wide"),
+        [
+            _heard("400GE1/1/5", 113, "400GE6/0/19", "spine01"),
+            _heard("400GE1/1/6", 103, "400GE6/0/20", "spine02"),
+        ],
+    ),
+    (
+        "lldp-neighbor",
+        lambda shown: [{"local": n.local, **n.values} for n in lldp.read_detail(shown.lines)],
+        lambda rows: lldp.write_detail({row["local"]: [row] for row in rows} | {"100GE1/0/2": []}),
+        [PARAGRAPH],
+    ),
 ]
-MODULES = (pfc, ai_ecn, queues)
+MODULES = (pfc, ai_ecn, queues, lldp)
 NAMES = [case[0] for case in CASES]
 
 
@@ -140,10 +190,13 @@ def test_every_form_says_where_it_is_printed_so() -> None:
     described = (value for module in MODULES for value in vars(module).values())
     tables = [value for value in described if isinstance(value, Table)]
     forms = [form for table in tables for form in table.forms.values()]
-    assert len(tables) == 7
+    assert len(tables) == 8
     assert [form.source for form in forms if not form.source] == []
     assert [form.source for form in forms if not form.confirmed] == [
-        "AI Fabric best practice, EDOC1100155250 (f1a44286)"
+        "AI Fabric best practice, EDOC1100155250 (f1a44286)",
+        'command reference V300R023C00, "display lldp neighbor brief", table 1: names of columns of '
+        "older releases",
+        "outputs of VRP switches that public parsers are tested with",
     ]
 
 

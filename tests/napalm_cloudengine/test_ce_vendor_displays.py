@@ -3,10 +3,9 @@
 import pytest
 from vendor_displays import vendor_display
 
-from napalm_cloudengine import parse, parse_interfaces, parse_lldp
+from napalm_cloudengine import parse, parse_interfaces
 from napalm_cloudengine.parse import TrialStatus
 from napalm_cloudengine.parse_interfaces import Counters
-from napalm_cloudengine.parse_lldp import Neighbor
 
 STATES = [
     TrialStatus("INACTIVE", 0),
@@ -59,13 +58,6 @@ def test_sessions_have_ages_beyond_99_hours() -> None:
         ("10.1.0.4", (1 << 16) + 24, 147 * 3600 + 32 * 60, 4),
         ("10.1.0.6", 65004, 7, 0),
     ]
-
-
-def test_columns_of_neighbours_may_be_wider() -> None:
-    assert parse_lldp.neighbors(vendor_display("lldp-neighbor-brief")) == (
-        Neighbor("400GE1/1/5", "400GE6/0/19", "spine01"),
-        Neighbor("400GE1/1/6", "400GE6/0/20", "spine02"),
-    )
 
 
 @pytest.mark.parametrize(

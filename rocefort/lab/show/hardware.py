@@ -34,7 +34,7 @@ def system(hardware: str, software: str) -> str:
 def described(hardware: str, software: str) -> str:
     """What LLDP says of the system: the first lines of `display version`, without a copyright."""
     first = "Huawei Versatile Routing Platform Software"
-    return f"{first}\n{system(hardware, software)}\nHUAWEI {hardware}\n"
+    return f"{first}\n{system(hardware, software)}\nHUAWEI {hardware}"
 
 
 def version(switch: EmulatedSwitch) -> str:

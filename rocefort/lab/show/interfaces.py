@@ -7,8 +7,10 @@ LACP's states of single members are not modelled and shown as working.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
+from napalm_cloudengine.displays import lldp as displays
 from rocefort.lab.behind import InterfaceState, NeighbourState, PortCounts
 from rocefort.lab.show.asked import NO_INTERFACE, behind_of, interface_of
 from rocefort.lab.show.hardware import described
@@ -41,7 +43,6 @@ InUti/OutUti: input utility rate/output utility rate
 Interface                  PHY      Protocol  InUti OutUti   inErrors  outErrors"""
 STATES = {"up": "UP", "down": "DOWN", "*down": "Administratively DOWN"}
 PROTOCOLS = {"up": "UP", "down": "DOWN", "up(s)": "UP (spoofing)"}
-LLDP_HEAD = "Local Interface         Exptime(s) Neighbor Interface      Neighbor Device"
 TRUNK_HEAD = "ActorPortName              Status   PortType PortPri PortNo PortKey PortState Weight"
 PARTNER_HEAD = "ActorPortName              SysPri    SystemID  PortPri PortNo  PortKey   PortState"
 HARDWARE_ADDRESS = "00e0-fc12-3456"  # the samples' own: addresses of Ethernet are not modelled
@@ -257,10 +258,15 @@ def _logical_counters(state: InterfaceState) -> list[str]:
 def lldp(switch: EmulatedSwitch) -> str:
     """`display lldp neighbor brief`."""
     rows = [
-        f"{seen.interface:<23} {seen.expires_s:>5}           {seen.port:<18} {seen.device}"
+        {
+            "local": seen.interface,
+            "expires_s": seen.expires_s,
+            "port": seen.port,
+            "device": seen.device,
+        }
         for seen in behind_of(switch).neighbours(switch.name)
     ]
-    return "\n".join([LLDP_HEAD, "-" * 74, *rows])
+    return displays.BRIEF.write(rows)
 
 
 def lldp_detail(switch: EmulatedSwitch, interface: str = "") -> str | None:
@@ -280,33 +286,30 @@ def lldp_detail(switch: EmulatedSwitch, interface: str = "") -> str | None:
         return None
     if not any(line.text == "lldp enable" for line in switch.running):
         return ""
-    return "\n".join(_heard(switch, name, seen) for name, seen in heard.items())
+    said = {name: _paragraphs(switch, seen) for name, seen in heard.items()}
+    return displays.write_detail(said)
 
 
-def _heard(switch: EmulatedSwitch, port: str, neighbours: list[NeighbourState]) -> str:
-    """One port, with its neighbours as far as `Expired time`."""
-    if not neighbours:
-        return f"{port} has 0 neighbor(s)\n"
-    rows = [f"{port} has {len(neighbours)} neighbor(s):", ""]
+def _paragraphs(
+    switch: EmulatedSwitch, neighbours: list[NeighbourState]
+) -> Iterator[dict[str, object]]:
+    """What each neighbour of a port says of itself, as far as `Expired time`."""
     for number, seen in enumerate(neighbours, 1):
         said = behind_of(switch).announced(seen)
-        pairs = [
-            ("Neighbor index", str(number)),
-            ("Chassis type", "MAC Address"),
-            ("Chassis ID", HARDWARE_ADDRESS),
-            ("Port ID subtype", "Interface Name"),
-            ("Port ID", seen.port),
-            ("Port description", said.description or "--"),
-            ("System name", seen.device),
-            ("System description", described(said.hardware, said.software)),
-            ("System capabilities supported", "bridge router"),
-            ("System capabilities enabled", "bridge router"),
-        ]
-        if said.management:
-            pairs += [("Management address type", "IPv4"), ("Management address", said.management)]
-        pairs.append(("Expired time", f"{seen.expires_s}s"))
-        rows += [*(f"{name:<35}:{value}" for name, value in pairs), ""]
-    return "\n".join(rows)
+        yield {
+            "index": number,
+            "chassis_type": "MAC Address",
+            "chassis_id": HARDWARE_ADDRESS,
+            "port_id_subtype": displays.INTERFACE_NAME,
+            "port_id": seen.port,
+            "port_description": said.description or "--",
+            "system_name": seen.device,
+            "system_description": described(said.hardware, said.software),
+            "capabilities": "bridge router",
+            "enabled_capabilities": "bridge router",
+            **({"address_type": "IPv4", "address": said.management} if said.management else {}),
+            "expires": f"{seen.expires_s}s",
+        }
 
 
 def trunks(switch: EmulatedSwitch) -> str:

@@ -110,7 +110,7 @@ def board_of(parsed: Parsed) -> str | None:
 
 def _heard(found: Directory) -> list[Heard]:
     return [
-        Heard(file.device, neighbour.local, neighbour.device, neighbour.port)
+        Heard(file.device, neighbour.local, neighbour.device, neighbour.port or None)
         for file in found.displays
         for neighbour in file.display.neighbours
     ]

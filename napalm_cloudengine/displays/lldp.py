@@ -1,0 +1,153 @@
+"""What LLDP hears at the ports of a switch, in brief and in full."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from napalm_cloudengine.displays.block import Block
+from napalm_cloudengine.displays.shown import Line, Shown
+from napalm_cloudengine.displays.table import Form, Table
+
+_REFERENCE = 'command reference V300R023C00, "display lldp neighbor{}"'
+_OLDER_HEAD = "Local Intf       Neighbor Dev             Neighbor Intf             "
+_OLDER = "{local:<16i} {device:<24*} {port:<25} {expires_s:d}"
+BRIEF = Table(
+    "display lldp neighbor brief",
+    {
+        "": Form(
+            source=_REFERENCE.format(" brief"),
+            head="""\
+Local Interface         Exptime(s) Neighbor Interface      Neighbor Device
+--------------------------------------------------------------------------""",
+            row="{local:<23i} {expires_s:>5d}           {port:<18} {device:*}",
+        ),
+        "wide": Form(
+            source="outputs of CloudEngine switches that public parsers are tested with",
+            head="Local Interface         Exptime(s) Neighbor Interface            Neighbor Device",
+            row="{local:<23i} {expires_s:>9d}  {port:<29} {device:*}",
+        ),
+        "older": Form(
+            source=_REFERENCE.format(" brief") + ", table 1: names of columns of older releases",
+            confirmed=False,  # their order and widths are those of a public client
+            head=_OLDER_HEAD + "Exptime (sec)",
+            row=_OLDER,
+        ),
+        "older (s)": Form(
+            source="outputs of VRP switches that public parsers are tested with",
+            confirmed=False,  # of campus switches
+            head=_OLDER_HEAD + "Exptime(s)",
+            row=_OLDER,
+        ),
+    },
+    spaced=True,
+)
+DETAIL_COMMAND = "display lldp neighbor"
+INTERFACE_NAME = "Interface Name"  # as subtype of a port's ID
+_HEARD = "{} has {} neighbor(s)"
+_PORT = re.compile(r"(\S+) has (\d+) neighbor\(s\)\s*:?", re.ASCII)
+DETAIL = Block(  # what follows `Expired time` is neither read nor written
+    """\
+Neighbor index                     :{index}
+Chassis type                       :{chassis_type}
+Chassis ID                         :{chassis_id}
+Port ID subtype                    :{port_id_subtype}
+Port ID                            :{port_id}
+Port description                   :{port_description}
+System name                        :{system_name}
+System description                 :{system_description}
+
+System capabilities supported      :{capabilities}
+System capabilities enabled        :{enabled_capabilities}
+Management address type            :{address_type}
+Management address                 :{address}
+Expired time                       :{expires}
+""",
+    source=_REFERENCE.format(""),
+    aliases={"Port ID type": "port_id_subtype"},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbor:
+    """A neighbour that is heard at `local`, in the answer's line `line`; values: of its paragraph.
+
+    port: its ID as told, an interface's name or another; "" where it tells none.
+    """
+
+    local: str
+    device: str
+    port: str
+    line: int
+    values: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    def text(self, name: str) -> str:
+        """A value of its paragraph; "" for none, which is shown as `--`."""
+        value = self.values.get(name, "")
+        return "" if value == "--" else value
+
+
+def read_brief(shown: Shown) -> list[Neighbor]:
+    """Rows of the brief table; none of an empty answer. Raises UnreadableError."""
+    if not shown.lines or shown.lines[0].text.startswith("Info:"):
+        return []
+    return [brief_row(row, line) for row, line in BRIEF.numbered(shown)]
+
+
+def brief_row(row: Mapping[str, Any], line: int) -> Neighbor:
+    """The neighbour of a row."""
+    return Neighbor(row["local"], row["device"], row["port"], line)
+
+
+def read_detail(lines: Iterable[Line]) -> list[Neighbor]:
+    """Neighbours of `display lldp neighbor`, by their paragraphs; other lines are passed over.
+
+    A neighbour stands in the line of its name, or of its index where it has none.
+    """
+    found: list[Neighbor] = []
+    local = name = ""
+    number = 0
+    values: dict[str, str] = {}
+
+    def end() -> None:
+        if values:
+            device, port = values.get("system_name", ""), values.get("port_id", "")
+            found.append(Neighbor(local, device, port, number, dict(values)))
+        values.clear()
+
+    for line in lines:
+        pair = DETAIL.value(line)
+        if port := _PORT.fullmatch(line.text.strip()):
+            end()
+            local, name = port[1], ""
+        elif pair and local:
+            name = pair[0]
+            if name == "index" or not values:
+                end()
+                number = line.number
+            elif name == "system_name":
+                number = line.number
+            values.setdefault(*pair)
+        elif name == "system_description":
+            values[name] += "\n" + line.text.strip()
+    end()
+    return found
+
+
+def port_of(line: Line) -> str | None:
+    """The port whose neighbours follow a line of `display lldp neighbor`."""
+    found = _PORT.fullmatch(line.text.strip())
+    return found[1] if found else None
+
+
+def write_detail(ports: Mapping[str, Iterable[Mapping[str, object]]]) -> str:
+    """`display lldp neighbor` of ports with their neighbours, each as the values of its paragraph.
+
+    A port that hears none: field evidence, not the reference.
+    """
+    blocks = []
+    for port, heard in ports.items():
+        paragraphs = [DETAIL.write(values) for values in heard]
+        colon = ":\n" if paragraphs else ""
+        blocks.append("\n".join([_HEARD.format(port, len(paragraphs)) + colon, *paragraphs]))
+    return "\n".join(block if block.endswith("\n") else f"{block}\n" for block in blocks)
