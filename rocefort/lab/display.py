@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from rocefort.dialects.vrp.edit import children_at
 from rocefort.dialects.vrp.identity import identify
@@ -35,15 +36,20 @@ def whole(switch: EmulatedSwitch, config: Lines) -> str:
 
     V300R023C00 command reference, `display configuration candidate merge`.
     """
-    return saved_form(switch, with_ports(switch, config))
+    return _whole(config, tuple(switch.ports), switch.family)
 
 
-def with_ports(switch: EmulatedSwitch, config: Lines) -> Lines:
+@lru_cache(maxsize=64)  # what a switch runs is asked for time and again
+def _whole(config: Lines, ports: tuple[str, ...], family: SyntaxFamily) -> str:
+    return saved_form(with_ports(config, ports, family), family)
+
+
+def with_ports(config: Lines, ports: Collection[str], family: SyntaxFamily) -> Lines:
     """The lines with one for each port of the hardware, where that is known."""
     named, types = {line.text for line in config}, split_types(config)
     bare = [
         ConfigLine(text)
-        for port in switch.ports
+        for port in ports
         for name in (parts_of(port, types[port]) if port in types else (port,))
         if (text := f"interface {name}") not in named
     ]
@@ -51,15 +57,15 @@ def with_ports(switch: EmulatedSwitch, config: Lines) -> Lines:
         return config
     marked = [line.text.startswith("interface ") for line in config]
     first = marked.index(True) if True in marked else len(config)
-    ports = [*bare, *(line for line, is_port in zip(config, marked, strict=True) if is_port)]
-    ports.sort(key=lambda line: identify(SYSTEM, line.text, switch.family).order)
+    own = [*bare, *(line for line, is_port in zip(config, marked, strict=True) if is_port)]
+    own.sort(key=lambda line: identify(SYSTEM, line.text, family).order)
     others = tuple(line for line, is_port in zip(config, marked, strict=True) if not is_port)
-    return (*others[:first], *ports, *others[first:])
+    return (*others[:first], *own, *others[first:])
 
 
-def saved_form(switch: EmulatedSwitch, config: Lines) -> str:
+def saved_form(config: Lines, family: SyntaxFamily) -> str:
     """A configuration as a switch saves it, with `#` between sections and ` #` inside of some."""
-    return tree_text(_separated(line, switch.family) for line in joined(config))
+    return tree_text(_separated(line, family) for line in joined(config))
 
 
 def _separated(line: ConfigLine, family: SyntaxFamily) -> ConfigLine:
@@ -87,7 +93,8 @@ def this_view(switch: EmulatedSwitch, view: View) -> str:
 
 def section(switch: EmulatedSwitch, wanted: str) -> str:
     """`display current-configuration interface X`, `.. configuration bgp`."""
-    return saved_form(switch, only(with_ports(switch, switch.running), wanted))
+    ports = with_ports(switch.running, switch.ports, switch.family)
+    return saved_form(only(ports, wanted), switch.family)
 
 
 def only(config: Lines, wanted: str) -> Lines:
@@ -117,7 +124,10 @@ def changes(switch: EmulatedSwitch, before: Lines, after: Lines) -> str:
     """`display configuration candidate changes`: what the commit would take and give."""
     named = {line.text for line in before} ^ {line.text for line in after}
     if any(kind_of(text.removeprefix("interface ")) == "ethernet" for text in named):
-        before, after = with_ports(switch, before), with_ports(switch, after)  # always there
+        before, after = (
+            with_ports(lines, switch.ports, switch.family)  # they are always there
+            for lines in (before, after)
+        )
     rows = list(_changed(before, after, 0))
     if not rows:
         return ""

@@ -40,10 +40,12 @@ def _saved(shown: Shown, _params: Params) -> str:
 def _interface(shown: Shown, params: Params) -> str:
     """One interface, also without a line of its own; where it is not there it says so."""
     wanted = f"interface {params['interface']}"
-    lines = display.only(display.with_ports(shown.switch, shown.switch.running), wanted)
-    if not lines and interface_of(shown.switch, params["interface"]) is None:
+    switch = shown.switch
+    ports = display.with_ports(switch.running, switch.ports, switch.family)
+    lines = display.only(ports, wanted)
+    if not lines and interface_of(switch, params["interface"]) is None:
         return NO_INTERFACE
-    return display.saved_form(shown.switch, lines or (ConfigLine(wanted),))
+    return display.saved_form(lines or (ConfigLine(wanted),), switch.family)
 
 
 def _interfaces(shown: Shown, _params: Params) -> str:

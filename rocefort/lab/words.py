@@ -57,6 +57,7 @@ class Place(Generic[T]):
         fitting = [
             Fit(command, tokens, reading)
             for command, nodes in self.commands
+            if _may_begin(nodes[0], tokens)
             for reading in read_all(nodes, tokens, trace, shortened=True)
         ]
         for index, typed in enumerate(tokens):
@@ -86,6 +87,11 @@ class Place(Generic[T]):
 def shown(node: Node) -> str:
     """How help writes an element: a keyword as it is, a parameter in angle brackets."""
     return f"<{node.text.removeprefix('kbytes:')}>" if node.kind == "param" else node.text
+
+
+def _may_begin(node: Node, tokens: Tokens) -> bool:
+    """Whether a command with this first element is worth reading: of hundreds, most are not."""
+    return node.kind != "word" or not tokens or node.text.startswith(tokens[0].casefold())
 
 
 def _narrowed(fitting: list[Fit[T]], index: int, typed: str) -> list[Fit[T]]:

@@ -220,7 +220,7 @@ def test_a_line_of_hash_cuts_the_configuration__ours_reads_all_of_it(bench: Star
     with made.driver() as driver:
         text = driver.get_config(retrieve="running")["running"]
     _heading, first, body = text.partition("#\n")
-    assert first + body + "\n" == saved_form(made.switch, made.before)
+    assert first + body + "\n" == saved_form(made.before, made.switch.family)
 
 
 @pytest.mark.parametrize("length", [64, 100, 246])

@@ -31,6 +31,7 @@ SYSNAME = re.compile(r"^ *sysname \S", re.MULTILINE)
 WANTED = "give the text of `display current-configuration`"
 
 
+@lru_cache(maxsize=64)  # a rollout reads what a switch runs time and again, and it changes twice
 def parse(text: str, file: str) -> Parsed:
     """Read saved VRP text of any syntax family; lines it does not know are kept and reported.
 
