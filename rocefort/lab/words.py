@@ -54,10 +54,11 @@ class Place(Generic[T]):
 
     def fitting(self, tokens: Tokens, trace: Trace) -> list[Fit[T]]:
         """Every way in which the words begin a command, by one meaning each. Raises Refused."""
+        first = tokens[0].casefold() if tokens else ""
         fitting = [
             Fit(command, tokens, reading)
             for command, nodes in self.commands
-            if _may_begin(nodes[0], tokens)
+            if nodes[0].kind != "word" or nodes[0].text.startswith(first)  # most begin otherwise
             for reading in read_all(nodes, tokens, trace, shortened=True)
         ]
         for index, typed in enumerate(tokens):
@@ -87,11 +88,6 @@ class Place(Generic[T]):
 def shown(node: Node) -> str:
     """How help writes an element: a keyword as it is, a parameter in angle brackets."""
     return f"<{node.text.removeprefix('kbytes:')}>" if node.kind == "param" else node.text
-
-
-def _may_begin(node: Node, tokens: Tokens) -> bool:
-    """Whether a command with this first element is worth reading: of hundreds, most are not."""
-    return node.kind != "word" or not tokens or node.text.startswith(tokens[0].casefold())
 
 
 def _narrowed(fitting: list[Fit[T]], index: int, typed: str) -> list[Fit[T]]:
