@@ -314,8 +314,17 @@ def test_a_defect_of_ours_is_one_line_with_the_traceback_in_a_file(
     kept.unlink()
 
 
-def test_help_imports_nothing_heavy() -> None:
+@pytest.mark.parametrize(
+    ("module", "lighter"),
+    [
+        pytest.param("tasks", set(), id="help"),
+        # status, pause, abort, approve, history
+        pytest.param("steps.rollout.operating", {"pydantic"}, id="a look at a rollout"),
+    ],
+)
+def test_help_and_a_look_at_a_rollout_import_nothing_heavy(module: str, lighter: set[str]) -> None:
     heavy = {"annet", "asyncssh", "napalm", "netmiko", "nornir", "numpy", "pybatfish", "pydantic"}
-    code = f"import sys, rocefort.tasks; print(*sorted({heavy!r} & set(sys.modules)))"
+    heavy -= lighter
+    code = f"import sys, rocefort.{module}; print(*sorted({heavy!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"

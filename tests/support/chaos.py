@@ -27,7 +27,10 @@ from napalm_cloudengine.transport import CloudEngineSSH
 from rocefort import tasks
 from rocefort.rollout.journal import SqliteJournal
 
-IMPORTED = ("rocefort.steps.rollout.operating", "rocefort.commands.operating", "keyring", "rich")
+IMPORTED = (
+    *("rocefort.commands.operating", "rocefort.steps.rollout.operating"),
+    *("rocefort.steps.rollout.changing", "rocefort.steps.rollout.base_policy", "keyring", "rich"),
+)
 NOWHERE = "/nonexistent/nowhere"
 DAY_S = 86_400
 ROW, LINE = "row", "line"

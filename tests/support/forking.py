@@ -31,7 +31,10 @@ IMPORTED = (  # what commands import when they run, and workers
     "rocefort.steps.lab.emulating",
     "rocefort.steps.rdma.running",
     "rocefort.steps.review.reviewing",
+    "rocefort.steps.rollout.base_policy",
+    "rocefort.steps.rollout.changing",
     "rocefort.steps.rollout.health",
+    "rocefort.steps.rollout.leading_back",
     "rocefort.steps.rollout.operating",
     "rocefort.tasks",
 )

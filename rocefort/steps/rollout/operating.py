@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rocefort.errors import BadInput, Refused
 from rocefort.fleet.connections import Connections, load_connections
@@ -33,10 +34,9 @@ from rocefort.rollout.signing import (
 )
 from rocefort.rollout.status import status
 from rocefort.rollout.who import user
-from rocefort.steps.rollout.base_policy import policy_of_base
-from rocefort.steps.rollout.changing import Manner, apply_plan, resume_plan
-from rocefort.steps.rollout.leading_back import back_of
-from rocefort.steps.rollout.planning import signed
+
+if TYPE_CHECKING:  # who only looks or asks does not wait for NAPALM's import, more than half of it
+    from rocefort.steps.rollout.changing import Manner
 
 LIVE, PLAIN, JSON, AUTO = "live", "plain", "json", "auto"
 Say = Callable[[str], None]
@@ -87,6 +87,8 @@ def order_of(
 
 def begin(order: Order, asked: Asked, manner: Manner, listener: Listener) -> Applied:
     """Carry a plan out under the rules of its fabric and of the caller."""
+    from rocefort.steps.rollout.base_policy import policy_of_base  # noqa: PLC0415 - see above
+    from rocefort.steps.rollout.changing import apply_plan  # noqa: PLC0415
 
     def rules(fabric: KeptFabric) -> Rules:
         policy = policy_of_base(order.plan, asked.base) or fabric.policy.approvals
@@ -113,6 +115,8 @@ def go_on(order: Order, manner: Manner, listener: Listener) -> Applied:
 
     They count for what lies ahead: who signed is not asked where the run is to go back.
     """
+    from rocefort.steps.rollout.changing import resume_plan  # noqa: PLC0415 - see above
+
     if order.journal.is_file():
         history = status(order.journal).history(order.plan.digest)
         goes_back = history.failure or requests.abort_is_asked(order.journal, order.plan)
@@ -271,6 +275,9 @@ def make_back(
 
     Gives words for its signature, too; raises Refused as `back_of`.
     """
+    from rocefort.steps.rollout.leading_back import back_of  # noqa: PLC0415 - see above
+    from rocefort.steps.rollout.planning import signed  # noqa: PLC0415
+
     back = back_of(sealed, journal_of(sealed, journal), user())
     write_plan(back, out)
     return back, signed(out, key)
