@@ -146,7 +146,7 @@ class ModuleType(_NetBox):
 class SwitchFacts(Frozen):
     """What Rocefort must know of a switch and NetBox does not."""
 
-    template: Template
+    template: Template | None
     fabric_ports: tuple[PortRange, ...]
     buffer_kbytes: Fact | None = None
     breakout: tuple[Breakout, ...] = ()

@@ -40,6 +40,10 @@ class Deadlock(Frozen):
         default_factory=dict, description="Timers of families that cannot say the ones above."
     )
 
+    def of_family(self, name: str) -> DeadlockTimers | None:
+        """Own timers of a family; None: it has the common ones."""
+        return next((timers for family, timers in self.by_family.items() if family == name), None)
+
 
 class QueueWeight(Frozen):
     """One queue that is served by weight."""

@@ -81,13 +81,17 @@ class Unconfirmed(Frozen):
 DialectName = Annotated[str, Field(pattern=r"^[a-z]\w*(\.[a-z]\w*)*$")]
 
 
+# Families of CloudEngine are members of the enum, those of another dialect plain names.
+FamilyName = Annotated[SyntaxFamily | str, Field(union_mode="left_to_right")]
+
+
 class Family(Frozen):
     """Ranges of one syntax family; None means that the family has no such setting.
 
     Times are milliseconds, sizes kbytes (1024 bytes).
     """
 
-    name: SyntaxFamily
+    name: FamilyName
     dialect: DialectName
     deadlock_detect_ms: Range | None = None  # G1: one timer for all queues
     deadlock_recovery_ms: Range | None = None
@@ -114,6 +118,11 @@ class Family(Frozen):
     split_base_r: bool = True  # whether parts of split 100GE ports have BASE-R FEC
     unconfirmed: tuple[Unconfirmed, ...] = ()
     conditions: tuple[Condition, ...] = ()  # lines that take more than a commit
+
+    @property
+    def syntax(self) -> SyntaxFamily:
+        """Name of a family of CloudEngine; ValueError for another dialect's."""
+        return SyntaxFamily(self.name)
 
 
 class FamilyFile(Frozen):
@@ -159,7 +168,7 @@ class Release(Frozen):
     """A software release prefix and the syntax family that it brings to this hardware."""
 
     prefix: str
-    family: SyntaxFamily
+    family: FamilyName
 
 
 class PortMedium(Frozen):
@@ -209,7 +218,7 @@ class Hardware(Frozen):
     cards: tuple[Card, ...] = ()  # of a chassis
     buffer_kbytes: Fact | None = None  # None: unknown, and never passed
     releases: tuple[Release, ...]
-    template: Template
+    template: Template | None  # None: its dialect has no templates to choose from
     source: str
     confirmed: bool = True
     note: str = ""
@@ -277,7 +286,7 @@ class Hardware(Frozen):
         """Ways in which a whole port can be split; none where no data say so."""
         return self._splits.get(port, ())
 
-    def family_of(self, software: str) -> SyntaxFamily | None:
+    def family_of(self, software: str) -> str | None:
         """Syntax family of a release such as V300R023C00; None when the data knows none."""
         found = [r.family for r in self.releases if software.startswith(r.prefix)]
         return found[0] if found else None

@@ -16,7 +16,7 @@ from rocefort.models.device import Device
 from rocefort.models.exits import Exit
 from rocefort.models.fabric_policy import SegmentPolicy
 from rocefort.models.finding import Waiver, Where
-from rocefort.models.hardware import Family, Hardware, SyntaxFamily, port_speed_gbps
+from rocefort.models.hardware import Family, Hardware, port_speed_gbps
 from rocefort.models.interface import Interface
 from rocefort.models.keyed import natural
 from rocefort.models.nic import Hosts, NicProfile
@@ -82,7 +82,7 @@ class Node(Frozen):
         return self.hardware.speed_gbps(interface)
 
     @property
-    def syntax(self) -> SyntaxFamily | None:
+    def syntax(self) -> str | None:
         """Syntax family, if known."""
         return self.family.name if self.family else None
 

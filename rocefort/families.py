@@ -8,14 +8,14 @@ from pathlib import Path
 
 from rocefort.documents.read import read_document
 from rocefort.documents.validate import validate
-from rocefort.models.hardware import Family, FamilyFile, SyntaxFamily
+from rocefort.models.hardware import Family, FamilyFile
 from rocefort.paths import HARDWARE
 
 FAMILY_FILE = "families.yaml"
 
 
 @cache
-def load_families(directory: Path = HARDWARE) -> Mapping[SyntaxFamily, Family]:
+def load_families(directory: Path = HARDWARE) -> Mapping[str, Family]:
     """Ranges, defaults and conditions of each family; raises BadInput for a file of no use."""
     document = read_document(directory / FAMILY_FILE, "families:")
     return {family.name: family for family in validate(FamilyFile, document).families}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from rocefort.documents.validate import validate
 from rocefort.errors import BadInput
 from rocefort.families import FAMILY_FILE, load_families
 from rocefort.models.device_type import DeviceType, ModuleType, hardware_of
-from rocefort.models.hardware import Family, Hardware, SyntaxFamily
+from rocefort.models.hardware import Family, Hardware
 from rocefort.paths import HARDWARE
 
 CARDS = "cards"  # directory of line cards, NetBox's module types
@@ -26,7 +26,7 @@ class Catalogue:
     """Hardware by model and syntax families by name."""
 
     hardware: Mapping[str, Hardware]
-    families: Mapping[SyntaxFamily, Family]
+    families: Mapping[str, Family]
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,14 @@ class Shelf(Mapping[str, Hardware]):
 
     directory: Path
     files: Mapping[str, Path]
+    families: Mapping[str, Family]
     known: dict[str, Hardware] = field(default_factory=dict)
 
     def __getitem__(self, model: str) -> Hardware:
         """Facts of a model; KeyError for one without a file, BadInput for a file of no use."""
         if model not in self.known:
-            self.known[model] = read_hardware(self.files[model], self.directory / CARDS)
+            cards = self.directory / CARDS
+            self.known[model] = read_hardware(self.files[model], cards, self.families)
         return self.known[model]
 
     def __iter__(self) -> Iterator[str]:
@@ -62,7 +64,8 @@ class Shelf(Mapping[str, Hardware]):
 @cache
 def load_catalogue(directory: Path = HARDWARE) -> Catalogue:
     """Read the syntax families and which models there are; a site adds a switch by a file."""
-    return Catalogue(Shelf(directory, models_in(directory)), load_families(directory))
+    families = load_families(directory)
+    return Catalogue(Shelf(directory, models_in(directory), families), families)
 
 
 def models_in(directory: Path) -> dict[str, Path]:
@@ -87,10 +90,19 @@ def _model_of(path: Path) -> str:
     return validate(DeviceType, read_document(path, "manufacturer: NAME")).model
 
 
-def read_hardware(path: Path, cards: Path) -> Hardware:
+def read_hardware(path: Path, cards: Path, families: Collection[str]) -> Hardware:
     """One model with the cards that its slots hold; raises BadInput with all problems."""
     document = read_document(path, "manufacturer: NAME")
     device = validate(DeviceType, document)
+    for number, release in enumerate(device.rocefort.releases):
+        if release.family not in families:
+            place = ("rocefort", "releases", number, "family")
+            where = f"{document.at(place)}: rocefort.releases[{number}].family"
+            what, how = (
+                f"no syntax family {release.family!r}",
+                nearest(release.family, map(str, families)),
+            )
+            raise BadInput(what, where=where, how=how)
     known = models_in(cards) if device.rocefort.cards else {}
     held: dict[str, ModuleType] = {}
     for slot, name in device.rocefort.cards.items():

@@ -21,7 +21,7 @@ from rocefort.errors import BadInput, Problem
 from rocefort.models.access import PREDEFINED_GROUPS
 from rocefort.models.breakout import whole_port
 from rocefort.models.fabric_nodes import Leaf, ServerIntent, Switch
-from rocefort.models.hardware import Family, SyntaxFamily
+from rocefort.models.hardware import Family
 from rocefort.models.interface import xon_at_most_xoff
 
 
@@ -121,7 +121,7 @@ def _timers(context: Context) -> Iterator[Problem]:
     """Deadlock timers must be written in the form that each family in use has."""
     if not context.has_lossless:
         return
-    used: dict[SyntaxFamily, Switch] = {}
+    used: dict[str, Switch] = {}
     for _, switch in context.switches():
         hardware = context.catalogue.hardware.get(switch.hardware)
         family = hardware.family_of(switch.software) if hardware else None
@@ -132,8 +132,8 @@ def _timers(context: Context) -> Iterator[Problem]:
 
 
 def _family_timers(context: Context, family: Family, switch: Switch) -> Iterator[Problem]:
-    deadlock, name = context.lossless.deadlock, family.name.value
-    given = deadlock.by_family.get(family.name)
+    deadlock, name = context.lossless.deadlock, family.name
+    given = deadlock.of_family(family.name)
     counted = (given.detect_time, given.recovery_time) if given else (None, None)
     place = ("deadlock", *(("by_family", name) if given else ()))
     profile = context.lossless_chosen

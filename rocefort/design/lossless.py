@@ -108,8 +108,8 @@ def _port_fields(lossless: Lossless, *, headroom: bool) -> dict[str, object]:
 def pfc(scope: Scope) -> Pfc:
     """PFC of the whole switch, with the timers in the form that its family has."""
     lossless, family = scope.common.lossless, scope.family
-    given = lossless.deadlock.by_family.get(family.name)
-    place = ("deadlock", *(("by_family", family.name.value) if given else ()))
+    given = lossless.deadlock.of_family(family.name)
+    place = ("deadlock", *(("by_family", str(family.name)) if given else ()))
     for part in ("detect_ms", "recovery_ms", "interval_ms", "profiles[default].timers"):
         scope.note_lossless(f"pfc.{part}", *place)
     timers = f"pfc.profiles[default].timers[{lossless.queue}]"
@@ -156,7 +156,7 @@ class Multiples:
 
 def times_ms(deadlock: Deadlock, family: Family) -> tuple[int, int]:
     """(detection, recovery) in milliseconds: the family's own where given, else the common."""
-    given = deadlock.by_family.get(family.name)
+    given = deadlock.of_family(family.name)
     detect_ms, recovery_ms = (given.detect_ms, given.recovery_ms) if given else (None, None)
     return (
         deadlock.detect_ms if detect_ms is None else detect_ms,
@@ -170,7 +170,7 @@ def multiples(deadlock: Deadlock, family: Family) -> Multiples | None:
     Where no interval says both, they are counted in the smallest: one is then outside its range,
     and rule PFC004 reports it. None: the unit is not known, or the times are no multiples of it.
     """
-    given = deadlock.by_family.get(family.name)
+    given = deadlock.of_family(family.name)
     if given is not None and given.detect_time is not None:
         return Multiples(None, given.detect_time, given.recovery_time)
     intervals = family.deadlock_intervals_ms.values if family.deadlock_intervals_ms else ()

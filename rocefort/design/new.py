@@ -289,7 +289,7 @@ def _lossless(models: Sequence[_Model]) -> dict[str, object]:
         "pool_kbytes": min([POOL_KBYTES, *pools]) if pools else None,
         "deadlock_ms": DEADLOCK_MS,
         "deadlock_time": DEADLOCK_TIME,
-        "counting": [name.value for name, family in families.items() if _counts(family)],
+        "counting": [str(name) for name, family in families.items() if _counts(family)],
     }
 
 

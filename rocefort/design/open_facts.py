@@ -58,7 +58,7 @@ class Concern:
 
 def of_family(family: Family) -> Iterator[tuple[OpenFact, Concern]]:
     """What is open of a syntax family, and which of its switches it matters to."""
-    name = family.name.value
+    name = str(family.name)
     fact = "what holds without a line, and which lines the factory leaves (they begin with ~)"
     yield OpenFact(of=name, fact=fact, ask=DEFAULTS), Concern()
     for field in Family.model_fields:

@@ -67,6 +67,10 @@ class Texts(System, Protocol):
         """
         raise self.lacks(NOT_READ)
 
+    def normal_form(self, device: Device, family: Family) -> Device:
+        """The Device without what holds anyway: no switch saves it, so no plan wants it."""
+        return device
+
     def lines(self, text: str) -> Sequence[tuple[tuple[str, ...], str]]:
         """Every command of a text in its order, each with the lines that open its views."""
         raise self.lacks(NOT_READ)

@@ -23,13 +23,12 @@ from rocefort.models.difference import (
     Unowned,
 )
 from rocefort.models.edit import Edit
-from rocefort.models.hardware import Family, SyntaxFamily
+from rocefort.models.hardware import Family
 from rocefort.models.network import Sources, TextLine
-from rocefort.models.saved_form import saved_form
 from rocefort.rollout.acl_use import with_used
 from rocefort.rollout.secrets import with_known_secrets
 
-Families = Mapping[SyntaxFamily, Family]
+Families = Mapping[str, Family]
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,8 @@ def _comparable(old: Switch, new: Switch, family: Family) -> tuple[Device, Devic
     """Both Devices in the form in which a switch saves them, as far as they can mean the same."""
     running, intended = old.device, new.device
     if old.is_text or new.is_text:
-        running, intended = saved_form(running, family), saved_form(intended, family)
+        dialect = dialect_of(family)
+        running, intended = (dialect.normal_form(each, family) for each in (running, intended))
     running = with_known_secrets(running, intended, ())
     intended = with_known_secrets(intended, running, ())
     if not new.is_text:  # what a line that stays uses stays, too
@@ -188,16 +188,16 @@ def _change(
 
 
 def _other_syntax(old: Switch, new: Switch) -> str:
-    if old.family and new.family and old.family.name is not new.family.name:
+    if old.family and new.family and old.family.name != new.family.name:
         return (
-            f"{old.family.name.value} and {new.family.name.value} write the same in different "
+            f"{old.family.name} and {new.family.name} write the same in different "
             "words: load the whole configuration with the new release"
         )
     return ""
 
 
 def _rendered(switch: Switch, device: Device, family: Family) -> str:
-    if device is switch.device and switch.family and family.name is switch.family.name:
+    if device is switch.device and switch.family and family.name == switch.family.name:
         return switch.rendered
     return dialect_of(family).render(device, family, switch.template)
 
@@ -255,9 +255,9 @@ def _family(old: Switch, new: Switch, families: Families) -> Family:
     )
 
 
-def _may_be(switch: Switch, name: SyntaxFamily) -> bool:
+def _may_be(switch: Switch, name: str) -> bool:
     """Whether a switch's release, where it is known, can be of a family: V300 is none of V200."""
-    return switch.software[:4].casefold() in ("", name.value[:4])
+    return switch.software[:4].casefold() in ("", name[:4])
 
 
 def _alike(switch: Switch, family: Family) -> int:

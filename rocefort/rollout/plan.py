@@ -19,7 +19,6 @@ from rocefort.models.change import Change, Plan, digest_of
 from rocefort.models.device import Device
 from rocefort.models.hardware import Family
 from rocefort.models.network import Network, Node
-from rocefort.models.saved_form import saved_form
 from rocefort.rollout.acl_use import with_used
 from rocefort.rollout.secrets import as_read_back, with_known_secrets
 from rocefort.rollout.soak import soak_of
@@ -37,7 +36,7 @@ def running_digest(parsed: Parsed, family: Family) -> str:
 
 def running_device(parsed: Parsed, family: Family) -> Device:
     """Device of a running configuration without what holds anyway."""
-    return saved_form(parsed.device, family)
+    return dialect_of(family).normal_form(parsed.device, family)
 
 
 def kept_lines(parsed: Parsed) -> tuple[str, ...]:
@@ -127,7 +126,7 @@ def _sides(node: Node, running_text: str, rotate: Collection[str]) -> Sides:
     _refuse_as_change(node, parsed.device)
     running = with_known_secrets(running_device(parsed, node.family), node.device, rotate)
     # A default that is said would be planned for ever: no switch repeats it.
-    saved = saved_form(node.device, node.family)
+    saved = dialect.normal_form(node.device, node.family)
     intended = with_used(saved, running, parsed.unmodelled)
     return Sides(node, node.family, running, intended, kept_lines(parsed))
 

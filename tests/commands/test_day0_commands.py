@@ -73,7 +73,7 @@ def test_what_is_typed_is_part_of_the_whole_configuration(heps: Derived, name: s
     node = heps.network.by_name[name]
     assert node.family is not None
     lines = config_lines(day0_text(node, {"netops": PASSWORD}).splitlines())
-    done = apply_lines((), lines, node.family.name)
+    done = apply_lines((), lines, node.family.syntax)
     parsed = parse(tree_text(done), "console")
     masked = "local-user netops password irreversible-cipher <removed>"
     assert [line.text for line in parsed.unmodelled] == [masked]
@@ -123,7 +123,7 @@ def test_the_acl_of_the_vty_comes_with_it_and_no_other(heps: Derived) -> None:
 
 def console(node: Node) -> EmulatedSwitch:
     assert node.family is not None
-    return EmulatedSwitch(name="new", startup="#\nsysname HUAWEI\n#\n", family=node.family.name)
+    return EmulatedSwitch(name="new", startup="#\nsysname HUAWEI\n#\n", family=node.family.syntax)
 
 
 def type_in(switch: EmulatedSwitch, lines: list[str]) -> None:

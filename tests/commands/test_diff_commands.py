@@ -101,11 +101,12 @@ def test_the_patch_and_the_way_back_do_what_they_say(
     family = heps.network.by_name["leaf05"].family
     assert family is not None
     before, after = (
-        canonical(parse_tree((side / "leaf05.cfg").read_text()), family.name) for side in (old, new)
+        canonical(parse_tree((side / "leaf05.cfg").read_text()), family.syntax)
+        for side in (old, new)
     )
     assert before != after
-    assert canonical(apply_lines(before, told["patch"], family.name), family.name) == after
-    assert canonical(apply_lines(after, told["back"], family.name), family.name) == before
+    assert canonical(apply_lines(before, told["patch"], family.syntax), family.syntax) == after
+    assert canonical(apply_lines(after, told["back"], family.syntax), family.syntax) == before
 
 
 def test_switches_of_one_side_only_are_named(rocefort: Rocefort, configs: Edits) -> None:

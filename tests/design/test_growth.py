@@ -136,7 +136,7 @@ def test_the_patch_of_a_switch_that_is_there_takes_nothing_away() -> None:
     for name in ("spine01", "leaf01", "leaf08"):
         family = expansion.start.network.by_name[name].family
         assert family is not None
-        commands = make_patch(old[name], new[name], family.name).commands
+        commands = make_patch(old[name], new[name], family.syntax).commands
         undone = [command.strip() for command in commands if "undo" in command]
         assert undone == ["undo portswitch"]  # what makes the new port a routed one
 

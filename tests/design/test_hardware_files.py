@@ -119,6 +119,10 @@ def test_only_the_models_that_are_named_are_read(tmp_path: Path) -> None:
 
 WRONG = [
     (
+        ("family: v200", "family: v201"),
+        "no syntax family 'v201'; did you mean 'v200'?",
+    ),
+    (
         ("100gbase-x-qsfp28", "100gbase-x-qsfp29"),
         "unknown interface type '100gbase-x-qsfp29'; the nearest is '100gbase-x-qsfp28'",
     ),

@@ -30,7 +30,7 @@ from rocefort.documents.read import YamlPath, document_of, read_document
 from rocefort.documents.validate import validate
 from rocefort.errors import BadInput
 from rocefort.models.fabric import Fabric
-from rocefort.models.hardware import Family, Hardware, SyntaxFamily
+from rocefort.models.hardware import Family, Hardware
 from rocefort.paths import HARDWARE, INVENTORY
 
 BORDER = Path(__file__).parents[1] / "samples" / "border" / "fabric.yaml"
@@ -206,7 +206,7 @@ class Shelf(BaseModel):
     """Hardware as a catalogue has it."""
 
     hardware: dict[str, Hardware]
-    families: dict[SyntaxFamily, Family]
+    families: dict[str, Family]
 
 
 def catalogue_of(data: dict[str, Any]) -> Catalogue:

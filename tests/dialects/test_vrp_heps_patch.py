@@ -13,7 +13,7 @@ from rocefort.dialects.vrp.tree import parse_tree
 
 def test_a_patch_makes_any_switch_of_heps_into_any_other_of_its_family(heps: Derived) -> None:
     texts = render_all(heps.network)
-    families = {node.name: node.syntax for node in heps.network.nodes if node.syntax}
+    families = {n.name: n.family.syntax for n in heps.network.nodes if n.family}
     trees = {name: canonical(parse_tree(texts[name]), families[name]) for name in texts}
     judged = 0
     for one, other in combinations(texts, 2):

@@ -67,18 +67,18 @@ def test_a_switch_takes_both_ends_of_a_range_and_nothing_beyond(
     forms = LINES[name]
 
     def typed(number: int) -> list[str]:
-        lines = forms.get(family.name, forms[None])
+        lines = forms.get(family.syntax, forms[None])
         return [line.format(n=number) for line in lines]
 
     for number in (limits.low, limits.high):
-        assert apply_lines((), typed(number), family.name)
+        assert apply_lines((), typed(number), family.syntax)
     if not holds(name, limits):
-        assert apply_lines((), typed(limits.high + 1), family.name)
+        assert apply_lines((), typed(limits.high + 1), family.syntax)
         return
     for number in (limits.low - 1, limits.high + 1):
         if number >= 0:
             with pytest.raises(VrpRefusal):
-                apply_lines((), typed(number), family.name)
+                apply_lines((), typed(number), family.syntax)
 
 
 def test_a_size_in_mbytes_is_held_to_the_range_in_kbytes() -> None:

@@ -312,8 +312,8 @@ def test_growth_adds_lines_and_changes_none() -> None:
 
 def test_every_switch_of_heps_reads_back(heps: Derived) -> None:
     for node in heps.network.nodes:
-        assert node.syntax is not None
+        assert node.family is not None
         assert node.hardware is not None
-        text = render(node.device, node.syntax, node.hardware.template)
+        text = render(node.device, node.family.syntax, node.hardware.template)
         parsed = parse(text, f"{node.name}.cfg")
         assert (parsed.device, parsed.unmodelled) == (node.device, ())

@@ -24,7 +24,7 @@ def test_every_switch_of_heps_starts_and_shows_what_was_rendered(heps: Network) 
     for node in heps.nodes:
         assert node.family is not None
         assert node.hardware is not None
-        family = node.family.name
+        family = node.family.syntax
         text = render(node.device, family, node.hardware.template)
         switch = EmulatedSwitch(node.device.name, text, family)
         assert [str(refusal) for refusal in switch.startup_refusals] == []

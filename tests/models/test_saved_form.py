@@ -186,7 +186,7 @@ def test_a_switch_saves_exactly_the_saved_form(heps: Derived) -> None:
     for node in heps.network.nodes:
         assert node.family
         assert node.hardware
-        syntax, template = node.family.name, node.hardware.template
+        syntax, template = node.family.syntax, node.hardware.template
         seen.add(syntax)
         text = render(said_aloud(node), syntax, template)
         loaded, refusals = replay(parse_tree(text), syntax)

@@ -107,20 +107,20 @@ def test_the_three_changes_of_a_drained_switch_lead_from_state_to_state_and_back
     assert drained.drain.patch == ("route-policy EXPORT deny node 1", " quit")
     assert drained.change.patch == sealed.change("spine01").patch
     assert drained.lift.patch == ("undo route-policy EXPORT node 1",)
-    config = canonical(parse_tree(as_saved(texts["spine01"])), family.name)
+    config = canonical(parse_tree(as_saved(texts["spine01"])), family.syntax)
 
     def digest() -> str:
         return running_digest(parse(tree_text(config), "spine01"), family)
 
     seen = [digest()]
     for part in drained.parts:
-        config = apply_lines(config, part.patch, family.name)
+        config = apply_lines(config, part.patch, family.syntax)
         seen.append(digest())
     assert tuple(seen) == drained.states
     assert len(set(seen)) == 4
     assert seen[-1] == sealed.change("spine01").intended_digest
     for part in reversed(drained.parts):
-        config = apply_lines(config, part.undone.patch, family.name)
+        config = apply_lines(config, part.undone.patch, family.syntax)
         assert digest() == part.undone.intended_digest
     assert digest() == seen[0]
 

@@ -247,7 +247,7 @@ class Trials:
 def new_trials(case: Case, family: Family, directory: Path) -> Trials:
     directory.mkdir()
     plan = plan_of(case, family)
-    return Trials(case, plan, family, site_of(case, plan, family.name, directory))
+    return Trials(case, plan, family, site_of(case, plan, family.syntax, directory))
 
 
 @contextmanager

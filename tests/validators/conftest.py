@@ -47,8 +47,8 @@ from rocefort.validators.batfish_access import Service, server_version
 # The ranges of families.yaml, without what would have the sound fabric reported: a case adds that.
 CLEAN: dict[str, Any] = {"unconfirmed": (), "conditions": (), "cell_bytes": None}
 FAMILIES = {
-    name.name.replace("V300_", ""): family.model_copy(update=CLEAN)
-    for name, family in load_catalogue().families.items()
+    family.syntax.name.replace("V300_", ""): family.model_copy(update=CLEAN)
+    for family in load_catalogue().families.values()
 }
 LEAF = Hardware(
     model="CE8851-32CQ8DQ-P",

@@ -162,8 +162,8 @@ def _deadlock(given: Lossy, queue: int, notes: Notes) -> Data:
     families: dict[str, Family] = {}
     for source in given.sources:
         family = given.models[source.name].family
-        families[family.name.value] = family
-        said.setdefault(family.name.value, {})[source.name] = _timers(source.device.pfc, queue)
+        families[family.name] = family
+        said.setdefault(family.name, {})[source.name] = _timers(source.device.pfc, queue)
     rows: dict[str, Data] = {}
     for name, by_switch in said.items():
         timers = notes.agreed(f"deadlock timers of {name}", by_switch) or (None,) * 5

@@ -58,7 +58,7 @@ def day0_text(node: Node, passwords: Mapping[str, str]) -> str:
     """
     if node.family is None or node.hardware is None:
         raise BadInput("its syntax family is not known", where=node.name, how="name its hardware")
-    saved = render(day0_device(node.device), node.family.name, node.hardware.template)
+    saved = render(day0_device(node.device), node.family.syntax, node.hardware.template)
     template = environment().get_template("day0.j2")
     return template.render(sections=parse_tree(saved), passwords=passwords)
 

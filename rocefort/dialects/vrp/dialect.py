@@ -30,9 +30,9 @@ from rocefort.models.change import Change
 from rocefort.models.device import Device
 from rocefort.models.hardware import Family
 from rocefort.models.network import Node, TextLine
+from rocefort.models.saved_form import saved_form
 from rocefort.paths import TEMPLATES
 
-ANY_HARDWARE = "ce8850"  # an entry that leaves all to the family
 HERE = Path(__file__).parent
 
 
@@ -50,7 +50,7 @@ class Vrp(Dialect):
 
     def render(self, device: Device, family: Family, template: str | None = None) -> str:
         """Through the templates of `templates/vrp`."""
-        return render(device, family.name, template or ANY_HARDWARE)
+        return render(device, family.syntax, template)
 
     def is_config(self, text: str) -> bool:
         """Told by its sysname."""
@@ -59,6 +59,10 @@ class Vrp(Dialect):
     def parse(self, text: str, file: str) -> Parsed:
         """Of any syntax family."""
         return parse.parse(text, file)
+
+    def normal_form(self, device: Device, family: Family) -> Device:
+        """By the defaults of the family."""
+        return saved_form(device, family)
 
     def lines(self, text: str) -> Sequence[tuple[tuple[str, ...], str]]:
         """Of the tree of a text."""
@@ -78,16 +82,16 @@ class Vrp(Dialect):
 
     def patch(self, running: str, intended: str, family: Family) -> Patch:
         """By annet and the rulebook."""
-        made = patching.make_patch(running, intended, family.name)
+        made = patching.make_patch(running, intended, family.syntax)
         return Patch(made.commands, made.reverse, tuple(map(unpaused, made.unpaused)))
 
     def applied(self, text: str, commands: Iterable[str], family: Family) -> str:
         """By the interpreter."""
-        return tree.tree_text(apply_lines(whole_tree(text, family.name), commands, family.name))
+        return tree.tree_text(apply_lines(whole_tree(text, family.syntax), commands, family.syntax))
 
     def with_kept(self, text: str, kept: Iterable[Sequence[str]], family: Family) -> str:
         """Into the tree that a switch runs which was started with the text."""
-        return tree.tree_text(with_kept(whole_tree(text, family.name), tuple(kept)))
+        return tree.tree_text(with_kept(whole_tree(text, family.syntax), tuple(kept)))
 
     def same_change(
         self, planned: Change, device_diff: str, running_text: str, family: Family

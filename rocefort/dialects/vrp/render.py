@@ -34,6 +34,9 @@ EMPTY = "nothing in it, so no line would say that it is there"
 KIND_ORDER = ("management", "loopback", "vlanif", "eth-trunk", "other", "ethernet")
 
 
+ANY_HARDWARE = "ce8850"  # an entry that leaves all to the family
+
+
 class _NotAnArgumentError(ValueError):
     """A value that would become more than one argument, or none."""
 
@@ -54,11 +57,12 @@ class FreeText(str):
     __slots__ = ()
 
 
-def render(device: Device, family: SyntaxFamily, template: str) -> str:
+def render(device: Device, family: SyntaxFamily, template: str | None = None) -> str:
     """Write a Device as saved VRP text, `#` between sections and `return` at the end.
 
-    template: an entry of templates/vrp without its ending, such as `ce8851`. Same input, same
-    bytes. Raises BadInput with every part of the Device that the family has no words for.
+    template: an entry of templates/vrp without its ending, such as `ce8851`; None: unknown
+    hardware. Same input, same bytes. Raises BadInput with every part of the Device that the family
+    has no words for.
     """
     problems = [
         Problem(device.name, f"{field} on {family.value}: {what}", how)
@@ -67,7 +71,7 @@ def render(device: Device, family: SyntaxFamily, template: str) -> str:
     if problems:
         raise BadInput(problems=problems)
     try:
-        entry = environment().get_template(f"{template}.j2")
+        entry = environment().get_template(f"{template or ANY_HARDWARE}.j2")
     except TemplateNotFound as error:
         known = ", ".join(path.stem for path in sorted((TEMPLATES / "vrp").glob("ce[0-9]*.j2")))
         raise BadInput(

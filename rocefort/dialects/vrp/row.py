@@ -123,7 +123,7 @@ class Row:
         return frozenset(node.text for node in self.nodes if node.kind == "word")
 
 
-def with_ranges(row: Row, families: Mapping[SyntaxFamily, Family]) -> tuple[Row, ...]:
+def with_ranges(row: Row, families: Mapping[str, Family]) -> tuple[Row, ...]:
     """A row once for each set of families with equal ranges, which stand in the place of names.
 
     Raises BadInput for a family without such a range.
@@ -136,7 +136,7 @@ def with_ranges(row: Row, families: Mapping[SyntaxFamily, Family]) -> tuple[Row,
     return tuple(replace(each, families=frozenset(names)) for each, names in found.items())
 
 
-def _of_family(row: Row, name: SyntaxFamily, families: Mapping[SyntaxFamily, Family]) -> Row:
+def _of_family(row: Row, name: SyntaxFamily, families: Mapping[str, Family]) -> Row:
     def literal(match: re.Match[str]) -> str:
         fact: Range | Choice | Fact | None = getattr(families.get(name), match["name"], None)
         if fact is None:

@@ -23,7 +23,6 @@ from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.compare import compare
 from rocefort.models.edit import Edit
 from rocefort.models.network import Node, Sources, TextLine
-from rocefort.models.saved_form import saved_form
 from rocefort.models.wording import counted
 from rocefort.reports.terminal import WIDTH
 from rocefort.rollout.secrets import with_known_secrets
@@ -136,7 +135,7 @@ def _edits(node: Node, parsed: Parsed) -> Iterator[Edit]:
     """How the fabric's switch differs from the text."""
     if node.family is None:
         return
-    running = saved_form(parsed.device, node.family)
+    running = dialect_of(node.family).normal_form(parsed.device, node.family)
     running = with_known_secrets(running, node.device, ())
     yield from compare(running, node.device)
 

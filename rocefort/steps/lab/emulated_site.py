@@ -167,7 +167,7 @@ def switch_of(
     switch = EmulatedSwitch(
         name=name,
         startup=dialect_of(node.family).as_saved(text),
-        family=node.family.name,
+        family=node.family.syntax,
         hardware=node.hardware.model,
         software=node.software,
         personality=options.personality,

@@ -18,7 +18,7 @@ from rocefort.documents.validate import validate
 from rocefort.errors import BadInput
 from rocefort.families import FAMILY_FILE
 from rocefort.models.fabric import Fabric
-from rocefort.models.hardware import Family, SyntaxFamily
+from rocefort.models.hardware import Family
 from rocefort.models.network import Position, Sources
 from rocefort.paths import HARDWARE as SHIPPED_HARDWARE
 from rocefort.paths import PROFILES as SHIPPED_PROFILES
@@ -84,7 +84,7 @@ class ReviewSide:
     document: Document | None
     others: dict[str, Document | None]  # hardware and profile files of the repository, by path
     derived: Derived | None
-    families: dict[SyntaxFamily, Family]
+    families: dict[str, Family]
     problems: tuple[str, ...] = ()
 
     @cached_property

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rocefort.design.derive import Derived, derive
 from rocefort.design.load import find_fabric
+from rocefort.dialects.choose import dialect_of
 from rocefort.documents.nearest import nearest
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.fleet.connections import Connections
@@ -16,7 +17,6 @@ from rocefort.models.change import Plan, Wave, digest_of
 from rocefort.models.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.network import Role
-from rocefort.models.saved_form import saved_form
 from rocefort.rdma.gate import gate_s, plan_gate
 from rocefort.rollout.cut_off import refuse_cut_off
 from rocefort.rollout.maintenance import refuse_beyond_trial
@@ -172,7 +172,7 @@ def _last(base: str, fabric: Path, sides: Mapping[str, Sides]) -> Mapping[str, D
         return {}
     switches = side_of(base, str(find_fabric(fabric))).switches
     return {
-        name: saved_form(switch.device, sides[name].family)
+        name: dialect_of(sides[name].family).normal_form(switch.device, sides[name].family)
         for name, switch in switches.items()
         if name in sides
     }

@@ -28,8 +28,8 @@ UNSHRUNK = (Phase.explicit, Phase.reuse, Phase.generate)  # to shrink a whole fa
 
 
 def family_of(node: Node) -> SyntaxFamily:
-    assert node.syntax is not None
-    return node.syntax
+    assert node.family is not None
+    return node.family.syntax
 
 
 def lacks_pool(node: Node) -> bool:

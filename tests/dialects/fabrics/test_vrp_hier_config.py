@@ -45,8 +45,8 @@ def test_hier_config_sees_the_lines_of_random_pairs_go_and_come(
     old, new = (network_of(data.draw(random_fabrics(switches))) for _ in range(2))
     before, after = render_all(old), render_all(new)
     for node in old.nodes:
-        assert node.syntax is not None
-        found = disagreement(before[node.name], after[node.name], node.syntax)
+        assert node.family is not None
+        found = disagreement(before[node.name], after[node.name], node.family.syntax)
         assert [path for path in found if excepted(path) is None] == []
 
 
