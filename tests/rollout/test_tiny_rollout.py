@@ -1,0 +1,155 @@
+"""A change of switches with a made-up system is planned and rolled out, through its dialect alone."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv4Interface
+from pathlib import Path
+
+import pytest
+import tiny_dialect
+from model_switches import GATE, Book, NoTexts, Says
+from nornir.core import Nornir
+from nornir.core.inventory import Defaults, Groups, Hosts, Inventory
+from nornir.plugins.runners import SerialRunner
+from tiny_dialect.switch import TinyHost, TinySwitch
+
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.texts import render_all
+from rocefort.families import load_families
+from rocefort.models.bgp import Bgp, BgpPeer
+from rocefort.models.change import Plan, Wave
+from rocefort.models.device import Device
+from rocefort.models.hardware import Hardware, Release
+from rocefort.models.interface import Interface
+from rocefort.models.network import Network, Node
+from rocefort.models.rollout import Applied, Event
+from rocefort.rollout.engine import Rollout
+from rocefort.rollout.label import Label
+from rocefort.rollout.plan import make_changes
+from rocefort.rollout.switches import NapalmSwitches
+
+(FAMILY,) = load_families(Path(tiny_dialect.__path__[0])).values()
+PORT = "100GE1/0/1"
+HARDWARE = Hardware(
+    model="TINY-1",
+    ports=(PORT,),
+    fabric_ports=(PORT,),
+    releases=(Release(prefix="1", family=FAMILY.name),),
+    template=None,
+    source="made up",
+)
+KEPT = "beacon on"  # a line that nobody owns
+MEASURED = GATE.model_copy(update={"unmeasured": ()})
+NAMES = ("leaf01", "leaf02")
+
+
+def network(mtu: int, description: str) -> Network:
+    """Two leaves, each with a port and a peer."""
+    port = Interface(
+        name=PORT,
+        routed=True,
+        mtu=mtu,
+        description=description,
+        addresses=(IPv4Interface("10.0.0.1/31"),),
+    )
+    peer = BgpPeer(address=IPv4Address("10.0.0.0"), asn=65000, active=True)
+    nodes = (
+        Node(
+            device=Device(name=name, interfaces=(port,), bgp=Bgp(asn=65101, peers=(peer,))),
+            hardware=HARDWARE,
+            software="1.0",
+            family=FAMILY,
+        )
+        for name in NAMES
+    )
+    return Network(name="tiny", origin="fabric", nodes=tuple(nodes))
+
+
+class Site:
+    """Two switches that run a network, and the plan to another one."""
+
+    def __init__(self, old: Network, new: Network) -> None:
+        self.new, self.now = new, 0.0
+        self.old_texts = {
+            name: text.replace("end\n", f"{KEPT}\nend\n") for name, text in render_all(old).items()
+        }
+        self.switches = {
+            name: TinySwitch(text, clock=lambda: self.now) for name, text in self.old_texts.items()
+        }
+        self.plan = Plan(
+            fabric="tiny",
+            source="tiny",
+            tool="test",
+            intent_digest="",
+            trial_s=600,
+            changes=make_changes(new, self.old_texts),
+            waves=tuple(Wave(name=name, devices=(name,), gate=MEASURED) for name in NAMES),
+        ).seal()
+
+    def roll_out(self, *, gate: bool = True) -> tuple[Applied, list[Event]]:
+        hosts = Hosts({name: TinyHost(name, each) for name, each in self.switches.items()})
+        nornir = Nornir(Inventory(hosts, Groups(), Defaults()), runner=SerialRunner())
+        label = Label(self.plan.digest, "run")
+        switches = NapalmSwitches(nornir, self.new, label, settle_s=0)
+        book = Book()
+        applied = Rollout(
+            self.plan,
+            switches,
+            lambda _: Says(gate),
+            book,
+            NoTexts(),
+            run_id="run",
+            sleep=self.sleep,
+            monotonic=lambda: self.now,
+        ).run()
+        return applied, book.rows
+
+    def sleep(self, seconds: float) -> None:
+        """A soak takes no time here."""
+        self.now += seconds
+
+
+@pytest.fixture
+def site() -> Site:
+    return Site(network(1500, "old"), network(9216, "spine01"))
+
+
+def test_the_plan_is_in_the_systems_own_words(site: Site) -> None:
+    change = site.plan.change("leaf01")
+    assert change.patch == (
+        f"interface {PORT}",
+        " no address 10.0.0.1/31",
+        " no routed",
+        " no mtu 1500",
+        " no description old",
+        " description spine01",
+        " mtu 9216",
+        " routed",
+        " address 10.0.0.1/31",
+        " exit",
+    )
+    assert change.kept == (KEPT,)
+
+
+def test_both_switches_run_and_have_saved_what_is_intended(site: Site) -> None:
+    applied, _ = site.roll_out()
+    assert applied.failure == ""
+    for name, switch in site.switches.items():
+        assert KEPT in switch.running
+        assert switch.saved == switch.running
+        assert switch.before is None
+        parsed = dialect_of(FAMILY).parse(switch.running, name)
+        assert parsed.device == site.new.by_name[name].device
+
+
+def test_a_gate_that_fails_leaves_everything_as_it_was(site: Site) -> None:
+    applied, _ = site.roll_out(gate=False)
+    assert applied.failure
+    assert {name: switch.running for name, switch in site.switches.items()} == site.old_texts
+
+
+def test_a_switch_that_would_do_something_else_is_not_tried(site: Site) -> None:
+    site.switches["leaf01"].adds = "vlan 66"
+    applied, _ = site.roll_out()
+    assert "leaf01: the switch would not change what was planned: vlans[66]" in applied.failure
+    assert {name: switch.running for name, switch in site.switches.items()} == site.old_texts

@@ -1,0 +1,201 @@
+"""TinyOS as a Dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from ipaddress import IPv4Address, IPv4Interface
+from typing import Any
+
+from rocefort.dialects.data import Line, Parsed, Patch
+from rocefort.dialects.dialect import Dialect
+from rocefort.errors import BadInput
+from rocefort.models.change import Change
+from rocefort.models.compare import compare
+from rocefort.models.device import Device
+from rocefort.models.hardware import Family
+from rocefort.models.network import TextLine
+from tiny_dialect.lines import Tree, applied, commands_between, text_of, tree_of
+
+
+class TinyOs(Dialect):
+    """The whole system; secrets, day 0 and displays it has none."""
+
+    name = "TinyOS"
+    how_to_save = "give the text of `show saved`"
+
+    def render(self, device: Device, family: Family, template: str | None = None) -> str:
+        """Ten commands; what they cannot say is refused, for it is not read back."""
+        text = text_of(dict(_lines(device)))
+        if self.parse(text, device.name).device != device:
+            raise BadInput("TinyOS has no commands for all of it", where=device.name)
+        return text
+
+    def is_config(self, text: str) -> bool:
+        """By its first command."""
+        return text.startswith("hostname ")
+
+    def parse(self, text: str, file: str) -> Parsed:
+        """Line by line."""
+        reader = _Reader()
+        for number, (views, line) in enumerate(self.lines(text), 1):
+            reader.read(views, line, number)
+        if "name" not in reader.device:
+            raise BadInput("no hostname", where=file, how=self.how_to_save)
+        device = Device.model_validate(
+            {**reader.device, "interfaces": tuple(reader.interfaces.values())}
+        )
+        unmodelled = tuple(reader.unmodelled)
+        return Parsed(device, reader.places, unmodelled, len(self.lines(text)))
+
+    def lines(self, text: str) -> Sequence[tuple[tuple[str, ...], str]]:
+        """Views are one deep."""
+        return [row for top, inside in tree_of(text).items() for row in _rows(top, inside)]
+
+    def changed_lines(self, before: str, after: str) -> Sequence[Line]:
+        """By sets of lines; which field each sets is not told."""
+        old, new = self.lines(before), self.lines(after)
+        return [
+            *(Line(True, *line, path="") for line in new if line not in old),
+            *(Line(False, *line, path="") for line in old if line not in new),
+        ]
+
+    def command_of(self, line: TextLine) -> str:
+        """Nothing is known beyond what is modelled."""
+        return ""
+
+    def written_by_itself(self, line: TextLine) -> bool:
+        """No line is."""
+        return False
+
+    def patch(self, running: str, intended: str, family: Family) -> Patch:
+        """Lines that go, then lines that come."""
+        old, new = tree_of(running), tree_of(intended)
+        return Patch(tuple(commands_between(old, new)), tuple(commands_between(new, old)))
+
+    def applied(self, text: str, commands: Iterable[str], family: Family) -> str:
+        """As the switch does it."""
+        return text_of(applied(tree_of(text), commands))
+
+    def with_kept(self, text: str, kept: Iterable[Sequence[str]], family: Family) -> str:
+        """At the end of their views."""
+        tree = tree_of(text)
+        for top, *inside in kept:
+            tree.setdefault(top, []).extend(inside)
+        return text_of(tree)
+
+    def same_change(
+        self, planned: Change, device_diff: str, running_text: str, family: Family
+    ) -> Sequence[str]:
+        """The diff has rows `+ VIEW / LINE` or `- VIEW / LINE`."""
+        tree = tree_of(running_text)
+        for row in device_diff.splitlines():
+            top, *inside = row[2:].split(" / ")
+            _take(tree, top, inside, comes=row.startswith("+"))
+        old, new = (
+            self.parse(text, planned.device).device for text in (running_text, text_of(tree))
+        )
+        found = compare(old, new)
+        return [str(edit.path) for edit in {*found} ^ {*planned.edits}]
+
+    def as_saved(self, text: str) -> str:
+        """It has no secrets."""
+        return text
+
+
+def _lines(device: Device) -> Iterator[tuple[str, list[str]]]:
+    yield f"hostname {device.name}", []
+    for vlan in device.vlans:
+        yield f"vlan {vlan}", []
+    for port in device.interfaces:
+        inside = [f"description {port.description}"] if port.description is not None else []
+        inside += [f"mtu {port.mtu}"] if port.mtu is not None else []
+        inside += ["routed"] if port.routed else []
+        inside += [f"address {address}" for address in port.addresses]
+        inside += [] if port.enabled else ["disabled"]
+        yield f"interface {port.name}", inside
+    if device.bgp:
+        peers = [f"neighbor {peer.address} {peer.asn}" for peer in device.bgp.peers]
+        yield f"bgp {device.bgp.asn}", peers
+
+
+def _rows(top: str, inside: Iterable[str]) -> Iterator[tuple[tuple[str, ...], str]]:
+    yield (), top
+    yield from (((top,), line) for line in inside)
+
+
+def _take(tree: Tree, top: str, inside: Sequence[str], *, comes: bool) -> None:
+    rows = tree.setdefault(top, []) if comes or inside else []
+    for line in inside:
+        if comes:
+            rows.append(line)
+        else:
+            rows.remove(line)
+    if not comes and not inside:
+        del tree[top]
+
+
+class _Reader:
+    """Fields of a Device as they are read."""
+
+    def __init__(self) -> None:
+        self.device: dict[str, Any] = {}
+        self.interfaces: dict[str, dict[str, Any]] = {}
+        self.places: dict[str, int] = {}
+        self.unmodelled: list[TextLine] = []
+
+    def read(self, views: tuple[str, ...], line: str, number: int) -> None:
+        """One line."""
+        word, _, rest = line.partition(" ")
+        known = self._inside(views[0], word, rest) if views else self._top(word, rest)
+        if known:
+            self.places.setdefault(known, number)
+        else:
+            self.unmodelled.append(TextLine(views, line, number))
+
+    def _top(self, word: str, rest: str) -> str:
+        match word:
+            case "hostname":
+                self.device["name"] = rest
+                return "name"
+            case "vlan":
+                self.device["vlans"] = (*self.device.get("vlans", ()), int(rest))
+                return f"vlans[{rest}]"
+            case "interface":
+                self.interfaces[rest] = {"name": rest}
+                return f"interfaces[{rest}]"
+            case "bgp":
+                self.device["bgp"] = {"asn": int(rest), "peers": ()}
+                return "bgp.asn"
+        return ""
+
+    def _inside(self, view: str, word: str, rest: str) -> str:
+        if view.startswith("bgp "):
+            return self._neighbor(rest) if word == "neighbor" else ""
+        name = view.removeprefix("interface ")
+        port, path = self.interfaces[name], f"interfaces[{name}]"
+        match word:
+            case "description":
+                port["description"] = rest
+            case "mtu":
+                port["mtu"] = int(rest)
+            case "address":
+                port["addresses"] = (*port.get("addresses", ()), IPv4Interface(rest))
+                return f"{path}.addresses[{rest}]"
+            case "routed":
+                port["routed"] = True
+            case "disabled":
+                port["enabled"] = False
+                return f"{path}.enabled"
+            case _:
+                return ""
+        return f"{path}.{word}"
+
+    def _neighbor(self, rest: str) -> str:
+        address, _, asn = rest.partition(" ")
+        bgp = self.device["bgp"]
+        peer = {"address": IPv4Address(address), "asn": int(asn), "active": True}
+        bgp["peers"] = (*bgp["peers"], peer)
+        return f"bgp.peers[{address}]"
+
+
+DIALECT: Dialect = TinyOs()
