@@ -190,12 +190,15 @@ def show(
 @cli.command()
 def facts(fabric: options.Fabric, form: options.TraceFormatted = options.TraceFormat.TEXT) -> None:
     """List what no source confirms of a fabric's switches, and what to ask them."""
+    from rocefort.dialects.words import in_words
     from rocefort.reports.open_facts import facts_text
     from rocefort.steps.fabric.open_facts import open_facts
 
     found = open_facts(fabric)
     text = form is options.TraceFormat.TEXT
-    typer.echo(facts_text(found) if text else found.model_dump_json(indent=2), nl=not text)
+    typer.echo(
+        facts_text(found, in_words) if text else found.model_dump_json(indent=2), nl=not text
+    )
 
 
 @cli.command("import")

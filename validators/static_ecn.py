@@ -170,7 +170,7 @@ def _how_many(switch: Switch) -> Iterator[Said]:
     "ECN005",
     severity=Severity.ERROR,
     source="[the vendor's reference], AI ECN ([queue of AI-ECN]: AI and static ECN together) "
-    "and [the thresholds of ECN] (thresholds of a queue are AI's or static)",
+    "and [thresholds of ECN] (thresholds of a queue are AI's or static)",
     wants=(Need.FAMILY,),
 )
 def one_kind_of_marking(subject: Subject) -> Iterator[Verdict]:

@@ -57,9 +57,9 @@ def plan_console(
     ] = None,
 ) -> None:
     """Print what to type at a console to undo a plan, to be kept on paper."""
-    from rocefort.reports.plan import console_text
     from rocefort.rollout.label import persist_id
     from rocefort.rollout.plan import read_plan
+    from rocefort.steps.rollout.console import console_text
     from rocefort.steps.rollout.planning import devices_of
 
     approved = read_plan(sealed)

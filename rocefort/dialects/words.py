@@ -28,7 +28,7 @@ class Words:
         return term in self.quoted or term in self.names
 
 
-VRP = Words({**terms.COMMANDS, **terms.SHOWN, **terms.TYPED, **terms.KEYWORDS}, terms.NAMES)
+VRP = Words({**terms.COMMANDS, **terms.DIALOGUE, **terms.TYPED, **terms.KEYWORDS}, terms.NAMES)
 # None: text of a switch of an unknown model, and texts about no switch; only VRP's text is read.
 BY_FAMILY: Mapping[SyntaxFamily | None, Words] = dict.fromkeys((None, *SyntaxFamily), VRP)
 KNOWN = (VRP,)
@@ -51,6 +51,11 @@ def in_words(text: str, family: SyntaxFamily | None = None) -> str:
         return f"{term} {values}" if values else term
 
     return TERM.sub(worded, text)
+
+
+def line(term: str, *values: object, family: SyntaxFamily | None = None) -> str:
+    """The command of a term as it is typed; KeyError where the dialect has none."""
+    return _filled(BY_FAMILY[family].quoted[term], ", ".join(map(str, values)))
 
 
 def _filled(template: str, values: str | None) -> str:

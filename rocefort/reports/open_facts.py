@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from textwrap import wrap
+from textwrap import fill, wrap
 
 from rocefort.models.open_fact import OpenFact, OpenFacts
 from rocefort.models.wording import counted
 from rocefort.reports.wording import name_ranges
 
 COLUMNS = 80
+PAGE = 100  # columns of the documentation
+Say = Callable[[str], str]
 HEAD = """\
 # What to ask a first real switch
 
@@ -19,29 +21,28 @@ the switch models of `inventory/hardware`, and the open points of a trial
 (`rocefort/lab/personality.py`). `rocefort facts FABRIC` lists what of it one fabric's switches use,
 with their names.
 
-Take one switch of each kind before it carries anything. Keep the outputs of `display version`,
-`display device`, `display interface brief` and `display current-configuration include-default`.
-Then ask what the tables name: a line that is asked for by `display current-configuration` is
-entered and committed first, ` / ` leads into a view, `?` asks the command line for help, P is a
-port. What an output settles goes into the data with its source, and is gone from here. Forms of
-displays that are not confirmed are in [lab-displays.md](lab-displays.md): compare them with what
-the switch prints.
+Take one switch of each kind before it carries anything. Keep the outputs of [model and release],
+[state of cards], [ports in brief] and [what runs with its defaults]. Then ask what the tables name:
+a line that is asked for by [what runs] is entered and committed first, ` / ` leads into a view, `?`
+asks the command line for help, P is a port. What an output settles goes into the data with its
+source, and is gone from here. Forms of displays that are not confirmed are in
+[lab-displays.md](lab-displays.md): compare them with what the switch prints.
 """
 HOW = (
     "Enter each on one switch of its kind that carries nothing, and keep what it prints. "
-    "A line that is asked for by `display current-configuration` is entered and committed first; "
+    "A line that is asked for by [what runs] is entered and committed first; "
     "` / ` leads into a view, `?` asks the command line for help, P is a port."
 )
 
 
-def facts_text(found: OpenFacts) -> str:
-    """All of it."""
+def facts_text(found: OpenFacts, say: Say) -> str:
+    """All of it; say: puts a text into the words of the vendor."""
     facts, switches = (
         counted(len(found.facts), "fact"),
         counted(found.switches, "switch"),
     )
     lines = [f"{found.name}: {facts} of {switches} that no source confirms"]
-    lines += ["", *wrap(HOW, COLUMNS)]
+    lines += ["", *wrap(say(HOW), COLUMNS)]
     for of, rows in groupby(found.facts, key=lambda fact: fact.of):
         lines += ["", *_section(of, tuple(rows))]
     return "\n".join(lines) + "\n"
@@ -72,9 +73,13 @@ def _wrapped(text: str, first: str, other: str) -> list[str]:
     )
 
 
-def facts_page(found: OpenFacts) -> str:
-    """The page of the documentation: a heading for each family and model, and its facts."""
-    lines = [HEAD.rstrip("\n")]
+def facts_page(found: OpenFacts, say: Say) -> str:
+    """The page of the documentation: a heading for each family and model, and its facts.
+
+    say: as of `facts_text`.
+    """
+    paragraphs = HEAD.rstrip("\n").split("\n\n")
+    lines = ["\n\n".join(fill(say(text), PAGE, break_on_hyphens=False) for text in paragraphs)]
     for of, group in groupby(found.facts, key=lambda fact: fact.of):
         rows = tuple(group)
         models = (

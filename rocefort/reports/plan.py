@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from rocefort.models.change import Change, Gate, Plan, Wave
+from rocefort.models.change import Gate, Plan, Wave
 from rocefort.models.wording import listing
 from rocefort.reports.instructions import Instruction, instructions_text
 from rocefort.reports.terminal import WIDTH
@@ -135,56 +135,3 @@ def procedure_text(device: str, why: Iterable[str], steps: Iterable[Step]) -> st
     reasons = "; ".join(why)
     title = textwrap.fill(f"maintenance of {device}: {reasons}", WIDTH, subsequent_indent="  ")
     return instructions_text(title, [Instruction(step.what, step.commands) for step in steps])
-
-
-# --- the way back at the console -----------------------------------------------------------------
-
-
-def console_text(plan: Plan, device: str, persist: str) -> str:
-    """What takes one switch back at its console, whatever state the rollout has left it in.
-
-    persist: the id of the plan's trials, with RUN for what the run adds that began them.
-    """
-    title = f"the way back of {device}, plan {plan.digest[:12]} of {plan.fabric}"
-    return instructions_text(title, list(_ways_back(plan, device, persist)))
-
-
-def _ways_back(plan: Plan, device: str, persist: str) -> Iterator[Instruction]:
-    change = plan.change(device)
-    if change.empty:
-        yield Instruction("The plan does not change this switch.")
-        return
-    yield Instruction(
-        "While a trial is pending, end it and answer y: that is all. In the place of RUN type what "
-        f"the newest commit's description has behind {plan.digest[:12]}/ and before a comma. It "
-        f"ends by itself within {plan.trial_s} s, too. A release without persist ids takes `abort "
-        "trial` alone.",
-        (
-            "display configuration trial status",
-            "display configuration commit list verbose 1",
-            "system-view",
-            f"abort trial persist {persist}",
-        ),
-    )
-    wave = next((wave for wave in plan.waves if device in wave.devices), None)
-    drained = wave.drained_change(device) if wave else None
-    if drained:
-        yield _typed("Confirmed: drained, and not changed yet.", [drained.drain])
-        yield _typed("Confirmed: drained and changed.", [drained.drain, drained.change])
-    yield _typed("Confirmed: changed." + (" Not drained any more." if drained else ""), [change])
-    yield Instruction(
-        "Look whether it runs what it ran before; the rollout keeps the whole text of that beside "
-        "its journal.",
-        ("display configuration commit changes last 1", "display bgp peer"),
-    )
-
-
-def _typed(state: str, changes: Sequence[Change]) -> Instruction:
-    """What to paste to undo changes, the last one first."""
-    lines = [line.rstrip() for change in reversed(changes) for line in change.reverse]
-    secret = any("<secret " in line for line in lines)
-    note = " In the place of <secret ..> type the secret, which no plan holds." if secret else ""
-    return Instruction(
-        f"{state} Paste this, and answer y where it asks.{note}",
-        ("system-view", *lines, "commit", "return", "save"),
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rocefort.dialects.words import in_words
 from rocefort.paths import ROOT
 from rocefort.reports.open_facts import facts_page
 from rocefort.steps.fabric.open_facts import every_open_fact
@@ -10,7 +11,7 @@ PAGE = ROOT / "docs" / "first-switch.md"
 
 
 def test_the_page_is_that_of_the_data(golden_update: bool) -> None:
-    text = facts_page(every_open_fact())
+    text = facts_page(every_open_fact(), in_words)
     if golden_update:
         PAGE.write_text(text, encoding="utf-8")
     assert PAGE.read_text(encoding="utf-8") == text

@@ -17,10 +17,11 @@ from rocefort.dialects.vrp.tree import parse_tree, tree_text
 from rocefort.errors import BadInput, Refused
 from rocefort.fleet.connections import Access, Connections, ServerAccess
 from rocefort.models.change import Change, Plan
-from rocefort.reports.plan import console_text, plan_text, procedure_text
+from rocefort.reports.plan import plan_text, procedure_text
 from rocefort.rollout import sealed_files as files
 from rocefort.rollout.maintenance import NeedsMaintenance
 from rocefort.rollout.plan import read_plan, running_digest, write_plan
+from rocefort.steps.rollout.console import console_text
 from rocefort.steps.rollout.planning import Wishes, devices_of, make_plan, sealed_fabric
 
 EditHeps = Callable[..., Path]

@@ -18,7 +18,7 @@ QUOTED = re.compile(r"`([^`]+)`|'([^'\n]+)'|\"([^\"\n]+)\"")
 # Commands that change no configuration are no rows of the catalogue.
 ACTION = re.compile(
     r"(display|reset|undo|dir|abort trial|commit trial|clear configuration|rollback configuration"
-    r"|refresh bgp|delete /\w+) \S|(dir|save|return|commit trial|display|undo)$"
+    r"|refresh bgp|delete /\w+) \S|(dir|save|return|abort trial|commit trial|display|undo)$"
 )
 
 

@@ -61,6 +61,7 @@ COMMANDS: Mapping[str, str] = {
     "members that must be up": "least active-linknumber",
     # routing
     "BFD": "bfd",
+    "BGP of AS": "bgp {}",
     "AS number of peer": "peer {} as-number",
     "use of peer": "peer {} enable",
     "policy of peer": "peer {} route-policy",
@@ -80,7 +81,7 @@ COMMANDS: Mapping[str, str] = {
     "class of a policy": "classifier {} behavior",
     "ACL of a class": "if-match acl",
     # management access
-    "name of a switch": "sysname",
+    "name of a switch": "sysname {}",
     "protocol of logins": "protocol inbound",
     "logins by SSH alone": "protocol inbound ssh",
     "the check of logins": "authentication-mode",
@@ -98,8 +99,17 @@ COMMANDS: Mapping[str, str] = {
     # the text itself
     "end of a text": "return",
 }
-# Commands that show or save, which the emulated switch answers.
-SHOWN: Mapping[str, str] = {
+# Commands of a dialogue, which the emulated switch answers.
+DIALOGUE: Mapping[str, str] = {
+    "configure": "system-view",
+    "commit": "commit",
+    "leave": "return",
+    "end of a trial": "abort trial",
+    "end of trial": "abort trial persist {}",
+    "state of the trial": "display configuration trial status",
+    "the newest commit": "display configuration commit list verbose 1",
+    "what the newest commit changed": "display configuration commit changes last 1",
+    "what runs with its defaults": "display current-configuration include-default",
     "what runs": "display current-configuration",
     "the deadlock lines of what runs": "display current-configuration | include deadlock",
     "what a restart loads": "display saved-configuration",
@@ -110,6 +120,7 @@ SHOWN: Mapping[str, str] = {
     "list of files": "dir",
     "save": "save",
     "state of ports": "display interface",
+    "ports in brief": "display interface brief",
     "neighbours of ports": "display lldp neighbor brief",
     "state of BGP peers": "display bgp peer",
     "state of BGP peer": "display bgp peer {} verbose",
@@ -119,12 +130,20 @@ SHOWN: Mapping[str, str] = {
     "thresholds of ports": "display dcb pfc buffer",
     "counters of PFC": "display dcb pfc",
     "counters of queues": "display qos queue statistics",
-    "the thresholds of ECN": "display qos ecn threshold",
+    "thresholds of ECN": "display qos ecn threshold",
     "the limits that AI-ECN chose": "display ai-ecn",
     "state of AI-ECN": "display ai-ecn calculated state",
 }
-# Commands of the V300R023C00 command reference that nothing here types: a person does.
+# Commands of the V300R023C00 command reference that the emulated switch does not have.
 TYPED: Mapping[str, str] = {
+    "counters of ECN": "display qos ecn statistics",
+    "domains": "display diffserv domain",
+    "drop profiles": "display drop-profile",
+    "services of ports": "display qos configuration interface",
+    "a closed session with": "peer {} ignore",
+    "no closed session with": "undo peer {} ignore",
+    "all routes announced again": "refresh bgp all export",
+    "delay of new policies": "route-policy-change notify-delay",
     "state of NTP": "display ntp status",
     "list of all files": "dir /all",
     "delete for good": "delete /unreserved",

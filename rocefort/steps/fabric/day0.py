@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rocefort.design.derive import derive
 from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.words import line
 from rocefort.documents.nearest import nearest
 from rocefort.errors import BadInput
 from rocefort.fleet.connections import load_connections
@@ -144,7 +145,7 @@ def _replacing(switch: Installation, connections: str) -> Iterator[Instruction]:
         f"On the console of the new switch, see that it is {switch.title}; for another model or "
         f"release change {name} in {fabric} first. Its id, and so its addresses, AS number and "
         "ports, stay; the serial number is for your records, no file here holds it.",
-        ("display version", "display device esn"),
+        (line("model and release"), line("serial number")),
     )
     yield Instruction(
         "Forget the host key of the old switch (it may be in other known_hosts files, too).",

@@ -81,7 +81,7 @@ def import_fabric(directory: Path, out: Path, facts: Facts) -> Imported:
 
 
 def _source(config: ConfigFile, found: Directory) -> Source:
-    """A switch by its text, and by `display` outputs beside it that name model and release."""
+    """A switch by its text, and by outputs beside it that name model and release."""
     parsed = config.parsed
     own = [file.display for file in found.displays if file.device == parsed.device.name]
     model = next((display.model for display in own if display.model), board_of(parsed))

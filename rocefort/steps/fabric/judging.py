@@ -61,7 +61,7 @@ def subject_of_derived(derived: Derived) -> Subject:
 
 
 def subject_of_texts(directory: Path) -> Subject:
-    """Infer a Network from a directory of configurations, and of `display` outputs beside them."""
+    """Infer a Network from a directory of configurations, and outputs of switches beside them."""
     found = read_directory(directory)
     table: dict[str, Position] = {}
     for config in found.configs:

@@ -1,4 +1,4 @@
-"""Files of a directory as text: configurations, and `display` outputs beside them."""
+"""Files of a directory as text: configurations, and outputs of switches beside them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import Display, Parsed
+from rocefort.dialects.words import in_words
 from rocefort.errors import BadInput, Problem
 
 CONFIG_ENDINGS = (".cfg", ".txt", ".conf")
@@ -37,7 +38,7 @@ class ConfigFile:
 
 @dataclass(frozen=True)
 class DisplayFile:
-    """`display` outputs of one switch."""
+    """Outputs of one switch."""
 
     path: Path
     device: str
@@ -107,7 +108,7 @@ def _read(path: Path, found: _Found) -> None:
         found.displays.append((path, display))
         return
     if path.suffix in DISPLAY_ENDINGS:
-        how = "save `display lldp neighbor brief` there"
+        how = in_words("save [neighbours of ports] there")
         raise BadInput("no output of a command that is read", where=str(path), how=how)
     parsed = dialect.parse(text, str(path))
     known = found.configs.get(parsed.device.name)

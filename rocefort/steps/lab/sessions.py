@@ -68,7 +68,7 @@ def lonely_ends(solution: Solution) -> Iterator[PeerEnd]:
 
 
 def without_closed(device: Device, config: Config) -> Device:
-    """What a switch runs, with sessions that `peer .. ignore` closes not enabled."""
+    """What a switch runs, with sessions that its text closes not enabled."""
     closed = closed_peers(config)
     if not closed or device.bgp is None:
         return device

@@ -10,6 +10,7 @@ from nornir.core import Nornir
 from nornir.core.task import Result, Task
 
 from rocefort.dialects.vrp.observing import Driver, read_topic
+from rocefort.dialects.words import line
 from rocefort.errors import RocefortError
 from rocefort.fleet.inventory import NEW_SESSION
 from rocefort.models.network import Network
@@ -18,7 +19,7 @@ from rocefort.models.rdma_counters import MarkedSeen, SwitchCounters
 from rocefort.rdma.counter_text import read_ecn_statistics
 from rocefort.rdma.rows import FlawError
 
-ECN = "display qos ecn statistics"  # V300R023C00
+ECN = line("counters of ECN")
 
 EXPECTED = (RocefortError, OSError, ConnectionException)
 

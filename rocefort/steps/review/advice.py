@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from rocefort.dialects.words import line
 from rocefort.models.advice import Advice, AdviceKind, AdviceStep
 from rocefort.models.compare import compare
 from rocefort.models.difference import Difference, SwitchDifference
@@ -224,7 +225,7 @@ def _rename(sight: Sight, old: str, new: str) -> Advice:
                 text=f"Give {old} its new name by hand: `rocefort apply` refuses a switch that "
                 "calls itself by another name.",
                 on=old,
-                commands=typed([f"sysname {new}"]),
+                commands=typed([line("name of a switch", new)]),
             ),
             AdviceStep(
                 text="Give it the new name in the connections file, and in what watches it "

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.texts import render_node
+from rocefort.dialects.words import in_words, line
 from rocefort.errors import Refused
 from rocefort.models.advice import AdviceStep
 from rocefort.models.difference import Difference
@@ -151,10 +152,12 @@ def drain_steps(node: Node) -> Iterator[AdviceStep]:
         back=back,
     )
     yield AdviceStep(
-        text="Wait until it carries nothing: no prefixes from it at its neighbours (`display bgp "
-        "peer`, PrefRcv 0), and its ports idle.",
+        text=in_words(
+            "Wait until it carries nothing: no prefixes from it at its neighbours "
+            "([state of BGP peers], PrefRcv 0), and its ports idle."
+        ),
         on=node.name,
-        commands=("display interface brief",),
+        commands=(line("ports in brief"),),
     )
 
 
@@ -171,17 +174,18 @@ def drain_commands(node: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def typed(commands: Iterable[str]) -> tuple[str, ...]:
     """Commands as a person types them on a switch, committed."""
-    return ("system-view", *(line.rstrip() for line in commands), "commit", "return")
+    entered = (command.rstrip() for command in commands)
+    return (line("configure"), *entered, line("commit"), line("leave"))
 
 
 def drain_unconfirmed(node: Node) -> tuple[str, ...]:
     """What of a drain no source says for a switch's release."""
     return (
-        (
+        in_words(
             f"That {node.software or 'its release'} withdraws routes as soon as a route-policy "
             "changes: an older command reference of data centre switches says so "
-            "(`route-policy-change notify-delay`, 0 s by default). If PrefRcv stays above 0, type "
-            f"`refresh bgp all export` on {node.name}."
+            "([delay of new policies], 0 s by default). If PrefRcv stays above 0, type "
+            f"[all routes announced again] on {node.name}."
         ),
         (
             "Whether packets of a flow overtake each other when it moves to another spine: no "

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rocefort.dialects.words import in_words, line
 from rocefort.models.advice import Advice, AdviceKind, AdviceStep
 from rocefort.models.bgp import Bgp, BgpPeer
 from rocefort.models.network import Network, Node, Role
@@ -20,9 +21,9 @@ from rocefort.steps.review.drain import (
     typed,
 )
 
-ENDS = (
+ENDS = in_words(
     "A session ends with its hold time ({}) if the other end does not have the same password by "
-    "then (V300R023C00, `peer password`)."
+    "then (V300R023C00, [password of peer])."
 )
 ONE_END_FIRST = (
     "A rollout changes one end before the other, so `rocefort plan` refuses it while the sessions "
@@ -176,14 +177,14 @@ def _steps(
 def _closed(sight: Sight, spine: Node, peers: Sequence[str]) -> Iterator[AdviceStep]:
     """Change both ends while the sessions of a spine are closed on purpose."""
     bgp = spine.device.bgp
-    asn = bgp.asn if bgp else "AS"
+    view = line("BGP of AS", bgp.asn if bgp else "AS")
     groups = [group.name for group in bgp.groups] if bgp else []
     whole = bgp and len(peers) == len(bgp.peers) and groups
     closed = groups if whole else peers
     yield AdviceStep(
         text=f"Close the sessions of {spine.name} on purpose: nobody waits for one that was down.",
         on=spine.name,
-        commands=typed([f"bgp {asn}", *(f" peer {who} ignore" for who in closed)]),
+        commands=typed([view, *(f" {line('a closed session with', who)}" for who in closed)]),
     )
     yield apply_steps(
         sight,
@@ -194,16 +195,17 @@ def _closed(sight: Sight, spine: Node, peers: Sequence[str]) -> Iterator[AdviceS
         text="Open them, and see every one Established.",
         on=spine.name,
         commands=(
-            *typed([f"bgp {asn}", *(f" undo peer {who} ignore" for who in closed)]),
-            "display bgp peer",
+            *typed([view, *(f" {line('no closed session with', who)}" for who in closed)]),
+            line("state of BGP peers"),
         ),
     )
 
 
 def _unconfirmed(spines: Sequence[Node]) -> Iterator[str]:
     if spines:
-        yield (
-            f"`peer .. ignore` on {spines[0].name} ({spines[0].software or 'release not known'}): "
+        yield in_words(
+            f"[a closed session with: ..] on {spines[0].name} "
+            f"({spines[0].software or 'release not known'}): "
             "the command reference of V300R023C00 has it for BGP multi-instances, an older one of "
             "data centre switches for the BGP view."
         )

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from rocefort.dialects.words import in_words, line
 from rocefort.models.advice import Advice, AdviceKind, AdviceStep
 from rocefort.models.compare import effect_of, put_into_service
 from rocefort.models.difference import SwitchDifference
@@ -24,8 +25,8 @@ MIXED = (
     "While some switches have the new map and some the old one, RoCE may cross a hop in a queue "
     "without PFC, and lose packets there: change it with RDMA stopped."
 )
-REFUSED = (
-    "A switch may refuse the line while a port is congested (V300R023C00, `dcb pfc buffer`; taken "
+REFUSED = in_words(
+    "A switch may refuse the line while a port is congested (V300R023C00, [PFC thresholds]; taken "
     "to hold for other releases)."
 )
 
@@ -40,7 +41,7 @@ class _Aspect:
     what: str
     traffic: tuple[str, ...]
     unknown: str
-    shows: str  # the command that reads it back
+    shows: str  # the command that reads it back, by its term
 
 
 def _loss(what: str) -> str:
@@ -52,55 +53,55 @@ ASPECTS = {
         "{name} of queue {key}, kbytes",
         (REFUSED,),
         _loss("a PFC threshold changes"),
-        "display dcb pfc buffer",
+        "thresholds of ports",
     ),
     Topic.PORT_PFC: _Aspect(
         "{path}",
         (REFUSED, "Until it has PFC again, a port drops what it cannot hold."),
         _loss("PFC of a port is switched"),
-        "display dcb pfc buffer",
+        "thresholds of ports",
     ),
     Topic.WEIGHTS: _Aspect(
         "DRR weight of queue {key}",
         (SHARED,),
         _loss("weights change"),
-        "display qos configuration interface",
+        "services of ports",
     ),
     Topic.QUEUE_ECN: _Aspect(
         "marking of queue {key}",
         ("NICs see other marks at once and settle at other rates.",),
         _loss("a drop profile is exchanged"),
-        "display qos ecn threshold",
+        "thresholds of ECN",
     ),
     Topic.ECN_THRESHOLDS: _Aspect(
         "{path}",
         ("NICs see other marks at once and settle at other rates.",),
         _loss("a drop profile changes"),
-        "display drop-profile",
+        "drop profiles",
     ),
     Topic.ECN_MODEL: _Aspect(
         "{path}",
         ("NICs see other marks, as soon as the switch computes by the other model.",),
         _loss("the model changes"),
-        "display ai-ecn calculated state",
+        "state of AI-ECN",
     ),
     Topic.PRIORITY_MAP: _Aspect(
         "{path}",
         (MIXED,),
         _loss("a map changes"),
-        "display diffserv domain",
+        "domains",
     ),
     Topic.DEADLOCK_TIMERS: _Aspect(
         "{path}",
         ("Traffic feels it in a deadlock only: what is stuck is let go sooner or later.",),
         _loss("a timer changes"),
-        "display dcb pfc",
+        "counters of PFC",
     ),
     Topic.SWITCH_PFC: _Aspect(
         "{path}",
         ("Other queues are paused, or by other rules, on every port that applies it.",),
         _loss("it changes"),
-        "display dcb pfc-profile",
+        "queues of PFC profiles",
     ),
 }
 
@@ -153,7 +154,9 @@ def _advice(sight: Sight, topic: Topic, felt: Sequence[_Felt]) -> Advice:
         traffic=(*_lines(felt), *_direction(felt), *aspect.traffic),
         steps=(
             apply_steps(sight, f"Apply it at a quiet hour; switches differ meanwhile.{first}"),
-            AdviceStep(text="Read it back.", on=canary or devices[0], commands=(aspect.shows,)),
+            AdviceStep(
+                text="Read it back.", on=canary or devices[0], commands=(line(aspect.shows),)
+            ),
         ),
         unconfirmed=(aspect.unknown,),
         place=next((p for each in felt if (p := each.place) and not p.startswith("/")), ""),
