@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from rocefort.models.base import Frozen
 from rocefort.models.effect import FILTERS, KEY, SAME, STATED
@@ -164,6 +164,14 @@ class TrafficPolicy(Frozen):
     def key(self) -> str:
         """Policies are told apart by name."""
         return self.name
+
+
+class Uses(NamedTuple):
+    """Names of ACLs, of traffic policies, and of classifiers with their behaviours."""
+
+    acls: frozenset[str] = frozenset()
+    policies: frozenset[str] = frozenset()
+    bound: frozenset[tuple[str, str]] = frozenset()
 
 
 class Filters(Frozen):

@@ -63,7 +63,7 @@ def no_readable_secret(subject: Subject) -> Iterator[Verdict]:
 def _secrets(switch: Switch) -> Iterator[Said]:
     node = switch.node
     yield from _readable_passwords(switch)
-    for line in filter(lines_of(node.syntax).shows_secret, node.unmodelled):
+    for line in filter(lines_of(node.family).shows_secret, node.unmodelled):
         yield switch.finding(
             node,
             f"`{line.text}` shows its secret",

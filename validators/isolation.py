@@ -225,7 +225,7 @@ def _filters(switch: Switch) -> Iterator[Said]:
 
 def _other_match(node: Node, classifier: str) -> bool:
     """Whether the text has a match in it that the models do not know."""
-    lines = lines_of(node.syntax)
+    lines = lines_of(node.family)
     return any(lines.matches_in(line, classifier) for line in node.unmodelled)
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from rocefort.dialects.words import in_words
 from rocefort.models.finding import Finding, NotJudged, Severity, Where
-from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.hardware import Family
 from rocefort.models.network import End, Link, LosslessIntent, Network, Node, Server, Sources
 from rocefort.validators.by_switch import Facts, Said, Switch, path_at
 from rocefort.validators.overview import Overview
@@ -164,7 +164,7 @@ class Subject:
 
     def _placed(self, node: Node, said: Said) -> Verdict:
         where = self.overview.where(node.name, said.path, said.interface)
-        message = in_words(said.message, node.syntax)
+        message = in_words(said.message, node.family)
         if said.hint is None:
             return NotJudged(rule=self.rule.id, where=where, reason=message)
         return Finding(
@@ -172,7 +172,7 @@ class Subject:
             severity=said.severity or self.rule.severity,
             where=where,
             message=message,
-            hint=in_words(said.hint, node.syntax),
+            hint=in_words(said.hint, node.family),
         )
 
     def finding(
@@ -202,10 +202,10 @@ class Subject:
         reason = in_words(reason, self._family(place))
         return NotJudged(rule=self.rule.id, where=self.where(place, path), reason=reason)
 
-    def _family(self, place: Place) -> SyntaxFamily | None:
+    def _family(self, place: Place) -> Family | None:
         """The syntax family of the switch at a place."""
         node = self.network.by_name.get(place.device) if isinstance(place, End) else place
-        return node.syntax if node else None
+        return node.family if node else None
 
     def where(self, place: Place, path: str = "") -> Where:
         """Device, interface, file and line of a place."""

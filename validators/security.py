@@ -80,7 +80,7 @@ def _ssh(switch: Switch) -> Iterator[Said]:
     ssh = node.device.ssh
     if not ssh.stelnet:
         yield switch.finding(node, "the SSH server is off", "add [the SSH server]", path="ssh")
-    more = list(filter(lines_of(node.syntax).opens_ssh, node.unmodelled))
+    more = list(filter(lines_of(node.family).opens_ssh, node.unmodelled))
     for line in more:
         yield switch.finding(
             node,
@@ -190,7 +190,7 @@ def _snmp(switch: Switch) -> Iterator[Said]:
             "no [version of SNMP], and the release's default is not confirmed",
             path="snmp",
         )
-    for line in filter(lines_of(node.syntax).is_community, node.unmodelled):
+    for line in filter(lines_of(node.family).is_community, node.unmodelled):
         yield switch.finding(
             node,
             "an SNMP community is a password that is sent as text",

@@ -38,7 +38,7 @@ def _unconfirmed(switch: Switch) -> Iterator[Said]:
             "compare them with the switch before a rollout",
         )
     for entry in node.family.unconfirmed if node.family else ():
-        used = lines_of(node.syntax).in_use(entry.command, node.device)
+        used = lines_of(node.family).in_use(entry.command, node.device)
         if used is False:
             continue
         form = f"`{entry.command}` is not confirmed on {node.syntax}"

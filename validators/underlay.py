@@ -236,7 +236,7 @@ def _interface(network: Network, port: Port) -> Interface:
 
 def unmodelled_forwarding(node: Node) -> Iterator[tuple[TextLine, str]]:
     """Lines that the models do not know and that may change where packets go, and the sentence."""
-    lines = lines_of(node.syntax)
+    lines = lines_of(node.family)
     for line in node.unmodelled:
         if lines.may_forward(line):
             yield line, f"`{line.text}` may change forwarding and is not modelled"

@@ -7,8 +7,9 @@ from typing import Protocol
 
 from rocefort.dialects.vrp import lines as vrp
 from rocefort.models.device import Device
-from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.hardware import Family, SyntaxFamily
 from rocefort.models.network import TextLine
+from rocefort.models.traffic import Uses
 
 
 class Lines(Protocol):
@@ -29,14 +30,19 @@ class Lines(Protocol):
     def matches_in(self, line: TextLine, classifier: str) -> bool:
         """Whether a line is a match of a traffic classifier."""
 
+    def uses(self, line: TextLine) -> Uses:
+        """ACLs and parts of traffic policies that a line names, as one that is none of them."""
+
+    def closed_peer(self, line: str) -> str | None:
+        """The peer or group whose sessions a line closes on purpose, its views before it."""
+
     def in_use(self, command: str, device: Device) -> bool | None:
         """Whether a Device makes a command stand in its text; None: no Device tells of it."""
 
 
-# None: text of a switch of an unknown model; only VRP's text is read.
-BY_FAMILY: Mapping[SyntaxFamily | None, Lines] = dict.fromkeys((None, *SyntaxFamily), vrp)
+BY_FAMILY: Mapping[SyntaxFamily, Lines] = dict.fromkeys(SyntaxFamily, vrp)
 
 
-def lines_of(family: SyntaxFamily | None) -> Lines:
-    """The answers of a family's dialect."""
-    return BY_FAMILY[family]
+def lines_of(family: Family | None) -> Lines:
+    """The answers of a family's dialect; without one VRP's, for only its text is read."""
+    return vrp if family is None else BY_FAMILY[family.name]

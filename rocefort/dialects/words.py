@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rocefort.dialects.vrp import terms
-from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.hardware import Family, SyntaxFamily
 
 TERM = re.compile(r"(?<!\w)\[([A-Za-z0-9][^][:`]*)(?:: ([^][`]*))?\]")
 HOLE = re.compile(r" ?\{\}")
@@ -29,16 +29,21 @@ class Words:
 
 
 VRP = Words({**terms.COMMANDS, **terms.DIALOGUE, **terms.TYPED, **terms.KEYWORDS}, terms.NAMES)
-# None: text of a switch of an unknown model, and texts about no switch; only VRP's text is read.
-BY_FAMILY: Mapping[SyntaxFamily | None, Words] = dict.fromkeys((None, *SyntaxFamily), VRP)
+NO_WORDS = Words({}, {})
+BY_FAMILY: Mapping[SyntaxFamily, Words] = dict.fromkeys(SyntaxFamily, VRP)
 KNOWN = (VRP,)
 
 
-def in_words(text: str, family: SyntaxFamily | None = None) -> str:
+def words_of(family: Family | None) -> Words:
+    """Words of a family's dialect; without one VRP's, for only its text is read."""
+    return VRP if family is None else BY_FAMILY.get(family.name, NO_WORDS)
+
+
+def in_words(text: str, family: Family | None = None) -> str:
     """The text with the vendor's words for its terms; other brackets stay as they are."""
     if "[" not in text:
         return text
-    words = BY_FAMILY[family]
+    words = words_of(family)
 
     def worded(match: re.Match[str]) -> str:
         term, values = " ".join(match[1].split()), match[2]
@@ -53,9 +58,9 @@ def in_words(text: str, family: SyntaxFamily | None = None) -> str:
     return TERM.sub(worded, text)
 
 
-def line(term: str, *values: object, family: SyntaxFamily | None = None) -> str:
+def line(term: str, *values: object, family: Family | None = None) -> str:
     """The command of a term as it is typed; KeyError where the dialect has none."""
-    return _filled(BY_FAMILY[family].quoted[term], ", ".join(map(str, values)))
+    return _filled(words_of(family).quoted[term], ", ".join(map(str, values)))
 
 
 def _filled(template: str, values: str | None) -> str:

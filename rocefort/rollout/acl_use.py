@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from rocefort.dialects.lines import lines_of
 from rocefort.models.device import Device
+from rocefort.models.hardware import Family
 from rocefort.models.network import TextLine
 from rocefort.models.static import FACTORY_VRF
-from rocefort.models.traffic import Filters
-
-# `ssh server acl 2000`, `snmp-agent acl ipv4 2000`, `if-match acl X`, `acl 2000 inbound` ..
-ACL = re.compile(r"(?<!\S)acl (?:(?:ipv4|number|name) )?(\S+)", re.ASCII)
-POLICY = re.compile(r"traffic-policy (\S+)", re.ASCII)  # in a VLAN, for the whole switch
-BINDING = re.compile(r"classifier (\S+) behavior (\S+)", re.ASCII)
+from rocefort.models.traffic import Filters, Uses
 
 
-def with_used(intended: Device, running: Device, kept: Iterable[TextLine]) -> Device:
+def with_used(
+    intended: Device, running: Device, kept: Iterable[TextLine], family: Family | None
+) -> Device:
     """The intended Device with the running ACLs and policies that a kept line names.
 
     Deleting them would turn the line into one that filters nothing, or everything. What intent
@@ -28,9 +26,9 @@ def with_used(intended: Device, running: Device, kept: Iterable[TextLine]) -> De
     if factory:
         vrfs = tuple(sorted((*intended.vrfs, *factory), key=lambda vrf: vrf.name))
         intended = intended.model_copy(update={"vrfs": vrfs})
-    texts = [line.text for line in kept if not _is_acl(line)]
-    acls = {name for text in texts for name in ACL.findall(text)}
-    filters = _used(running.filters, texts, acls)
+    uses = [lines_of(family).uses(line) for line in kept]
+    acls = {name for each in uses for name in each.acls}
+    filters = _used(running.filters, uses, acls)
     acls |= {acl for item in filters.classifiers for acl in item.acls}
     own = {acl.number for acl in intended.acls}
     basic = [a for a in running.acls if str(a.number) in acls and a.number not in own]
@@ -44,17 +42,11 @@ def with_used(intended: Device, running: Device, kept: Iterable[TextLine]) -> De
     )
 
 
-def _is_acl(line: TextLine) -> bool:
-    """Whether a line is an ACL, or one of its rules: no use of it."""
-    return (*line.path, line.text)[0].startswith("acl ")
-
-
-def _used(filters: Filters, texts: Iterable[str], acls: Iterable[str]) -> Filters:
+def _used(filters: Filters, uses: Sequence[Uses], acls: Iterable[str]) -> Filters:
     """The part of the filters that lines name, with all that it refers to."""
-    lines = list(texts)
-    names = {name for text in lines for name in POLICY.findall(text)}
+    names = {name for each in uses for name in each.policies}
     policies = tuple(policy for policy in filters.policies if policy.name in names)
-    bound = {pair for text in lines for pair in BINDING.findall(text)}
+    bound = {pair for each in uses for pair in each.bound}
     bound |= {(row.classifier, row.behavior) for policy in policies for row in policy.bindings}
     classifiers = tuple(c for c in filters.classifiers if c.name in {pair[0] for pair in bound})
     matched = {*acls, *(acl for item in classifiers for acl in item.acls)}

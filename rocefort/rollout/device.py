@@ -15,6 +15,7 @@ from napalm.base.exceptions import CommandErrorException, CommitError
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.placeholders import filled
+from rocefort.dialects.words import line
 from rocefort.errors import BadInput, DeviceFailed, Refused
 from rocefort.fleet.credentials import Secret
 from rocefort.models.change import Change
@@ -28,7 +29,7 @@ from rocefort.rollout.ports import Before
 from rocefort.rollout.stand import LEGS, UNDONE
 from rocefort.rollout.trial_owner import Began, Owner, TrialStatus, described, owner_of
 
-NEWEST_COMMIT = "display configuration commit list verbose 1"
+NEWEST_COMMIT = line("the newest commit")
 
 
 class Driver(Protocol):
@@ -237,7 +238,7 @@ class DeviceSteps:
             raise DeviceFailed(what, where=change.device, how="plan again, or look at the switch")
 
     def trial(self, driver: Driver, change: Change, seconds: int, word: str = "") -> None:
-        """`commit trial`; plan, run and the leg's word go into the description."""
+        """A trial; plan, run and the leg's word go into the description."""
         refuse_pending(driver, change)  # someone else's: it must not be taken for ours
         newest, begins = newest_commit(driver), self.clock()
         self._words.pop(change.device, None)

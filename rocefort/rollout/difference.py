@@ -10,6 +10,7 @@ from rocefort.dialects.changes import change_of
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.conditions import conditions_of
 from rocefort.dialects.dialect import Dialect
+from rocefort.dialects.words import in_words
 from rocefort.errors import BadInput
 from rocefort.models.change import Change, Kind
 from rocefort.models.compare import classify, compare
@@ -36,7 +37,7 @@ class Switch:
     """One switch of a side; what a text does not say of it is None or empty.
 
     `text` is what somebody wrote, empty for a switch of a fabric. `cut_off_at`: its last line,
-    where no `return` ends it.
+    where its end is missing.
     """
 
     device: Device
@@ -157,7 +158,7 @@ def _comparable(old: Switch, new: Switch, family: Family) -> tuple[Device, Devic
     running = with_known_secrets(running, intended, ())
     intended = with_known_secrets(intended, running, ())
     if not new.is_text:  # what a line that stays uses stays, too
-        intended = with_used(intended, running, old.unmodelled)
+        intended = with_used(intended, running, old.unmodelled, family)
     return running, intended
 
 
@@ -215,7 +216,8 @@ def _notes(old: Switch, new: Switch) -> Iterator[str]:
     for switch in (old, new):
         if switch.cut_off_at is not None:
             place = f"{switch.file}:{switch.cut_off_at}"
-            yield f"{place}: no `return` ends this text, so it may have been cut off"
+            what = in_words("no [end of a text] ends this text, so it may have been cut off")
+            yield f"{place}: {what}"
 
 
 def _unowned(old: Switch, new: Switch) -> Iterator[Unowned]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from rocefort.dialects.placeholders import references
+from rocefort.dialects.words import in_words, line
 from rocefort.errors import Problem, Refused
 from rocefort.models.base import Frozen
 from rocefort.models.conditions import ConditionedLine, Requirement
@@ -22,6 +23,9 @@ BEYOND_A_TRIAL = frozenset({Requirement.SAVE, Requirement.REBOOT, Requirement.NO
 
 HOW = "make it by hand in a window, as the maintenance procedure says, then plan again"
 
+CONFIGURE = line("configure")
+DONE = (line("commit"), line("leave"))
+SAVE = (line("leave"), line("save"))
 PORT = re.compile(r"\b\d+GE\d+/\d+/\d+(?::\d+)?", re.ASCII)
 TYPE_IT = "In the place of <secret ..> type the secret itself. "
 
@@ -92,38 +96,47 @@ def _steps(
     yield _out_of_use(network, sides)
     ports = list(dict.fromkeys(port for line in lines if (port := _port(line))))
     if Requirement.IDLE_PORT in wanted and ports:
-        down = [c for port in ports for c in (f"interface {port}", "shutdown", "quit")]
+        down = _in_views(ports, line("a port out of use"))
         yield Step(
             what=f"Shut down {named(ports)}, and see that nothing flows there any more.",
-            commands=("system-view", *down, "commit", "return", "display interface brief"),
+            commands=(CONFIGURE, *down, *DONE, line("ports in brief")),
         )
     yield Step(
         what="Type the change, at the console. "
         + (TYPE_IT if references(sides.whole.patch) else "")
-        + "A commit here has no timer: read `display configuration candidate changes` before it.",
-        commands=("system-view", *(line.rstrip() for line in sides.whole.patch), "commit"),
+        + in_words("A commit here has no timer: read [changes of the candidate] before it."),
+        commands=(CONFIGURE, *(text.rstrip() for text in sides.whole.patch), line("commit")),
     )
     if Requirement.IDLE_PORT in wanted and ports:
         left = [p for p in ports if p in sides.intended.by_interface]
-        up = [c for port in left for c in (f"interface {port}", "undo shutdown", "quit")]
+        up = _in_views(left, line("an enabled port"))
         if up:
             yield Step(
                 what="Bring back into use what the change has not taken away.",
-                commands=("system-view", *up, "commit"),
+                commands=(CONFIGURE, *up, line("commit")),
             )
     if wanted & {Requirement.SAVE, Requirement.REBOOT}:
-        yield Step(what="Save the configuration, and answer y.", commands=("return", "save"))
+        yield Step(what="Save the configuration, and answer y.", commands=SAVE)
     if Requirement.REBOOT in wanted:
         yield Step(
             what=f"Restart {name}, and answer y. Servers that hang on it alone are away meanwhile.",
-            commands=("reboot",),
+            commands=(line("restart"),),
         )
     yield from _in_use(sides)
-    yield Step(what="Save the configuration, and answer y.", commands=("return", "save"))
+    yield Step(what="Save the configuration, and answer y.", commands=SAVE)
     yield Step(
         what="In a shell: judge it, and plan what is left to do.",
         commands=("rocefort health FABRIC --connections FILE", "rocefort plan FABRIC"),
     )
+
+
+def _in_views(ports: Iterable[str], command: str) -> list[str]:
+    """A command typed in the view of each port."""
+    return [
+        typed
+        for port in ports
+        for typed in (line("an interface", port), command, line("leave a view"))
+    ]
 
 
 def _in_use(sides: Sides) -> Iterator[Step]:
@@ -132,14 +145,14 @@ def _in_use(sides: Sides) -> Iterator[Step]:
         lift = sides.change(silent(sides.intended), sides.intended).patch
         yield Step(
             what=f"Let {sides.node.name} take traffic again.",
-            commands=("system-view", *(line.rstrip() for line in lift), "commit"),
+            commands=(CONFIGURE, *(text.rstrip() for text in lift), line("commit")),
         )
 
 
 def _keep(name: str) -> Step:
     return Step(
         what=f"Keep what {name} runs, and where to go back to: a rollback does not undo all of it.",
-        commands=("save before-maintenance.cfg", "display configuration commit list 1"),
+        commands=(line("save in", "before-maintenance.cfg"), line("list of commits", 1)),
     )
 
 
@@ -150,7 +163,7 @@ def _out_of_use(network: Network, sides: Sides) -> Step:
         return Step(
             what=f"Take {name} out of traffic: a first node that denies in each export policy. "
             f"{listing(others) or 'No other spine'} must carry all of it meanwhile.",
-            commands=("system-view", *_drain_lines(sides), "commit", "return", "display bgp peer"),
+            commands=(CONFIGURE, *_drain_lines(sides), *DONE, line("state of BGP peers")),
         )
     servers = [
         s.name for s in network.servers or () if any(port.device == name for port in s.ports)

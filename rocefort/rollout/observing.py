@@ -41,7 +41,7 @@ def observe(  # noqa: PLR0913 - what of whom, and how
     """Read switches at once; what fails on one is in its DeviceSeen, never raised.
 
     beside: those of which only the topics BESIDE are read. keep: leave the sessions open, for they
-    are read again. In a session of its own: `dir` is a command of the user view, and that of a
+    are read again. In a session of its own: files are listed in the user view, and that of a
     rollout may hold a candidate.
     """
     began = now()

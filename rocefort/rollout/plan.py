@@ -127,7 +127,7 @@ def _sides(node: Node, running_text: str, rotate: Collection[str]) -> Sides:
     running = with_known_secrets(running_device(parsed, node.family), node.device, rotate)
     # A default that is said would be planned for ever: no switch repeats it.
     saved = dialect.normal_form(node.device, node.family)
-    intended = with_used(saved, running, parsed.unmodelled)
+    intended = with_used(saved, running, parsed.unmodelled, node.family)
     return Sides(node, node.family, running, intended, kept_lines(parsed))
 
 

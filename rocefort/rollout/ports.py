@@ -37,7 +37,7 @@ class Switches(Protocol):
         """Load the patch; what the switch would then run must be what was planned."""
 
     def trial(self, changes: Sequence[Change], seconds: int, words: Mapping[str, str]) -> Outcome:
-        """`commit trial` under the run's label; words, by device: what a drain's leg adds to it."""
+        """A trial under the run's label; words, by device: what a drain's leg adds to it."""
 
     def check(self, changes: Sequence[Change], before: Mapping[str, frozenset[str]]) -> Outcome:
         """Live: configuration read back as intended, BGP sessions up that were up before."""

@@ -93,7 +93,7 @@ class NapalmSwitches:
         return _errors(self._each(changes, self._steps.load))
 
     def trial(self, changes: Sequence[Change], seconds: int, words: Mapping[str, str]) -> Outcome:
-        """`commit trial`; plan, run and the leg's word go into the description."""
+        """A trial; plan, run and the leg's word go into the description."""
         steps = self._steps
         return _errors(
             self._each(changes, lambda d, c: steps.trial(d, c, seconds, words[c.device]))

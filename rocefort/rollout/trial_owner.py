@@ -53,7 +53,7 @@ class Owner:
 
 
 def described(newest: str | None) -> str:
-    """Description of a commit, of an entry of `display configuration commit list verbose`."""
+    """Description of a commit, of an entry of the list of commits."""
     found = DESCRIPTION.search(newest or "")
     return found[1] if found else ""
 

@@ -3,19 +3,20 @@
 A leaf changes before its spines. Where the session is not the same to a changed leaf and a spine
 that is not changed yet, it ends with its hold time at the latest, and stays down until the wave of
 the spine. No trial can bind the two ends together: one lasts 60 s at least, and a controller that
-dies between two `commit trial` leaves them apart for that long. A session that somebody has closed
+dies between two trials leaves them apart for that long. A session that somebody has closed
 on purpose may change so: nobody waits for it. A keychain that is at both ends needs no change here,
 its keys follow each other by the clock (V300R023C00, `keychain`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
 from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.lines import lines_of
+from rocefort.dialects.words import in_words
 from rocefort.errors import Refused
 from rocefort.models.bgp import HOLD_S, BgpSettings
 from rocefort.models.device import Device
@@ -25,11 +26,10 @@ from rocefort.models.wording import counted
 from rocefort.rollout.plan import Sides
 from rocefort.rollout.touch import timed
 
-HOW = (
-    "close the session first (drain the spine, `peer .. ignore`), then plan, apply with "
+HOW = in_words(
+    "close the session first (drain the spine, [a closed session with: ..]), then plan, apply with "
     "--allow-sick and open it: `rocefort review` lists the steps"
 )
-CLOSED = re.compile(r"bgp \S+ / peer (\S+) ignore", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def _apart(network: Network, sides: Mapping[str, Sides]) -> Iterator[tuple[str, 
 
 def _closed(sides: Sides, peer: IPv4Address) -> bool:
     """Whether a switch keeps a session closed, by its peer or its peer's group."""
-    found = {match[1] for line in sides.kept if (match := CLOSED.fullmatch(line))}
+    found = set(map(lines_of(sides.family).closed_peer, sides.kept)) - {None}
     bgp = sides.running.bgp
     row = bgp.by_address.get(peer) if bgp else None
     return bool(found & {str(peer), row.group if row else None})

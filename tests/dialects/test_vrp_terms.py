@@ -13,11 +13,19 @@ from rocefort.dialects import words
 from rocefort.dialects.vrp import terms
 from rocefort.dialects.vrp.command import Trace, read_all, words_of
 from rocefort.dialects.vrp.semantics import rows_by_view
-from rocefort.dialects.words import BY_FAMILY, TERM, VRP, Words, in_words
+from rocefort.dialects.words import TERM, VRP, Words, in_words
+from rocefort.families import load_families
 from rocefort.lab.commands import Stage, commands
 from rocefort.models.hardware import SyntaxFamily
 
-NEUTRAL = ("models", "validators", "rocefort/reports", "rocefort/steps")
+NEUTRAL = (
+    "models",
+    "validators",
+    "rocefort/reports",
+    "rocefort/steps",
+    "rocefort/rollout",
+    "rocefort/fleet",
+)
 STAGES: tuple[Stage, ...] = ("user", "two-stage")
 # Modules that hold a command, and why.
 EXCEPTIONS = {
@@ -71,10 +79,12 @@ def test_the_catalogue_reads_the_command_of_a_term(term: str) -> None:
 
 
 def _typed(line: str) -> bool:
-    tokens = words_of(line.partition(" | ")[0].replace("{}", "10.0.0.1"))
-    formats = (nodes for stage in STAGES for _, nodes in commands(stage))
+    bare = line.partition(" | ")[0]
+    lines = [words_of(bare.replace("{}", value)) for value in ("10.0.0.1", "1", "kept.cfg")]
+    formats = [nodes for stage in STAGES for _, nodes in commands(stage)]
     return any(
         reading.keywords[0] == tokens[0]
+        for tokens in lines
         for nodes in formats
         for reading in read_all(nodes, tokens, Trace(), shortened=True)
     )
@@ -113,11 +123,14 @@ def test_every_term_is_used_and_every_term_of_a_rule_is_known() -> None:
 
 def test_a_text_is_in_the_words_of_the_dialect(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "set [headroom of queue: 4, 60] or\n[a PFC\nprofile] of [the vendor's system] [2 of 3] a[BFD]"
-    assert in_words(text, SyntaxFamily.V200) == (
+    family = load_families()[SyntaxFamily.V200]
+    assert in_words(text) == in_words(text, family)
+    assert in_words(text, family) == (
         "set `dcb pfc buffer 4 hdrm 60 kbytes` or\n`dcb pfc` of VRP [2 of 3] a[BFD]"
     )
     other = Words({"BFD": "bfd all"}, {})
-    monkeypatch.setattr(words, "BY_FAMILY", {**BY_FAMILY, SyntaxFamily.V200: other})
-    assert in_words("[BFD], [a PFC profile: p], [the vendor's system]", SyntaxFamily.V200) == (
-        "`bfd all`, a PFC profile p, the vendor's system"
-    )
+    monkeypatch.setattr(words, "BY_FAMILY", {SyntaxFamily.V200: other})
+    text = "[BFD], [a PFC profile: p], [the vendor's system]"
+    assert in_words(text, family) == "`bfd all`, a PFC profile p, the vendor's system"
+    unworded = load_families()[SyntaxFamily.V300_G1]
+    assert in_words(text, unworded) == "BFD, a PFC profile p, the vendor's system"

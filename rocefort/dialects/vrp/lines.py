@@ -10,6 +10,7 @@ from napalm_cloudengine.masking import MASK
 from rocefort.models.device import Device
 from rocefort.models.network import TextLine
 from rocefort.models.static import FACTORY_VRF
+from rocefort.models.traffic import Uses
 
 # Commands that decide where packets go and that no Device can say: static routes, other routing
 # protocols, VPN instances, filters and policies, redundant gateways, bundled ports; and what is
@@ -27,6 +28,11 @@ HARMLESS = re.compile(
     r"peer \S+ (password|keychain|valid-ttl-hops)\b|graceful-restart\b"
     r"|ip route-static vpn-instance\b|statistics enable\b"
 )
+# `ssh server acl 2000`, `snmp-agent acl ipv4 2000`, `if-match acl X`, `acl 2000 inbound` ..
+ACL = re.compile(r"(?<!\S)acl (?:(?:ipv4|number|name) )?(\S+)", re.ASCII)
+POLICY = re.compile(r"traffic-policy (\S+)", re.ASCII)  # in a VLAN, for the whole switch
+BINDING = re.compile(r"classifier (\S+) behavior (\S+)", re.ASCII)
+CLOSED = re.compile(r"bgp \S+ / peer (\S+) ignore", re.ASCII)
 READABLE = (f" simple {MASK}", f" plain {MASK}")  # ends of lines whose secret was masked
 # Which Device makes the command stand in its text, by the command's first words as the hardware
 # data write it.
@@ -89,6 +95,20 @@ def matches_in(line: TextLine, classifier: str) -> bool:
 @cache
 def _use_of(command: str) -> Callable[[Device], bool] | None:
     return next((used for words, used in USES.items() if command.startswith(words)), None)
+
+
+def uses(line: TextLine) -> Uses:
+    """ACLs and parts of traffic policies that a line names; none of an ACL and its rules."""
+    if (*line.path, line.text)[0].startswith("acl "):
+        return Uses()
+    acls, policies, bound = (names.findall(line.text) for names in (ACL, POLICY, BINDING))
+    return Uses(frozenset(acls), frozenset(policies), frozenset(bound))
+
+
+def closed_peer(line: str) -> str | None:
+    """The peer or group whose sessions a line closes on purpose, its views before it."""
+    found = CLOSED.fullmatch(line)
+    return found[1] if found else None
 
 
 def in_use(command: str, device: Device) -> bool | None:

@@ -1,6 +1,6 @@
 """Whether what a switch says it would change is what was planned, by meaning, not by its form.
 
-`display configuration candidate changes` prints lines with `+` or `-` below the views that they
+A switch prints what its candidate would change as lines with `+` or `-` below the views that they
 stand in. Taken to the text that runs, they give the text that would run; what differs between the
 two in meaning must be what the plan says. Of a secret a switch shows only that it has another one:
 that must be planned, by its reference and version, and nothing else may be.
@@ -59,7 +59,7 @@ class _Row:
 
 
 def changed_lines(device_diff: str, *, shifted: bool = False) -> tuple[ChangedLine, ...]:
-    """Lines of `display configuration candidate changes`, each with its views.
+    """Lines that a switch would change, each with its views.
 
     shifted: in a view that stays, lines that go stand one blank further left, as in the
     reference's sample.

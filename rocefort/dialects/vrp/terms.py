@@ -47,6 +47,7 @@ COMMANDS: Mapping[str, str] = {
     # interfaces
     "an interface": "interface {}",
     "an enabled port": "undo shutdown",
+    "a port out of use": "shutdown",
     "a routed port": "undo portswitch",
     "an edge port": "stp edged-port enable",
     "MTU of a port": "mtu {}",
@@ -104,6 +105,10 @@ DIALOGUE: Mapping[str, str] = {
     "configure": "system-view",
     "commit": "commit",
     "leave": "return",
+    "leave a view": "quit",
+    "save in": "save {}",
+    "list of commits": "display configuration commit list {}",
+    "changes of the candidate": "display configuration candidate changes",
     "end of a trial": "abort trial",
     "end of trial": "abort trial persist {}",
     "state of the trial": "display configuration trial status",
@@ -136,6 +141,7 @@ DIALOGUE: Mapping[str, str] = {
 }
 # Commands of the V300R023C00 command reference that the emulated switch does not have.
 TYPED: Mapping[str, str] = {
+    "restart": "reboot",
     "counters of ECN": "display qos ecn statistics",
     "domains": "display diffserv domain",
     "drop profiles": "display drop-profile",
