@@ -169,7 +169,7 @@ def _link_subnet(subject: Subject, cable: Cable) -> Iterator[Verdict]:
         yield subject.finding(
             bare[0],
             f"no address on the link to {other}; both ends of a routed link need one",
-            "make the port a routed one (undo portswitch) and give it an address",
+            "make the port a routed one ([a routed port]) and give it an address",
             path="addresses",
         )
     else:

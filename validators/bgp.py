@@ -186,7 +186,7 @@ def _own_sides(switch: Switch) -> Iterator[Said]:
             yield switch.finding(
                 node,
                 f"peer {peer.address} is not enabled in the IPv4 family, so it brings no routes",
-                "add [use of peer: ..] under ipv4-family unicast",
+                "add [use of peer: ..] under [the IPv4 family]",
                 path=path,
             )
         if bfd_is_missing:
@@ -319,7 +319,8 @@ def ecmp_width(subject: Subject) -> Iterator[Verdict]:
 
     The default is one path: then every leaf sends everything over one link. What is enough today
     and too little for the reserved capacity is a warning, as growth should only add lines. Paths by
-    way of spines with different AS numbers are equal only with as-path-relax.
+    way of spines with different AS numbers are equal only with
+    [equal paths over unlike ASNs].
     """
     network = subject.network
     spine_nodes = network.role(Role.SPINE)
@@ -339,7 +340,7 @@ def ecmp_width(subject: Subject) -> Iterator[Verdict]:
         if leaf and len(asns) > 1 and not node.device.bgp.as_path_relax:
             yield subject.finding(
                 node,
-                f"the spines are AS {listing(asns)}, and as-path-relax is off: "
+                f"the spines are AS {listing(asns)}, and [equal paths over unlike ASNs] is off: "
                 "paths over different spines are not shared",
                 "add [equal paths over unlike ASNs], or give the spines one AS number",
                 path="bgp.as_path_relax",
@@ -350,8 +351,8 @@ def _width(subject: Subject, node: Node, maximum: int, needed: int) -> Iterator[
     if maximum < needed:
         yield subject.finding(
             node,
-            f"maximum load-balancing is {maximum}, but there are {needed} equal paths",
-            f"set maximum load-balancing to {needed} or more",
+            f"[equal paths of BGP] is {maximum}, but there are {needed} equal paths",
+            f"set [equal paths of BGP] to {needed} or more",
             path="bgp.maximum_paths",
         )
 
@@ -365,8 +366,7 @@ def _width_to_come(subject: Subject, node: Node, maximum: int, needed: int) -> I
     if needed <= maximum < width:
         yield subject.finding(
             node,
-            f"maximum load-balancing is {maximum}, but the reserved capacity has {width} equal "
-            "paths",
+            f"[equal paths of BGP] is {maximum}, but the reserved capacity has {width} equal paths",
             f"set it to {width} now, so that growth changes no line",
             path="bgp.maximum_paths",
             severity=Severity.WARNING,

@@ -206,8 +206,8 @@ def no_pfc_outside(subject: Subject) -> Iterator[Verdict]:
     """PFC ends at an exit, unless intent says it is lossless.
 
     A pause from outside would stop a leaf's queue, and then its neighbours'; a stranger's DSCP
-    would put packets into the lossless queue. Take PFC off the port and set [no domain on a port],
-    or say `lossless: true` if the other end is run with the same profile.
+    would put packets into the lossless queue. Take PFC off the port and set
+    [domain of a port: none], or say `lossless: true` if the other end is run with the same profile.
     """
     network = subject.network
     for exit_ in network.exits or ():
@@ -227,7 +227,7 @@ def no_pfc_outside(subject: Subject) -> Iterator[Verdict]:
                 end,
                 f"exit {exit_.name} is not lossless, but its port trusts the priorities of packets "
                 "from outside",
-                "set [no domain on a port]",
+                "set [domain of a port: none]",
                 path="domain",
             )
 

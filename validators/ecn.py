@@ -51,7 +51,7 @@ def _marked(switch: Switch, queue: int) -> Iterator[Said]:
         yield switch.finding(
             node,
             f"AI-ECN is not enabled, so queue {queue} is paused before any sender slows down",
-            "add [AI-ECN] under ai-service, ai-ecn",
+            "add [AI-ECN] under [the AI service], [its AI-ECN]",
             path="ai_ecn",
         )
     if queue not in assigned and not marked:

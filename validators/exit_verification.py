@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
 
+from rocefort.dialects.words import in_words
 from rocefort.errors import Refused
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network import Network, Role, Sources
@@ -78,7 +79,10 @@ def _reached(network: Network, widths: Widths, sources: Sources) -> Iterator[Fin
             if found < expected:
                 said = f"{found} of {expected} paths" if found else "no path"
                 message = f"{node.name} has {said} to {prefix} behind {listing(sorted(borders))}"
-                hint = "look at the exits' sessions, at policies, and at as-path-relax on the way"
+                hint = (
+                    "look at the exits' sessions, at policies, and at "
+                    "[equal paths over unlike ASNs] on the way"
+                )
                 yield _finding(OUTSIDE, sources, (node.name, "bgp"), message, hint)
 
 
@@ -148,5 +152,5 @@ def _without(network: Network, lost: str) -> Network:
 
 
 def _finding(rule: str, sources: Sources, at: tuple[str, str], message: str, hint: str) -> Finding:
-    where = sources.where(*at)
+    where, hint = sources.where(*at), in_words(hint)
     return Finding(rule=rule, severity=Severity.ERROR, where=where, message=message, hint=hint)

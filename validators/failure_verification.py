@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from datetime import date
 
+from rocefort.dialects.words import in_words
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
 from rocefort.models.network import Network, Role, Sources
 from rocefort.models.routing import Effect, FailureStudy, PairLoss, WidthLoss
@@ -85,7 +86,10 @@ def _narrow(study: FailureStudy, sources: Sources) -> Iterator[Finding]:
         message = f"{_after(effects)} {leaf} has {paths} left to {loss.prefixes[0]}"
         if more := len(loss.prefixes) - 1:
             message += f" and {more} more prefix{'es' if more > 1 else ''}"
-        hint = "look for a session that is down, as-path-relax and maximum load-balancing"
+        hint = (
+            "look for a session that is down, [equal paths over unlike ASNs] and "
+            "[equal paths of BGP]"
+        )
         yield _error(NARROW, leaf, sources, message, hint)
 
 
@@ -101,7 +105,7 @@ def _circles(study: FailureStudy, sources: Sources) -> Iterator[Finding]:
 
 
 def _error(rule: str, device: str, sources: Sources, message: str, hint: str) -> Finding:
-    where = sources.where(device, "bgp")
+    where, hint = sources.where(device, "bgp"), in_words(hint)
     return Finding(rule=rule, severity=Severity.ERROR, where=where, message=message, hint=hint)
 
 

@@ -85,7 +85,7 @@ def _trust(switch: Switch, port: Port) -> Iterator[Said]:
     if interface.domain == NO_DOMAIN:
         yield switch.finding(
             port.end,
-            "[no domain on a port]: no priority is mapped here",
+            "[domain of a port: none]: no priority is mapped here",
             "name the fabric's diffserv domain in [domain of a port]",
             path="domain",
         )

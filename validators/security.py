@@ -46,7 +46,7 @@ def _logins(switch: Switch) -> Iterator[Said]:
         elif vty.protocol != "ssh":
             yield switch.finding(
                 node,
-                f"{lines}: protocol inbound is {vty.protocol}; it must be ssh alone",
+                f"{lines}: [protocol of logins] is {vty.protocol}; it must be ssh alone",
                 "set [logins by SSH alone]",
                 path=path,
             )
@@ -131,7 +131,7 @@ def _users(switch: Switch) -> Iterator[Said]:
             yield switch.finding(
                 node,
                 f"user {user.name} may use {listing(plain)}, which sends the password as text",
-                f"use [SSH alone for user: {user.name}]",
+                f"use [the services of user: {user.name}, ssh]",
                 path=path,
                 severity=Severity.ERROR,
             )
@@ -169,7 +169,7 @@ def snmp_version(subject: Subject) -> Iterator[Verdict]:
     """SNMP speaks version 3 alone.
 
     Versions 1 and 2c send the community, which is their only password, as text. Set
-    [version 3 of SNMP], take communities away, and give readers a user of version 3.
+    [version of SNMP: v3], take communities away, and give readers a user of version 3.
     """
     yield from subject.by_switch(_snmp)
 
@@ -181,7 +181,7 @@ def _snmp(switch: Switch) -> Iterator[Said]:
         yield switch.finding(
             node,
             f"SNMP speaks {listing(old)}, whose only password is sent as text",
-            "set [version 3 of SNMP] alone",
+            "set [version of SNMP: v3] alone",
             path="snmp.versions",
         )
     elif node.device.snmp.enabled and not node.device.snmp.versions:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from rocefort.dialects.lines import lines_of
+from rocefort.dialects.words import in_words
 from rocefort.errors import Refused
 from rocefort.models.bond import trunk_number
 from rocefort.models.device import Device
@@ -320,7 +321,9 @@ def _check_bridges(network: Network, far: Mapping[Port, Port], sources: Sources)
             if all(_carrier(network, end).carries(vlan) for end in (port, other)):
                 place = Place(port[0], f"interfaces[{port[1]}]", port[1])
                 what = f"VLAN {vlan} is bridged to {' '.join(other)}, which is not modelled"
-                raise refuse(what, place, sources, "route between switches: undo portswitch")
+                raise refuse(
+                    what, place, sources, in_words("route between switches: [a routed port]")
+                )
 
 
 def _carrier(network: Network, end: Port) -> Interface:

@@ -107,7 +107,7 @@ def _error(rule: str, place: Place, sources: Sources, message: str, hint: str) -
         rule=rule,
         severity=Severity.ERROR,
         where=where,
-        message=message,
+        message=in_words(message),
         hint=in_words(hint),
     )
 
@@ -347,8 +347,8 @@ def _short(
     bgp = leaf.device.bgp
     if bgp is not None and bgp.maximum_paths < expected and found == bgp.maximum_paths:
         place = Place(leaf.name, "bgp.maximum_paths")
-        what += f": maximum load-balancing is {found}"
-        hint = f"set maximum load-balancing to {expected} or more"
+        what += f": [equal paths of BGP] is {found}"
+        hint = f"set [equal paths of BGP] to {expected} or more"
     return _error(WIDTH, place, sources, f"{leaf.name} has {what}", hint)
 
 

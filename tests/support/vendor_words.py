@@ -22,6 +22,9 @@ ACTION = re.compile(
 )
 
 
+ANY_WORD, VALUE = re.compile(r".*"), re.compile(r"\{\}|\d+")
+
+
 class Found(NamedTuple):
     """A command in a module, the line of its string, and its words."""
 
@@ -64,7 +67,7 @@ def commands_in(text: str) -> Iterator[str]:
 
 @cache
 def is_command(words: tuple[str, ...], *, whole: bool = False) -> bool:
-    """Whether words are the beginning of a command, or all of it.
+    """Whether words are the beginning of a command, or all of it; a parameter takes any word.
 
     A single word is one where it has a hyphen: fields of models bear the names of many others.
     """
@@ -76,12 +79,22 @@ def is_command(words: tuple[str, ...], *, whole: bool = False) -> bool:
         return False
     if not whole and ".." in words[1:]:
         words = words[: words.index("..")]
+    return _fits(words, ANY_WORD, whole=whole)
+
+
+def is_read(command: str) -> bool:
+    """Whether the catalogue has a command with these words up to `..`, with `{}` for its values."""
+    words = tuple(command.removeprefix("undo ").partition(" ..")[0].split())
+    return _fits(words, VALUE, whole=False)
+
+
+def _fits(words: tuple[str, ...], value: re.Pattern[str], *, whole: bool) -> bool:
     return any(
         end == len(words) and (ended or not whole)
         for rows in rows_by_view().values()
         for row in rows
         if words[0] in row.first_words
-        for end, ended in _ends(row.nodes, words, 0)
+        for end, ended in _ends(row.nodes, words, 0, value)
     )
 
 
@@ -91,20 +104,22 @@ def _heads() -> frozenset[str]:
     return frozenset().union(*(r.first_words for rows in rows_by_view().values() for r in rows))
 
 
-def _ends(nodes: tuple[Node, ...], words: tuple[str, ...], at: int) -> Iterator[tuple[int, bool]]:
-    """How far words fit a format, and whether it ends there; a parameter takes any word."""
+def _ends(
+    nodes: tuple[Node, ...], words: tuple[str, ...], at: int, value: re.Pattern[str]
+) -> Iterator[tuple[int, bool]]:
+    """How far words fit a format whose parameters take a value, and whether it ends there."""
     if not nodes:
         yield at, True
         return
     node, rest = nodes[0], nodes[1:]
     if node.kind in ("optional", "several", "implied"):
-        yield from _ends(rest, words, at)
+        yield from _ends(rest, words, at, value)
     if node.kind in ("word", "implied", "param"):
         if at == len(words):
             yield at, False
-        elif node.kind == "param" or words[at] == node.text:
-            yield from _ends(rest, words, at + 1)
+        elif words[at] == node.text or (node.kind == "param" and value.fullmatch(words[at])):
+            yield from _ends(rest, words, at + 1, value)
         return
     again = (node,) if node.kind == "several" else ()
     for branch in node.branches:
-        yield from _ends((*branch, *again, *rest) if branch else rest, words, at)
+        yield from _ends((*branch, *again, *rest) if branch else rest, words, at, value)

@@ -141,19 +141,19 @@ BGP002: list[tuple[Change, list[str]]] = [
     (lambda s: s, []),
     (
         lambda s: s.bgp("leaf01", maximum_paths=1),
-        ["error leaf01: maximum load-balancing is 1, but there are 2 equal paths"],
+        ["error leaf01: `maximum load-balancing` is 1, but there are 2 equal paths"],
     ),
     (lambda s: s.bgp("spine01", maximum_paths=1), []),
     (lambda s: s.bgp("leaf01", maximum_paths=64), []),
     (  # the intent counts three spines, though two are here
         lambda s: s.change(spines=3).bgp("leaf01", maximum_paths=3),
-        ["error leaf02: maximum load-balancing is 2, but there are 3 equal paths"],
+        ["error leaf02: `maximum load-balancing` is 2, but there are 3 equal paths"],
     ),
     (
         lambda s: _parallel(s).bgp("spine01", maximum_paths=1),
         [
-            "error leaf01: maximum load-balancing is 2, but there are 3 equal paths",
-            "error spine01: maximum load-balancing is 1, but there are 2 equal paths",
+            "error leaf01: `maximum load-balancing` is 2, but there are 3 equal paths",
+            "error spine01: `maximum load-balancing` is 1, but there are 2 equal paths",
         ],
     ),
     (  # four spines with two links to each, one day
@@ -163,9 +163,9 @@ BGP002: list[tuple[Change, list[str]]] = [
             .bgp("spine01", maximum_paths=1)
         ),
         [
-            "warning leaf01: maximum load-balancing is 2, but the reserved capacity has 8 equal "
+            "warning leaf01: `maximum load-balancing` is 2, but the reserved capacity has 8 equal "
             "paths",
-            "warning spine01: maximum load-balancing is 1, but the reserved capacity has 2 equal "
+            "warning spine01: `maximum load-balancing` is 1, but the reserved capacity has 2 equal "
             "paths",
         ],
     ),
@@ -173,7 +173,7 @@ BGP002: list[tuple[Change, list[str]]] = [
     (
         lambda s: s.bgp("spine02", asn=65001).bgp("leaf02", as_path_relax=True),
         [
-            "error leaf01: the spines are AS 65000 and 65001, and as-path-relax is off: "
+            "error leaf01: the spines are AS 65000 and 65001, and `load-balancing as-path-relax` is off: "
             "paths over different spines are not shared"
         ],
     ),

@@ -25,8 +25,8 @@ SEC001: list[tuple[Change, list[str]]] = [
     (
         lambda s: _vty(s, protocol="all"),
         [
-            "error leaf01: vty 0 to 4: protocol inbound is all; it must be ssh alone",
-            "error leaf01: vty 5 to 20: protocol inbound is all; it must be ssh alone",
+            "error leaf01: vty 0 to 4: `protocol inbound` is all; it must be ssh alone",
+            "error leaf01: vty 5 to 20: `protocol inbound` is all; it must be ssh alone",
         ],
     ),
     (

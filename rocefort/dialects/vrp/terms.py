@@ -32,10 +32,11 @@ COMMANDS: Mapping[str, str] = {
     "trust of a port": "trust",
     "trust of DSCP": "trust dscp",
     "domain of a port": "trust upstream {}",
-    "no domain on a port": "trust upstream none",
     "the map of DSCP": "ip-dscp-inbound",
     "queues by weight": "qos drr",
     "queues by strict priority": "qos pq",
+    "the AI service": "ai-service",
+    "its AI-ECN": "ai-ecn",
     "AI-ECN": "ai-ecn enable",
     "queue of AI-ECN": "assign queue {}",
     "static ECN for the switch": "qos ecn enable",
@@ -64,6 +65,7 @@ COMMANDS: Mapping[str, str] = {
     "BFD": "bfd",
     "BGP of AS": "bgp {}",
     "AS number of peer": "peer {} as-number",
+    "the IPv4 family": "ipv4-family unicast",
     "use of peer": "peer {} enable",
     "policy of peer": "peer {} route-policy",
     "password of peer": "peer {} password",
@@ -92,19 +94,15 @@ COMMANDS: Mapping[str, str] = {
     "the interfaces of the SSH server": "ssh server-source",
     "interface of the SSH server": "ssh server-source -i {}",
     "the level of user": "local-user {} privilege level",
-    "the services of user": "local-user {} service-type",
-    "SSH alone for user": "local-user {} service-type ssh",
-    "version of SNMP": "snmp-agent sys-info version",
-    "version 3 of SNMP": "snmp-agent sys-info version v3",
-    "an SNMP community": "snmp-agent community",
-    # the text itself
-    "end of a text": "return",
+    "the services of user": "local-user {} service-type {}",
+    "version of SNMP": "snmp-agent sys-info version {}",
 }
 # Commands of a dialogue, which the emulated switch answers.
 DIALOGUE: Mapping[str, str] = {
     "configure": "system-view",
     "commit": "commit",
     "leave": "return",
+    "end of a text": "return",
     "leave a view": "quit",
     "save in": "save {}",
     "list of commits": "display configuration commit list {}",
@@ -141,6 +139,7 @@ DIALOGUE: Mapping[str, str] = {
 }
 # Commands of the V300R023C00 command reference that the emulated switch does not have.
 TYPED: Mapping[str, str] = {
+    "an SNMP community": "snmp-agent community",
     "restart": "reboot",
     "counters of ECN": "display qos ecn statistics",
     "domains": "display diffserv domain",

@@ -141,7 +141,7 @@ NAMED = (
                 "leaf03",
                 "bgp 65103",
                 "leaf03 has 1 of 2 paths to 10.0.1.1/32 of leaf01 and to 3 more prefixes of other "
-                "leaves: maximum load-balancing is 1",
+                "leaves: `maximum load-balancing` is 1",
             ),
         ),
     ),

@@ -58,7 +58,7 @@ FAULTS = [
         line="bgp 65105",
         sentence=(
             "leaf05 has 1 of 2 paths to 10.0.1.1/32 of leaf01 and to 15 more prefixes of other "
-            "leaves: maximum load-balancing is 1"
+            "leaves: `maximum load-balancing` is 1"
         ),
     ),
     Fault(

@@ -140,6 +140,15 @@ def test_a_fault_in_the_text_is_told(
     assert sentence in _said(_spoiled(border, texts, *faults))
 
 
+def test_the_hint_of_a_lost_path_names_the_command(border: Derived, texts: dict[str, str]) -> None:
+    network = _spoiled(border, texts, ("spine01", r"  load-balancing as-path-relax\n", ""))
+    solution = analyse(network)
+    found = verify(network, solution.state, solution=solution).findings
+    assert {finding.hint for finding in found if finding.rule == "BGP105"} == {
+        "look at the exits' sessions, at policies, and at `load-balancing as-path-relax` on the way"
+    }
+
+
 def test_a_static_route_wins_over_bgp_and_drops(border: Derived, texts: dict[str, str]) -> None:
     """A route to NULL0 for a remote leaf's prefix: BGP's is not used, and packets end there."""
     static = "ip route-static 10.66.2.0 255.255.255.0 NULL0\nip route-static 10.66.0.0"

@@ -372,6 +372,10 @@ def test_fewer_paths_than_cabling_leaves_are_an_error(clos: Clos, edits: Edits) 
         f"{NARROW} leaf2: after loss of leaf1 100GE1/0/2 - spine1 100GE1/0/2 leaf2 has 2 of 4 "
         "paths left to 10.1.10.0/24 and 1 more prefix"
     ]
+    assert [finding.hint for finding in findings] == [
+        "look for a session that is down, `load-balancing as-path-relax` and "
+        "`maximum load-balancing`"
+    ]
 
 
 def test_maximum_load_balancing_is_no_loss_below_its_limit(clos: Clos, edits: Edits) -> None:

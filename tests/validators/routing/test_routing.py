@@ -418,7 +418,7 @@ REFUSALS = [
     (
         _bridged,
         "leaf1 100GE1/0/1 (leaf1.cfg:20): VLAN 10 is bridged to spine1 100GE1/0/1, "
-        "which is not modelled; route between switches: undo portswitch",
+        "which is not modelled; route between switches: `undo portswitch`",
     ),
     (
         _two_cables,

@@ -135,7 +135,7 @@ FAULTS: list[tuple[Fault, list[str]]] = [
         no_ecmp,
         [
             "BGP102 leaf1 (leaf1.cfg:50): leaf1 has 1 of 2 paths to 10.2.10.0/24 of leaf2 "
-            "and to 3 more prefixes of other leaves: maximum load-balancing is 1",
+            "and to 3 more prefixes of other leaves: `maximum load-balancing` is 1",
         ],
     ),
     (
@@ -309,7 +309,7 @@ def test_a_spine_that_is_missing_altogether_is_short_of_paths(clos: Clos) -> Non
 def test_the_hint_of_a_missing_path_limit_names_the_number(clos: Clos, edits: Edits) -> None:
     network = edits["bgp"](clos(2, 2, 2), "leaf1", maximum_paths=3)
     (finding,) = verify(network, solve(network)).findings
-    assert finding.hint == "set maximum load-balancing to 4 or more"
+    assert finding.hint == "set `maximum load-balancing` to 4 or more"
 
 
 def test_a_waiver_covers_what_a_verification_finds(clos: Clos, edits: Edits) -> None:
