@@ -14,6 +14,7 @@ from rocefort.dialects.vrp import terms
 from rocefort.models.hardware import Family, SyntaxFamily
 
 TERM = re.compile(r"(?<!\w)\[([A-Za-z0-9][^][:`]*)(?:: ([^][`]*))?\]")
+QUOTED_OR_TERM = re.compile(rf"`[^`]*`|{TERM.pattern}")  # a switch's own line may hold brackets
 HOLE = re.compile(r" ?\{\}")
 
 
@@ -40,13 +41,13 @@ def words_of(family: Family | None) -> Words:
 
 
 def in_words(text: str, family: Family | None = None) -> str:
-    """The text with the vendor's words for its terms; other brackets stay as they are."""
+    """The text with the vendor's words for its terms; other brackets, and what is quoted, stay."""
     if "[" not in text:
         return text
     words = words_of(family)
 
     def worded(match: re.Match[str]) -> str:
-        term, values = " ".join(match[1].split()), match[2]
+        term, values = " ".join((match[1] or "").split()), match[2]
         if not any(term in known for known in KNOWN):
             return match[0]
         if term in words.names:
@@ -55,7 +56,7 @@ def in_words(text: str, family: Family | None = None) -> str:
             return f"`{_filled(words.quoted[term], values)}`"
         return f"{term} {values}" if values else term
 
-    return TERM.sub(worded, text)
+    return QUOTED_OR_TERM.sub(worded, text)
 
 
 def line(term: str, *values: object, family: Family | None = None) -> str:

@@ -122,11 +122,13 @@ def test_every_term_is_used_and_every_term_of_a_rule_is_known() -> None:
 
 
 def test_a_text_is_in_the_words_of_the_dialect(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "set [headroom of queue: 4, 60] or\n[a PFC\nprofile] of [the vendor's system] [2 of 3] a[BFD]"
+    text = "set [headroom of queue: 4, 60] or\n[a PFC\nprofile] of [the vendor's system], "
+    text += "[2 of 3] a[BFD] `description [BFD]`"
     family = load_families()[SyntaxFamily.V200]
     assert in_words(text) == in_words(text, family)
     assert in_words(text, family) == (
-        "set `dcb pfc buffer 4 hdrm 60 kbytes` or\n`dcb pfc` of VRP [2 of 3] a[BFD]"
+        "set `dcb pfc buffer 4 hdrm 60 kbytes` or\n`dcb pfc` of VRP, "
+        "[2 of 3] a[BFD] `description [BFD]`"
     )
     other = Words({"BFD": "bfd all"}, {})
     monkeypatch.setattr(words, "BY_FAMILY", {SyntaxFamily.V200: other})

@@ -41,16 +41,19 @@ def vendor_commands(module: Path) -> Iterator[Found]:
             yield Found(name, line, command)
 
 
-def strings_of(module: Path) -> Iterator[tuple[int, str]]:
+@cache
+def strings_of(module: Path) -> tuple[tuple[int, str], ...]:
     """Strings of a module with their lines; values of an f-string are holes in it."""
     parts: set[int] = set()
+    found: list[tuple[int, str]] = []
     for node in ast.walk(ast.parse(module.read_text())):  # an f-string comes before its parts
         if isinstance(node, ast.JoinedStr):
             parts |= {id(part) for part in node.values}
             texts = (p.value if isinstance(p, ast.Constant) else HOLE for p in node.values)
-            yield node.lineno, "".join(map(str, texts))
+            found.append((node.lineno, "".join(map(str, texts))))
         elif isinstance(node, ast.Constant) and id(node) not in parts:
-            yield node.lineno, node.value if isinstance(node.value, str) else ""
+            found += [(node.lineno, node.value)] if isinstance(node.value, str) else []
+    return tuple(found)
 
 
 def commands_in(text: str) -> Iterator[str]:
