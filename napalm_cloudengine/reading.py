@@ -8,13 +8,18 @@ from typing import Any
 
 from napalm.base import constants
 
-from napalm_cloudengine import parse, parse_interfaces, pinging
+from napalm_cloudengine import parse, pinging
+from napalm_cloudengine.addresses import addresses
 from napalm_cloudengine.dialogue import Dialogue
 from napalm_cloudengine.displays import ai_ecn, lldp, pfc, queues
+from napalm_cloudengine.displays.interface_fields import read_interfaces, read_ports
+from napalm_cloudengine.displays.interfaces import COMMAND as INTERFACES
 from napalm_cloudengine.displays.shown import Shown
 from napalm_cloudengine.displays.table import Row
 from napalm_cloudengine.masking import mask_secrets
 from napalm_cloudengine.shapes import (
+    COUNTER_FIELDS,
+    INTERFACE_FIELDS,
     napalm_addresses,
     napalm_counters,
     napalm_facts,
@@ -83,17 +88,25 @@ class Reading(Dialogue):
 
     def get_interfaces(self) -> dict[str, dict[str, Any]]:
         """NAPALM's interfaces; what the switch does not print is "" or -1."""
-        found = parse_interfaces.interfaces(self._display("display interface"))
-        return {interface.name: napalm_interface(interface) for interface in found}
+        rows = read_interfaces(self._shown(INTERFACES), INTERFACE_FIELDS)
+        return {row["name"]: napalm_interface(row) for row in rows}
 
     def get_interfaces_counters(self) -> dict[str, dict[str, int]]:
         """NAPALM's counters; a number that the switch does not print is -1."""
-        found = parse_interfaces.interfaces(self._display("display interface"))
-        return {interface.name: napalm_counters(interface) for interface in found}
+        rows = read_interfaces(self._shown(INTERFACES), COUNTER_FIELDS)
+        return {row["name"]: napalm_counters(row) for row in rows}
+
+    def get_ports(self) -> list[Row]:
+        """Every interface as its health needs it: NAPALM's counters have no CRC errors nor pauses.
+
+        `state` in the switch's words, `mtu` and `frame_bytes`; of physical ports `speed`, errors,
+        discards and pauses, None for what a port does not count.
+        """
+        return read_ports(self._shown(INTERFACES))
 
     def get_interfaces_ip(self) -> dict[str, dict[str, dict[str, dict[str, int]]]]:
         """The addresses in the running configuration (none learnt by DHCP), by interface."""
-        return napalm_addresses(parse_interfaces.addresses(self._running_text()))
+        return napalm_addresses(addresses(self._running_text()))
 
     def get_lldp_neighbors(self) -> dict[str, list[dict[str, str]]]:
         """Who LLDP hears on which port."""

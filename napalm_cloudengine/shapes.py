@@ -1,13 +1,36 @@
 """What was parsed, in the dictionaries that NAPALM documents for its getters."""
 
+import re
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from napalm.base.helpers import mac
 
 from napalm_cloudengine.displays.lldp import Neighbor
+from napalm_cloudengine.displays.table import Row
 from napalm_cloudengine.parse import BgpPeer, BgpTable, Version
-from napalm_cloudengine.parse_interfaces import Interface
+
+# What is read of `display interface` for each shape.
+INTERFACE_FIELDS = (
+    *("protocol", "description", "mac", "mtu", "frame_bytes", "speed", "bandwidth"),
+    *("system_time", "physical_up_at", "physical_down_at"),
+)
+_COUNTERS = {
+    f"{way}_{name}": f"{way}_{field}"
+    for way in ("tx", "rx")
+    for name, field in (
+        ("errors", "errors"),
+        ("discards", "discards"),
+        ("octets", "octets"),
+        ("unicast_packets", "unicast"),
+        ("multicast_packets", "multicast"),
+        ("broadcast_packets", "broadcast"),
+    )
+}
+COUNTER_FIELDS = tuple(_COUNTERS.values())
+_MBITS = {"G": 1000.0, "M": 1.0, "K": 0.001, "": 1.0}
+_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
 
 
 def napalm_facts(
@@ -57,32 +80,37 @@ def _peer(peer: BgpPeer, local_as: int) -> dict[str, Any]:
     }
 
 
-def napalm_interface(interface: Interface) -> dict[str, Any]:
-    """One of NAPALM's get_interfaces."""
+def napalm_interface(row: Row) -> dict[str, Any]:
+    """One of NAPALM's get_interfaces, of its INTERFACE_FIELDS; -1 for a number not printed."""
     return {
-        "is_up": interface.up,
-        "is_enabled": interface.enabled,
-        "description": interface.description,
-        "last_flapped": interface.flapped_s,
-        "speed": interface.speed_mbits,
-        "mtu": interface.mtu,
-        "mac_address": mac(interface.mac) if interface.mac else "",
+        "is_up": row["state"].startswith("UP") and row.get("protocol", "").split()[:1] == ["UP"],
+        "is_enabled": not row["state"].startswith("Administratively"),
+        "description": row.get("description", ""),
+        "last_flapped": _flapped_s(row),
+        "speed": _speed_mbits(row.get("speed", ""), row.get("bandwidth", "")),
+        "mtu": row.get("mtu", row.get("frame_bytes", -1)),
+        "mac_address": mac(row["mac"]) if row.get("mac") else "",
     }
 
 
-def napalm_counters(interface: Interface) -> dict[str, int]:
-    """One of NAPALM's get_interfaces_counters."""
-    shape: dict[str, int] = {}
-    for way, counted in (("tx", interface.sent), ("rx", interface.received)):
-        shape |= {
-            f"{way}_errors": counted.errors,
-            f"{way}_discards": counted.discards,
-            f"{way}_octets": counted.octets,
-            f"{way}_unicast_packets": counted.unicast,
-            f"{way}_multicast_packets": counted.multicast,
-            f"{way}_broadcast_packets": counted.broadcast,
-        }
-    return shape
+def _speed_mbits(speed: str, bandwidth: str) -> float:
+    found = re.match(r"(\d+)(G?)", speed) or re.match(r"(\d+)([GMK]?)", bandwidth)
+    return float(found[1]) * _MBITS[found[2]] if found else -1.0
+
+
+def _flapped_s(row: Row) -> float:
+    """Seconds since the physical state last changed; -1.0 where it never did."""
+    now = _TIME.match(row.get("system_time", ""))
+    texts = (row.get(name, "") for name in ("physical_up_at", "physical_down_at"))
+    changes = [found[0] for text in texts if (found := _TIME.match(text))]
+    if not now or not changes:
+        return -1.0
+    return (datetime.fromisoformat(now[0]) - datetime.fromisoformat(max(changes))).total_seconds()
+
+
+def napalm_counters(row: Row) -> dict[str, int]:
+    """One of NAPALM's get_interfaces_counters; -1 for a number not printed."""
+    return {name: -1 if row.get(field) is None else row[field] for name, field in _COUNTERS.items()}
 
 
 def napalm_addresses(

@@ -49,6 +49,10 @@ class Layout:
             cells.append(Cell(before, name, (spec or "").removesuffix(kind), kind))
         return cls(tuple(cells), after)
 
+    def behind(self, number: int) -> str:
+        """The text behind a cell."""
+        return self.cells[number + 1].before if number + 1 < len(self.cells) else self.after
+
     def write(self, row: Mapping[str, Any]) -> str:
         """The line of a row."""
         texts = (

@@ -338,7 +338,7 @@ BAD: list[tuple[Topic, str, str]] = [
         Topic.PORTS,
         INTERFACE.replace("Eth-Trunk11", "100GE1/0/25").replace("Switch Port", "Speed: AUTO, Pause: 1, ")
         + INTERFACE[INTERFACE.index("    Input:\n") : INTERFACE.index("    Input bandwidth")],
-        "line 1: 100GE1/0/25 is shown twice",
+        "line 33: 100GE1/0/25 is shown twice",
     ),
     (Topic.ROUTES, "", "line 1: 0 headings of its table instead of one"),
     (

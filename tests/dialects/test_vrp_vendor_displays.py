@@ -9,13 +9,8 @@ from vendor_displays import vendor_display
 
 from napalm_cloudengine.displays.lldp import Neighbor
 from rocefort.dialects.vrp.displays import read_display
-from rocefort.dialects.vrp.observing import interfaces, read_topic
-from rocefort.dialects.vrp.observing.shown import Shown
+from rocefort.dialects.vrp.observing import read_topic
 from rocefort.models.observed import QueueSeen, Topic
-
-
-def shown(name: str) -> Shown:
-    return Shown("leaf01", name, vendor_display(name))
 
 
 def thresholds(text: str) -> Any:
@@ -23,8 +18,13 @@ def thresholds(text: str) -> Any:
     return read_topic(driver, Topic.THRESHOLDS, "leaf01")
 
 
+def ports(sample: str) -> Any:
+    driver = RecordedDriver({"display interface": vendor_display(sample)})
+    return read_topic(driver, Topic.PORTS, "leaf01")
+
+
 def test_ports_of_v200_and_of_management() -> None:
-    [port] = interfaces.ports(shown("interface-port-v200"))
+    [port] = ports("interface-port-v200")
     assert (port.name, port.up, port.speed_mbps, port.frame_bytes) == (
         *("100GE1/0/1", True, 100_000),
         9216,
@@ -32,7 +32,7 @@ def test_ports_of_v200_and_of_management() -> None:
     assert port.counters is not None
     assert (port.counters.rx_errors, port.counters.crc) == (6, 6)
     assert (port.counters.rx_discards, port.counters.tx_discards) == (5, 7)
-    [management] = interfaces.ports(shown("interface-management"))
+    [management] = ports("interface-management")
     assert (management.name, management.mtu, management.counters) == ("MEth0/0/0", 1500, None)
 
 

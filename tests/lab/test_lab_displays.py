@@ -14,7 +14,7 @@ from napalm_cloudengine import parse
 from napalm_cloudengine.displays.lldp import Neighbor
 from rocefort.dialects.vrp.displays import read_display
 from rocefort.dialects.vrp.interpret import Lines
-from rocefort.dialects.vrp.observing import interfaces, read_topic, routing, system
+from rocefort.dialects.vrp.observing import read_topic, routing, system
 from rocefort.dialects.vrp.observing.shown import Shown
 from rocefort.errors import BadInput
 from rocefort.lab.model import Model, Routed
@@ -221,7 +221,7 @@ def test_the_readers_of_live_checks_take_what_is_shown(ask: Callable[[str], str]
     def read_of(topic: Topic, command: str) -> Any:
         return read(topic, command, ask(command))
 
-    ports = {p.name: p for p in interfaces.ports(seen("i", ask("display interface")))}
+    ports = {p.name: p for p in read_of(Topic.PORTS, "display interface")}
     assert ports["100GE1/0/25"].mtu == 9000
     assert ports["100GE1/0/25"].speed_mbps == 100_000
     assert ports["100GE1/0/3"].shut

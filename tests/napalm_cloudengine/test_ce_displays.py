@@ -12,6 +12,9 @@ import pytest
 from vendor_displays import vendor_display
 
 from napalm_cloudengine.displays import ai_ecn, lldp, pfc, queues
+from napalm_cloudengine.displays.block import Block
+from napalm_cloudengine.displays.interface_fields import read_interfaces
+from napalm_cloudengine.displays.interfaces import BLOCKS, MANAGEMENT, PORT_V200, PORT_V300
 from napalm_cloudengine.displays.shown import Shown, UnreadableError
 from napalm_cloudengine.displays.table import Form, Table
 
@@ -55,6 +58,153 @@ HUAWEI VRP""",
     "address": "192.0.2.2",
     "expires": "96s",
 }
+
+
+# What `display interface` prints of a port in each family.
+PORT_10GE = {
+    "state": "UP",
+    "ifindex": 6,
+    "protocol": "UP",
+    "description": "",
+    "frame_bytes": 9216,
+    "processing": "disabled",
+    "mac": "00e0-fc12-3456",
+    "loopback": "NONE",
+    "duplex": "FULL",
+    "negotiation": "-",
+    "flow_control_in": "DISABLE",
+    "mdi": "-",
+    "cleared_at": "never",
+    **dict.fromkeys(("rx_threshold", "tx_threshold"), "90.00%"),
+    **dict.fromkeys(("rx_broadcast", "rx_jumbo", "rx_ignored", "rx_giants", "rx_fragments"), 0),
+    **dict.fromkeys(("rx_runts", "rx_drop_events", "rx_alignments", "rx_symbols"), 0),
+    **dict.fromkeys(("tx_broadcast", "tx_jumbo", "tx_purged"), 0),
+}
+V300 = {
+    "name": "10GE1/0/1",
+    "pvid": 1,
+    "split": "-",
+    "speed": "10000",
+    "fec": "-",
+    "flow_control_out": "ENABLE",
+    "system_time": "2026-03-28 15:53:50",
+    "physical_up_at": "2026-03-28 10:44:55",
+    "physical_down_at": "2026-03-28 10:43:49",
+    "rx_bps": 79,
+    "rx_pps": 1,
+    "rx_peak_bps": 181,
+    "rx_peak_at": "2026-03-28 10:45:15",
+    "tx_bps": 491,
+    "tx_pps": 2,
+    "tx_peak_bps": 494,
+    "tx_peak_at": "2026-03-28 10:52:49",
+    "rx_octets": 207592,
+    "rx_packets": 616,
+    "tx_octets": 1325324,
+    "tx_packets": 9268,
+    "rx_unicast": 0,
+    "rx_multicast": 616,
+    "rx_discards": 5,
+    "rx_frames": None,
+    "rx_pauses": 7,
+    "rx_errors": 12,
+    "crc": 11,
+    "rx_jabbers": None,
+    "tx_unicast": 0,
+    "tx_multicast": 9268,
+    "tx_discards": 6,
+    "tx_pauses": 8,
+    "rx_utility": "0.01%",
+    "tx_utility": "0.01%",
+}
+V200 = {
+    "name": "100GE1/0/1",
+    "pvid": 10,
+    "split": "DISABLE",
+    "speed": "100000",
+    "flow_control_out": "DISABLE",
+    "system_time": "2026-01-02 03:04:05",
+    "physical_up_at": "-",
+    "physical_down_at": "2026-01-02 01:00:00",
+    "rx_bps": 0,
+    "rx_pps": 0,
+    "rx_peak_bps": 0,
+    "rx_peak_at": "-",
+    "tx_bps": 0,
+    "tx_pps": 0,
+    "tx_peak_bps": 0,
+    "tx_peak_at": "-",
+    "rx_octets": 123,
+    "rx_packets": 3,
+    "tx_octets": 321,
+    "tx_packets": 4,
+    "rx_unicast": 3,
+    "rx_multicast": 0,
+    "rx_discards": 5,
+    "rx_frames": 0,
+    "rx_pauses": 0,
+    "rx_errors": 6,
+    "crc": 6,
+    "rx_jabbers": 0,
+    "tx_unicast": 4,
+    "tx_multicast": 0,
+    "tx_discards": 7,
+    "tx_pauses": 0,
+    "rx_utility": "0.00%",
+    "tx_utility": "0.00%",
+}
+METH = {
+    "name": "MEth0/0/0",
+    "state": "UP",
+    "ifindex": 12,
+    "protocol": "UP",
+    "protocol_up_at": "2026-01-02 01:00:00",
+    "description": "out of band",
+    "mtu": 1500,
+    "address": "10.255.0.9/24",
+    "mac": "00e0-fc12-3456",
+    "loopback": "NONE",
+    "maximal_bandwidth": "1000M",
+    "bandwidth": "1000M",
+    "cleared_at": "never",
+    "physical_up_at": "2026-01-02 01:00:00",
+    "physical_down_at": "-",
+    "system_time": "2026-01-02 03:04:05",
+    **dict.fromkeys(("rx_bps", "rx_pps", "tx_bps", "tx_pps", "rx_peak_bps", "tx_peak_bps"), 0),
+    **dict.fromkeys(("rx_peak_at", "tx_peak_at"), "2026-01-02 01:10:00"),
+    "rx_octets": 330033,
+    "rx_packets": 3003,
+    "tx_octets": 44044,
+    "tx_packets": 404,
+    "rx_unicast": 3001,
+    "rx_multicast": 2,
+    "rx_broadcast": 0,
+    "rx_overrun": 0,
+    "rx_over_car": 0,
+    "rx_errors": 5,
+    "crc": 4,
+    "rx_giants": 0,
+    "rx_jabbers": 0,
+    "rx_runts": 1,
+    "rx_fragments": 0,
+    "tx_unicast": 404,
+    "tx_multicast": 0,
+    "tx_broadcast": 0,
+    "tx_underrun": 0,
+    "rx_utility": "0.00%",
+    "tx_utility": "0.00%",
+}
+
+
+def _interface(sample: str, block: Block, row: Row) -> tuple[str, Read, Write, list[Row]]:
+    """Every field of a block, which no reader of the driver asks for at once."""
+    fields = [cell.name for line in block.lines for cell in line.cells]
+    return (
+        sample,
+        lambda shown: read_interfaces(shown, fields),
+        lambda rows: block.write(rows[0]),
+        [row],
+    )
 
 
 # Sample, its reader, its writer, its rows.
@@ -162,6 +312,9 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
         lambda rows: lldp.write_detail({row["local"]: [row] for row in rows} | {"100GE1/0/2": []}),
         [PARAGRAPH],
     ),
+    _interface("interface-port-v300", PORT_V300, PORT_10GE | V300),
+    _interface("interface-port-v200", PORT_V200, PORT_10GE | V200),
+    _interface("interface-management", MANAGEMENT, METH),
 ]
 MODULES = (pfc, ai_ecn, queues, lldp)
 NAMES = [case[0] for case in CASES]
@@ -189,7 +342,8 @@ def test_its_rows_are_written_as_the_vendor_prints_them(
 def test_every_form_says_where_it_is_printed_so() -> None:
     described = (value for module in MODULES for value in vars(module).values())
     tables = [value for value in described if isinstance(value, Table)]
-    forms = [form for table in tables for form in table.forms.values()]
+    forms: list[Form | Block] = [form for table in tables for form in table.forms.values()]
+    forms += [*BLOCKS, lldp.DETAIL]
     assert len(tables) == 8
     assert [form.source for form in forms if not form.source] == []
     assert [form.source for form in forms if not form.confirmed] == [
@@ -197,6 +351,8 @@ def test_every_form_says_where_it_is_printed_so() -> None:
         'command reference V300R023C00, "display lldp neighbor brief", table 1: names of columns of '
         "older releases",
         "outputs of VRP switches that public parsers are tested with",
+        "outputs of V100 and V200 switches that public drivers are tested with",
+        'command reference V300R023C00, "display interface", of Eth-Trunk 11',
     ]
 
 

@@ -1,12 +1,16 @@
 """The driver's readers against the vendor's display outputs; the emulator has tests of its own."""
 
 import pytest
+from recorded_driver import RecordedDriver
 from vendor_displays import vendor_display
 
-from napalm_cloudengine import parse, parse_interfaces
+from napalm_cloudengine import parse
 from napalm_cloudengine.parse import TrialStatus
-from napalm_cloudengine.parse_interfaces import Counters
 
+COUNTED = (
+    *("octets", "unicast_packets", "multicast_packets"),
+    *("broadcast_packets", "errors", "discards"),
+)
 STATES = [
     TrialStatus("INACTIVE", 0),
     TrialStatus("ACTIVE", 51),
@@ -34,19 +38,36 @@ def test_names_are_those_of_the_interfaces_without_speed_and_indent() -> None:
     ]
 
 
+def counters(display: str, *names: str) -> list[int]:
+    [shape] = RecordedDriver({"display interface": display}).get_interfaces_counters().values()
+    return [shape[name] for name in names]
+
+
 def test_the_management_port_has_a_form_of_its_own() -> None:
-    [port] = parse_interfaces.interfaces(vendor_display("interface-management"))
-    assert (port.name, port.up, port.enabled) == ("MEth0/0/0", True, True)
-    assert (port.mtu, port.speed_mbits, port.flapped_s) == (1500, 1000.0, 7445.0)
-    assert port.received == Counters(330033, 3001, 2, 0, 5, -1)
-    assert port.sent == Counters(44044, 404, 0, 0, -1, -1)
+    text = vendor_display("interface-management")
+    [(name, port)] = RecordedDriver({"display interface": text}).get_interfaces().items()
+    assert (name, port["is_up"], port["is_enabled"]) == ("MEth0/0/0", True, True)
+    assert (port["mtu"], port["speed"], port["last_flapped"]) == (1500, 1000.0, 7445.0)
+    assert counters(text, *(f"rx_{name}" for name in COUNTED)) == [330033, 3001, 2, 0, 5, -1]
+    assert counters(text, *(f"tx_{name}" for name in COUNTED)) == [44044, 404, 0, 0, -1, -1]
 
 
 def test_a_port_of_v200_has_no_fec() -> None:
-    [port] = parse_interfaces.interfaces(vendor_display("interface-port-v200"))
-    assert (port.speed_mbits, port.mtu, port.flapped_s) == (100_000.0, 9216, 7445.0)
-    assert port.received == Counters(123, 3, 0, 0, 6, 5)
-    assert port.sent == Counters(321, 4, 0, 0, -1, 7)
+    text = vendor_display("interface-port-v200")
+    [port] = RecordedDriver({"display interface": text}).get_interfaces().values()
+    assert (port["speed"], port["mtu"], port["last_flapped"]) == (100_000.0, 9216, 7445.0)
+    assert counters(text, *(f"rx_{name}" for name in COUNTED)) == [123, 3, 0, 0, 6, 5]
+    assert counters(text, *(f"tx_{name}" for name in COUNTED)) == [321, 4, 0, 0, -1, 7]
+
+
+def test_a_description_is_no_value_of_its_port() -> None:
+    text = vendor_display("interface-port-v200").replace(
+        "Description:",
+        "Description: a current state : UP, The Maximum Frame Length is 1, Speed: 10G, Discard: 9",
+    )
+    [port] = RecordedDriver({"display interface": text}).get_interfaces().values()
+    assert (port["speed"], port["mtu"]) == (100_000.0, 9216)
+    assert counters(text, "rx_discards", "tx_discards") == [5, 7]
 
 
 def test_sessions_have_ages_beyond_99_hours() -> None:

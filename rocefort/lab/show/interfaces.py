@@ -8,10 +8,16 @@ LACP's states of single members are not modelled and shown as working.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from napalm_cloudengine.displays import lldp as displays
-from rocefort.lab.behind import InterfaceState, NeighbourState, PortCounts
+from napalm_cloudengine.displays.interfaces import (
+    LOGICAL,
+    MANAGEMENT,
+    MEMBERS,
+    PORT_V200,
+    PORT_V300,
+)
+from rocefort.lab.behind import InterfaceState, NeighbourState
 from rocefort.lab.show.asked import NO_INTERFACE, behind_of, interface_of
 from rocefort.lab.show.hardware import described
 from rocefort.lab.switch import EmulatedSwitch
@@ -46,14 +52,32 @@ PROTOCOLS = {"up": "UP", "down": "DOWN", "up(s)": "UP (spoofing)"}
 TRUNK_HEAD = "ActorPortName              Status   PortType PortPri PortNo PortKey PortState Weight"
 PARTNER_HEAD = "ActorPortName              SysPri    SystemID  PortPri PortNo  PortKey   PortState"
 HARDWARE_ADDRESS = "00e0-fc12-3456"  # the samples' own: addresses of Ethernet are not modelled
-UTILITY = (
-    "    Last 300 seconds input utility rate:  0.00%",
-    "    Last 300 seconds output utility rate: 0.00%",
-)
-MANAGEMENT = (  # MEth0/0/0
-    "Media type: COMMON COPPER, Link type: auto negotiation",
-    "Loopback: NONE, Maximal BW: 1000M, Current BW: 1000M, Full-duplex mode",
-)
+SETTINGS = {  # of every port
+    "loopback": "NONE",
+    "maximal_bandwidth": "1000M",  # of a management port
+    "bandwidth": "1000M",
+    "duplex": "FULL",
+    "negotiation": "-",
+    "flow_control_in": "DISABLE",
+    "flow_control_out": "DISABLE",
+    "mdi": "-",
+    "fec": "-",
+    "cleared_at": "never",
+    "rx_peak_at": "-",
+    "tx_peak_at": "-",
+    "rx_threshold": "90.00%",
+    "tx_threshold": "90.00%",
+    "rx_utility": "0.00%",
+    "tx_utility": "0.00%",
+}
+# Rates and counters that are not modelled.
+ZEROS: dict[str, object] = {
+    cell.name: 0
+    for block in (PORT_V300, MANAGEMENT)
+    for line in block.lines
+    for cell in line.cells
+    if cell.name.startswith(("rx_", "tx_")) and cell.name not in SETTINGS
+}
 ACTIVE, INACTIVE = "10111100", "10100000"  # port states of selected members and others
 
 
@@ -106,153 +130,76 @@ def _index(switch: EmulatedSwitch, name: str) -> int:
 
 
 def _shown(switch: EmulatedSwitch, state: InterfaceState, index: int) -> str:
-    at = f"{switch.now():%Y-%m-%d %H:%M:%S}"
     kind = kind_of(state.name)
-    physical = kind in ("ethernet", "management")
-    routed_up = physical and state.pvid is None and state.protocol == "up"
-    head = [
-        f"{state.name} current state : {STATES[state.physical]} (ifindex: {index})",
-        f"Line protocol current state : {PROTOCOLS[state.protocol]}",
-        *(["Last line protocol up time : -"] if routed_up else []),
-        f"Description: {state.description}".rstrip(),
-        _layer(state),
-        *_addresses(state),
-    ]
+    block = MANAGEMENT if kind == "management" else LOGICAL
     if kind == "ethernet":
-        tail = [*_port(switch.family, state), *_times(at), *_rates(state)]
-        tail += _port_counters(switch.family, state.counts)
-    elif kind == "management":
-        tail = [*MANAGEMENT, *_times(at), *_rates(state), *_management_counters(state)]
-    else:
-        tail = [f"Current system time: {at}", *_logical_counters(state)]
-    return "\n".join([*head, *tail])
-
-
-def _layer(state: InterfaceState) -> str:
-    frame = f"The Maximum Frame Length is {state.frame_bytes}"
-    if state.pvid is not None:
-        return f"Switch Port, PVID : {state.pvid:>4}, TPID : 8100(Hex), {frame}"
-    mtu = f"Route Port,The Maximum Transmit Unit is {state.mtu}"
-    return f"{mtu},{frame}" if kind_of(state.name) == "ethernet" else mtu
-
-
-def _addresses(state: InterfaceState) -> list[str]:
-    hardware = (
-        f"IP Sending Frames' Format is PKTFMT_ETHNT_2, Hardware address is {HARDWARE_ADDRESS}"
-    )
-    if not state.addresses:
-        return ["Internet protocol processing : disabled", hardware]
-    return [f"Internet Address is {address}" for address in state.addresses] + [hardware]
-
-
-def _port(family: SyntaxFamily, state: InterfaceState) -> list[str]:
-    """Lines of the medium; V200 tells splitting alone, and no FEC."""
-    speed = str(state.speed_mbps) if state.physical == "up" and state.speed_mbps else "AUTO"
-    v200 = family is SyntaxFamily.V200
-    split = "ENABLE" if state.name != whole_port(state.name) else "DISABLE"
-    return [
-        f"Port Mode:     COMMON FIBER,     Port Split:{split:>26}"
-        if v200
-        else "Port Mode:     COMMON FIBER,     Port Split/Aggregate:               -",
-        f"Speed:{speed:>21},     Loopback:                        NONE",
-        "Duplex:                FULL,     Negotiation:                        -",
-        "Input Flow-control: DISABLE,     Output Flow-control:          DISABLE",
-        "Mdi:                      -"
-        + ("" if v200 else ",     Fec:                                -"),
-    ]
-
-
-def _times(at: str) -> list[str]:
-    return [
-        "Last physical up time   : -",
-        "Last physical down time : -",
-        f"Current system time: {at}",
-        "Statistics last cleared:never",
-    ]
-
-
-def _rates(state: InterfaceState) -> list[str]:
-    counts = state.counts
-    return [
-        "    Last 300 seconds input rate: 0 bits/sec, 0 packets/sec",
-        "    Last 300 seconds output rate: 0 bits/sec, 0 packets/sec",
-        "    Input peak rate 0 bits/sec, Record time: -",
-        "    Output peak rate 0 bits/sec, Record time: -",
-        f"    Input :{counts.in_bytes:>19} bytes,{counts.in_packets:>19} packets",
-        f"    Output:{counts.out_bytes:>19} bytes,{counts.out_packets:>19} packets",
-    ]
-
-
-@lru_cache(maxsize=64)  # most ports have counted nothing
-def _port_counters(family: SyntaxFamily, counts: PortCounts) -> tuple[str, ...]:
-    """Counters; V200 tells other MAC control frames (`Ignoreds`) at the end of the errors."""
-    v200 = family is SyntaxFamily.V200
-    return (
-        "    Input:",
-        _pair(("Unicast", counts.in_packets), ("Multicast", 0)),
-        _pair(("Broadcast", 0), ("Jumbo", 0)),
-        _pair(("Discard", counts.in_discards), ("Frames", 0)),
-        _pair(("Pause", counts.in_pauses), *([] if v200 else [("Ignoreds", 0)])),
-        "",
-        _pair(("Total Error", counts.in_errors)),
-        _pair(("CRC", counts.crc), ("Giants", 0)),
-        _pair(("Jabbers", 0), ("Fragments", 0)),
-        _pair(("Runts", 0), ("DropEvents", 0)),
-        _pair(("Alignments", 0), ("Symbols", 0)),
-        *([_pair(("Ignoreds", 0))] if v200 else []),
-        "",
-        "    Output:",
-        _pair(("Unicast", counts.out_packets), ("Multicast", 0)),
-        _pair(("Broadcast", 0), ("Jumbo", 0)),
-        _pair(("Discard", counts.out_discards), ("Buffers Purged", 0)),
-        _pair(("Pause", counts.out_pauses)),
-        "",
-        "    Input bandwidth utilization threshold : 90.00%",
-        "    Output bandwidth utilization threshold: 90.00%",
-        *UTILITY,
-    )
-
-
-def _management_counters(state: InterfaceState) -> list[str]:
-    counts = state.counts
-    return [
-        "    Input:",
-        _pair(("Unicast", counts.in_packets), ("Multicast", 0)),
-        _pair(("Broadcast", 0), ("Overrun", 0)),
-        _pair(("Over-car-pps", 0)),
-        "",
-        _pair(("Total Error", counts.in_errors), ("CRC", counts.crc)),
-        _pair(("Giants", 0), ("Jabbers", 0)),
-        _pair(("Runts", 0), ("Fragments", 0)),
-        "",
-        "    Output:",
-        _pair(("Unicast", counts.out_packets), ("Multicast", 0)),
-        _pair(("Broadcast", 0), ("Underrun", 0)),
-        *UTILITY,
-    ]
-
-
-def _pair(*cells: tuple[str, int]) -> str:
-    widths = (31, 34)
-    texts = (
-        f"{name}:{value:>{w - len(name) - 1}}"
-        for (name, value), w in zip(cells, widths, strict=False)
-    )
-    return "      " + ",   ".join(texts)
-
-
-def _logical_counters(state: InterfaceState) -> list[str]:
+        block = PORT_V200 if switch.family is SyntaxFamily.V200 else PORT_V300
+    shown = block.write(_state(switch, state, index) | _counts(state))
     if not state.members:
-        return ["    Input: 0 packets,0 bytes", "    Output:0 packets,0 bytes"]
-    rule = "-" * 58
-    return [
-        rule,
-        "PortName                      Status              Weight",
-        rule,
-        *(f"{name:<29} {'-':<19} 1" for name in state.members),
-        rule,
-        f"The Number of Ports in Trunk : {len(state.members)}",
-    ]
+        return shown
+    rows = ({"name": name, "status": "-", "weight": 1} for name in state.members)
+    total = f"The Number of Ports in Trunk : {len(state.members)}"
+    return "\n".join([shown, MEMBERS.write(rows), total])
+
+
+def _state(switch: EmulatedSwitch, state: InterfaceState, index: int) -> dict[str, object]:
+    """What a port is, and how it is set."""
+    physical = kind_of(state.name) in ("ethernet", "management")
+    values: dict[str, object] = {
+        "name": state.name,
+        "state": STATES[state.physical],
+        "ifindex": index,
+        "protocol": PROTOCOLS[state.protocol],
+        "description": state.description,
+        "frame_bytes": state.frame_bytes,
+        "mac": HARDWARE_ADDRESS,
+        "speed": str(state.speed_mbps) if state.physical == "up" and state.speed_mbps else "AUTO",
+        "split": _split(switch.family, state.name),
+        "physical_up_at": "-",
+        "physical_down_at": "-",
+        "system_time": f"{switch.now():%Y-%m-%d %H:%M:%S}",
+        **SETTINGS,
+    }
+    if state.pvid is None:
+        values["mtu"] = state.mtu
+        if physical and state.protocol == "up":
+            values["protocol_up_at"] = "-"
+    else:
+        values["pvid"] = state.pvid
+    if state.addresses:
+        values["address"] = list(state.addresses)
+    else:
+        values["processing"] = "disabled"
+    return values
+
+
+def _split(family: SyntaxFamily, name: str) -> str:
+    """V200 tells whether a port is one of a split one."""
+    if family is SyntaxFamily.V200:
+        return "ENABLE" if name != whole_port(name) else "DISABLE"
+    return "-"
+
+
+def _counts(state: InterfaceState) -> dict[str, object]:
+    """Counters; a logical interface shows how many packets alone, an Eth-Trunk none."""
+    if kind_of(state.name) not in ("ethernet", "management"):
+        names = () if state.members else ("rx_packets", "rx_octets", "tx_packets", "tx_octets")
+        return dict.fromkeys(names, 0)
+    counts = state.counts
+    return ZEROS | {
+        "rx_octets": counts.in_bytes,
+        "rx_packets": counts.in_packets,
+        "tx_octets": counts.out_bytes,
+        "tx_packets": counts.out_packets,
+        "rx_unicast": counts.in_packets,
+        "rx_discards": counts.in_discards,
+        "rx_pauses": counts.in_pauses,
+        "rx_errors": counts.in_errors,
+        "crc": counts.crc,
+        "tx_unicast": counts.out_packets,
+        "tx_discards": counts.out_discards,
+        "tx_pauses": counts.out_pauses,
+    }
 
 
 def lldp(switch: EmulatedSwitch) -> str:

@@ -9,9 +9,10 @@ from typing import Any, Protocol
 
 from napalm_cloudengine.displays.shown import UnreadableError
 from rocefort.dialects.vrp.names import interface_name
-from rocefort.dialects.vrp.observing import interfaces, routing, system
+from rocefort.dialects.vrp.observing import routing, system
 from rocefort.dialects.vrp.observing.shown import HOW, Shown
 from rocefort.errors import DeviceFailed
+from rocefort.models.interface import kind_of
 from rocefort.models.observed import (
     AiEcnSeen,
     FactsSeen,
@@ -20,6 +21,8 @@ from rocefort.models.observed import (
     PfcCountersSeen,
     PfcPortSeen,
     PfcProfileSeen,
+    PortCounters,
+    PortSeen,
     QueueSeen,
     ThresholdSeen,
     Topic,
@@ -27,6 +30,7 @@ from rocefort.models.observed import (
 
 Row = dict[str, Any]
 COLUMNS = ("guaranteed", "xon", "xon_lowest", "xon_offset", "xoff", "hdrm")  # of thresholds
+COUNTERS = tuple(PortCounters.model_fields)
 SIZE = re.compile(r"(\d+)\(([BCDKM])\)", re.ASCII)
 GETTERS = {  # the commands behind NAPALM's getters
     Topic.FACTS: "display version",
@@ -42,6 +46,7 @@ class Driver(Protocol):
     def get_bgp_neighbors(self) -> dict[str, dict[str, Any]]: ...  # noqa: D102
     def get_lldp_neighbors(self) -> dict[str, list[dict[str, str]]]: ...  # noqa: D102
     def get_config(self, retrieve: str, *, sanitized: bool) -> dict[str, str]: ...  # noqa: D102
+    def get_ports(self) -> list[Row]: ...  # noqa: D102
     def get_pfc(self, retrieve: str) -> dict[str, list[Row]]: ...  # noqa: D102
     def get_queues(self, interface: str) -> list[Row]: ...  # noqa: D102
     def get_ai_ecn(self) -> list[Row]: ...  # noqa: D102
@@ -70,7 +75,7 @@ def read_topic(
         Topic.PEERS: reading.peers,
         Topic.ROUTES: lambda: routing.routes(reading.show(routing.ROUTES)),
         Topic.NEIGHBOURS: reading.neighbours,
-        Topic.PORTS: lambda: interfaces.ports(reading.show(interfaces.INTERFACES)),
+        Topic.PORTS: reading.ports_seen,
         Topic.PFC_PORTS: reading.pfc_ports,
         Topic.PFC_PROFILES: reading.pfc_profiles,
         Topic.PFC_COUNTERS: reading.pfc_counters,
@@ -134,6 +139,10 @@ class _Reading:
             for local, heard in self.driver.get_lldp_neighbors().items()
             for neighbour in heard
         )
+
+    def ports_seen(self) -> tuple[PortSeen, ...]:
+        """Every interface."""
+        return tuple(map(_port, self.driver.get_ports()))
 
     def pfc_ports(self) -> tuple[PfcPortSeen, ...]:
         """Which ports have PFC on, by which profile."""
@@ -210,6 +219,21 @@ def _received(peer: Row) -> int | None:
 def _lines(text: str) -> list[str]:
     """Lines of a configuration without the heading that tells when it was changed."""
     return [line.rstrip() for line in text.splitlines() if not line.startswith("!")]
+
+
+def _port(row: Row) -> PortSeen:
+    state, speed = row["state"], row.get("speed", "")
+    physical = kind_of(row["name"]) == "ethernet"
+    return PortSeen(
+        name=_named(row["name"]),  # a sub-interface is none of ours
+        state=state,
+        up=state.upper().startswith("UP"),
+        shut=state.lower().startswith("administratively"),
+        mtu=row.get("mtu"),
+        frame_bytes=row.get("frame_bytes"),
+        speed_mbps=int(speed) if speed.isdecimal() else None,
+        counters=PortCounters(**{name: row[name] for name in COUNTERS}) if physical else None,
+    )
 
 
 def _threshold(row: Row) -> ThresholdSeen:

@@ -1,0 +1,255 @@
+"""Read fields of `display interface` by the description of its blocks."""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from napalm_cloudengine.displays.interfaces import BLOCKS, PORT_V300
+from napalm_cloudengine.displays.shown import Shown, UnreadableError
+from napalm_cloudengine.displays.table import Cell, Layout, Row
+
+_STATE = " current state"
+_FIRST = re.compile(
+    r"(?!Description:)(\S+) current state ?: ?(.+?)[ \t]*(?:\(ifindex: (\d+)\))?[ \t]*$",
+    re.ASCII | re.MULTILINE,
+)
+_STAMP = re.compile(r"\d{4}-\d\d-\d\d ", re.ASCII)
+_SECTION = re.compile(r" +(Input|Output) ?:")
+_VALUES = {"d": r"(\d+)", "?": r"(\d+|--)", "*": r"[ ]?(.*)", "": r"([^,\n]*)"}
+_IN_FIRST = ("name", "state", "ifindex")
+_ABOVE = ("protocol", "protocol_up_at", "description")
+_PHYSICAL = re.compile(r"\d+GE\d", re.ASCII)
+# What a port with frames of its own must show, for checks of its health.
+HEALTH = ("rx_errors", "crc", "rx_discards", "tx_discards", "rx_pauses", "tx_pauses")
+_PORT_FIELDS = ("mtu", "frame_bytes", "speed", *HEALTH)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counter:
+    """Where a counter is: section, title, whether the title follows it, and is first in a line."""
+
+    section: str
+    title: str
+    behind: bool
+    first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    """How a field is found that is no counter. below: its line is below the description."""
+
+    name: str
+    pattern: re.Pattern[str]
+    below: bool
+    number: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Patterns of some fields. quick: of counters that begin a line, as in the documented form."""
+
+    labelled: tuple[_Label, ...]
+    wanted: dict[tuple[str, str], str]  # section and title -> field
+    least: int  # counters that a port shows, at least
+    quick: re.Pattern[str] | None
+    titled: re.Pattern[str] | None
+    behind: re.Pattern[str] | None
+
+    def read(self, text: str) -> Row:
+        """The fields that are in the lines of an interface; None for a counter that has `--`."""
+        row: Row = {}
+        below = text.find("\nDescription:")
+        below = text.find("\n", below + 1) if below >= 0 else 0
+        for label in self.labelled:
+            if found := label.pattern.search(text, below if label.below else 0):
+                row[label.name] = int(found[1]) if label.number else found[1].strip()
+        counters = _titled(self.quick, text) if self.quick else {}
+        if len(counters.keys() & self.wanted.keys()) < self.least and self.titled:
+            counters = _titled(self.titled, text)
+        if self.behind:
+            counters = _behind(self.behind, text) | counters
+        for key, value in counters.items():
+            if key in self.wanted:
+                row[self.wanted[key]] = None if value == "--" else int(value)
+        return row
+
+
+def read_interfaces(shown: Shown, fields: Collection[str]) -> list[Row]:
+    """Every interface with its name, its state, and those of some fields that it shows.
+
+    Raises UnreadableError where there is none, one twice, or lines before the first.
+    """
+    return [row for row, _ in _numbered(shown, fields)]
+
+
+def read_ports(shown: Shown) -> list[Row]:
+    """Every interface with what checks of health need; speed and counters of physical ports alone.
+
+    Raises UnreadableError as for a port without its speed or one of its counters.
+    """
+    rows = []
+    for row, place in _numbered(shown, _PORT_FIELDS):
+        if _PHYSICAL.match(row["name"]):
+            for name in ("speed", *HEALTH):
+                if name not in row:
+                    raise _missing(shown, place, row["name"], name)
+            rows.append(row)
+        else:
+            rows.append({name: row[name] for name in row if name not in HEALTH})
+    return rows
+
+
+def _missing(shown: Shown, place: int, interface: str, name: str) -> UnreadableError:
+    if name in HEALTH:
+        counter = next(c for c in _counters()[name] if not c.behind)
+        what = f"{interface} shows no {counter.title!r} of its {counter.section.lower()}"
+    else:
+        what = f"{interface} shows no {name}"
+    return _wrong(shown, place, what)
+
+
+def _wrong(shown: Shown, place: int, what: str) -> UnreadableError:
+    return shown.wrong(shown.text.count("\n", 0, place) + 1, what)
+
+
+def _numbered(shown: Shown, fields: Collection[str]) -> Iterator[tuple[Row, int]]:
+    """Interfaces, and where in the text each begins; a time stamp may be before the first."""
+    reader = _reader(frozenset(fields))
+    heads = list(_heads(shown.text))
+    begins = [*(head.start() for head in heads), len(shown.text)]
+    for number, line in enumerate(shown.text[: begins[0]].splitlines(), 1):
+        if line.strip() and not _STAMP.match(line):
+            raise shown.wrong(number, f"{line.rstrip()!r} belongs to no interface")
+    if not heads:
+        raise shown.wrong(1, "no interface at all")
+    names = set()
+    for head, end in zip(heads, begins[1:], strict=True):
+        name, state, index = head.groups()
+        if name in names:
+            raise _wrong(shown, head.start(), f"{name} is shown twice")
+        names.add(name)
+        row: Row = {"name": name, "state": state}
+        if "ifindex" in fields:
+            row["ifindex"] = int(index) if index else None
+        yield row | reader.read(shown.text[head.end() : end]), head.start()
+
+
+def _heads(text: str) -> Iterator[re.Match[str]]:
+    """First lines of interfaces; those that are none are not looked at one by one."""
+    end = 0
+    while (place := text.find(_STATE, end)) >= 0:
+        head = _FIRST.match(text, text.rfind("\n", 0, place) + 1)
+        end = head.end() if head else place + len(_STATE)
+        if head:
+            yield head
+
+
+def _titled(pattern: re.Pattern[str], text: str) -> dict[tuple[str, str], str]:
+    """Counters by section and title, whose titles come first."""
+    counters: dict[tuple[str, str], str] = {}
+    section = ""
+    for heading, title, value in pattern.findall(text):
+        section = heading or section
+        counters[section, title] = value
+    return counters
+
+
+def _behind(pattern: re.Pattern[str], text: str) -> dict[tuple[str, str], str]:
+    counters: dict[tuple[str, str], str] = {}
+    section = ""
+    for heading, value, title in pattern.findall(text):
+        section = heading or section
+        counters.setdefault((section, title), value)
+    return counters
+
+
+@lru_cache(maxsize=16)
+def _reader(fields: frozenset[str]) -> _Reader:
+    counters = {name: places for name, places in _counters().items() if name in fields}
+    every = [place for places in counters.values() for place in places]
+    titles = [place for place in every if not place.behind]
+    behind = {place.title for place in every if place.behind}
+    heading = r"\n[ \t]+(Input|Output)[ \t]*:"
+    named = "|".join(sorted({re.escape(place.title) for place in titles}))
+    cell = rf"[ \t]*({named}):[ \t]*(\d+|--)(?=[ \t]*(?:,|$))"
+    quick = titles and all(any(p.first for p in places) for places in counters.values())
+    return _Reader(
+        labelled=tuple(_labelled(fields)),
+        wanted={(p.section, p.title): name for name, places in counters.items() for p in places},
+        least=len(counters),
+        quick=_compiled(rf"{heading}|\n{cell}") if quick else None,
+        titled=_compiled(rf"{heading}|[\n,]{cell}") if titles else None,
+        behind=_compiled(rf"{heading}|(?<![\d.])(\d+) ({'|'.join(behind)})(?![\w/])")
+        if behind and not quick
+        else None,
+    )
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.ASCII | re.MULTILINE)
+
+
+@lru_cache(maxsize=1)
+def _counters() -> dict[str, list[_Counter]]:
+    """Where each counter is, in any block."""
+    found: dict[str, list[_Counter]] = {}
+    for block in BLOCKS:
+        section = ""
+        for text, line in zip(block.text.split("\n"), block.lines, strict=True):
+            if heading := _SECTION.match(text):
+                section = heading[1]
+            elif not text.startswith("      ") or not section:
+                section = section if not text else ""
+                continue
+            for number, cell in enumerate(line.cells):
+                after = line.behind(number)
+                title = "" if heading else _label(cell).rstrip(" :")
+                place = _Counter(
+                    section,
+                    title or after.strip(" ,").split(",")[0],
+                    behind=not title,
+                    first=not number and block is PORT_V300,
+                )
+                found.setdefault(cell.name, []).append(place)
+    return found
+
+
+def _labelled(fields: frozenset[str]) -> Iterator[_Label]:
+    """Each field that is no counter, once for every label that it has."""
+    lines = list(dict.fromkeys(line for block in BLOCKS for line in block.lines))
+    known = set()
+    for line in lines:
+        for number, cell in enumerate(line.cells):
+            pattern = _label_pattern(line, number, lines)
+            if cell.name not in fields or cell.name in (*_counters(), *_IN_FIRST):
+                continue
+            if (cell.name, pattern) not in known:
+                below = cell.name not in _ABOVE
+                yield _Label(cell.name, _compiled(pattern), below, cell.kind == "d")
+            known.add((cell.name, pattern))
+
+
+def _label_pattern(line: Layout, number: int, lines: list[Layout]) -> str:
+    """How a field is found: by the words before it, in its line where others have the same."""
+    cell = line.cells[number]
+    label, value = _label(cell), _VALUES[cell.kind]
+    if not number and "," not in cell.before:
+        return rf"\n[ \t]*{_words(label)}{value}"
+    alike = {other.name for each in lines for other in each.cells if _label(other) == label}
+    if label and alike == {cell.name}:
+        return _words(label) + value
+    start = rf"\n[ \t]*{_words(line.cells[0].before.strip())}[^\n]*?"
+    if label:
+        return start + _words(label) + value
+    return f"{start} {value}{re.escape(line.behind(number))}"
+
+
+def _label(cell: Cell) -> str:
+    return cell.before.rpartition(",")[2].strip()
+
+
+def _words(label: str) -> str:
+    """A label with any blanks, and with or without one before its colon."""
+    text = r"[ \t]+".join(re.escape(word) for word in label.rstrip(" :").split())
+    return text + (r"[ \t]*:[ \t]*" if label.endswith(":") else r"[ \t]*")
