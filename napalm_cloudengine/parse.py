@@ -84,26 +84,6 @@ class Version:
     uptime_s: float
 
 
-@dataclass(frozen=True)
-class BgpPeer:
-    """One row of `display bgp peer`."""
-
-    address: str
-    remote_as: int
-    uptime_s: int
-    state: str
-    prefixes_received: int
-
-
-@dataclass(frozen=True)
-class BgpTable:
-    """`display bgp peer`: the local side and its peers, in the order shown."""
-
-    router_id: str
-    local_as: int
-    peers: tuple[BgpPeer, ...]
-
-
 def plain_text(raw: str) -> str:
     """Copy `raw` as a person would see it: no carriage returns, cursor moves or pager lines."""
     text = raw.replace("\r", "").replace("\0", "")
@@ -227,56 +207,3 @@ def interface_names(text: str) -> list[str]:
     rows = (line.split() for line in lines[heads[0] + 1 :])
     # a suffix like (10G) or (d) is the port's mode, not its name
     return [re.sub(r"\(.*\)$", "", words[0]) for words in rows if len(words) >= 3]
-
-
-def bgp_peers(text: str) -> BgpTable:
-    """Read `display bgp peer`; ValueError when rows are missing or not understood.
-
-    An empty reply, as of a switch without BGP, is a table without peers and with AS 0.
-    """
-    if not text.strip():
-        return BgpTable("", 0, ())
-    header = {
-        name: re.search(rf"{label}\s*:\s*(\S+)", text)
-        for name, label in (
-            ("router_id", "BGP local router ID"),
-            ("local_as", "Local AS number"),
-            ("total", "Total number of peers"),
-        )
-    }
-    router_id, local_as, total = (header[name] for name in ("router_id", "local_as", "total"))
-    if router_id is None or local_as is None or total is None:
-        raise ValueError(f"not a table of BGP peers: {text.strip()[:200]!r}")
-    lines = text.splitlines()
-    heads = [i for i, line in enumerate(lines) if re.match(r"\s*Peer\s+V\s+AS\s", line)]
-    rows = [line for line in lines[heads[0] + 1 :] if line.strip()] if heads else []
-    peers = tuple(_bgp_peer(row) for row in rows)
-    if len(peers) != int(total[1]):
-        raise ValueError(f"{total[1]} BGP peers announced, {len(peers)} rows read")
-    return BgpTable(router_id[1], as_number(local_as[1]), peers)
-
-
-def _bgp_peer(row: str) -> BgpPeer:
-    words = row.replace("*", " ", 1).split()
-    if len(words) != 9 or words[1] != "4":
-        raise ValueError(f"not a row of BGP peers: {row.strip()!r}")
-    return BgpPeer(words[0], as_number(words[2]), duration_s(words[6]), words[7], int(words[8]))
-
-
-def as_number(text: str) -> int:
-    """An AS number in either notation: `65001` or `0.65001` (RFC 5396)."""
-    high, dot, low = text.partition(".")
-    return (int(high) << 16) + int(low) if dot else int(text)
-
-
-def duration_s(text: str) -> int:
-    """Seconds of an `Up/Down` cell: `00:17:49`, or `0024h05m` after a day; `****h` is unknown (-1).
-
-    ValueError when it is neither.
-    """
-    if clock := re.fullmatch(r"(\d+):(\d\d):(\d\d)", text):
-        hours, minutes, seconds = (int(part) for part in clock.groups())
-        return (hours * 60 + minutes) * 60 + seconds
-    if long := re.fullmatch(r"(\d+|\*+)h(\d\d)m", text):
-        return -1 if "*" in long[1] else (int(long[1]) * 60 + int(long[2])) * 60
-    raise ValueError(f"not a duration: {text!r}")

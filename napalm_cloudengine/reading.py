@@ -11,7 +11,7 @@ from napalm.base import constants
 from napalm_cloudengine import parse, pinging
 from napalm_cloudengine.addresses import addresses
 from napalm_cloudengine.dialogue import Dialogue
-from napalm_cloudengine.displays import ai_ecn, lldp, pfc, queues
+from napalm_cloudengine.displays import ai_ecn, bgp, lldp, pfc, queues, routing
 from napalm_cloudengine.displays.interface_fields import read_interfaces, read_ports
 from napalm_cloudengine.displays.interfaces import COMMAND as INTERFACES
 from napalm_cloudengine.displays.shown import Shown
@@ -84,7 +84,7 @@ class Reading(Dialogue):
         The table has no peer's router id and description (""), and no count of accepted or sent
         prefixes (-1).
         """
-        return napalm_neighbors(parse.bgp_peers(self._display("display bgp peer")))
+        return napalm_neighbors(bgp.read_peers(self._shown(bgp.PEERS.command)))
 
     def get_interfaces(self) -> dict[str, dict[str, Any]]:
         """NAPALM's interfaces; what the switch does not print is "" or -1."""
@@ -141,6 +141,10 @@ class Reading(Dialogue):
             for part, (table, read) in parts.items()
             if retrieve in ("all", part)
         }
+
+    def get_routes(self) -> list[Row]:
+        """The public routing table: prefixes with `protocol` and `hops`."""
+        return routing.read_routes(self._shown(routing.ROUTES.command))
 
     def get_ai_ecn(self) -> list[Row]:
         """AI-ECN of each queue of a port; a threshold that is shown as `-` is None."""

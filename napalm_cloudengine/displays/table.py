@@ -71,16 +71,6 @@ class Layout:
         end = wide + spare + 1
         return [*words[:wide], " ".join(words[wide:end]), *words[end:]] if spare >= -1 else None
 
-    @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """A line like this one, with a group a cell; blanks may be more or fewer."""
-        parts = [part for cell in self.cells for part in (_blanks(cell.before), r"(\S+)")]
-        return re.compile(rf"\s*{''.join(parts)}{_blanks(self.after)}\s*")
-
-
-def _blanks(text: str) -> str:
-    return r"\s*".join(["", *map(re.escape, text.split()), ""])
-
 
 @dataclass(frozen=True)
 class Form:
@@ -117,9 +107,10 @@ class Form:
         return tuple(reversed(found))
 
     @cached_property
-    def totals(self) -> tuple[Layout, ...]:
-        """Lines above the columns that hold values."""
-        return tuple(Layout.of(line) for line in self.head.split("\n") if "{" in line)
+    def totals(self) -> tuple[Cell, ...]:
+        """Values above the columns."""
+        lines = (Layout.of(line) for line in self.head.split("\n") if "{" in line)
+        return tuple(cell for line in lines for cell in line.cells)
 
     def write(self, rows: Iterable[Mapping[str, Any]], **totals: object) -> str:
         """The table of rows, with the values above the columns."""
@@ -136,8 +127,8 @@ class Table:
 
     forms: by family of syntax, "" is that of all others. key: what no two rows have alike.
     carried: a further row of an interface may leave its name out. blank: the last cell may be
-    empty. spaced: a cell may hold single blanks. cells: what a word must be, where not every one
-    is right.
+    empty. spaced: a cell may hold single blanks. optional: values above the columns that may be
+    missing. cells: what a word must be, where not every one is right.
     """
 
     command: str
@@ -146,6 +137,7 @@ class Table:
     carried: bool = False
     blank: bool = False
     spaced: bool = False
+    optional: tuple[str, ...] = ()
     cells: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
 
     def write(self, rows: Iterable[Mapping[str, Any]], form: str = "", **totals: object) -> str:
@@ -169,22 +161,25 @@ class Table:
         """The row in one line; raises UnreadableError where there is none."""
         return self._cells(shown, line, form.lines[0])
 
+    def below(self, shown: Shown) -> Sequence[Line]:
+        """The lines below the names of columns; raises UnreadableError."""
+        return self._below(shown)[1]
+
     def totals(self, shown: Shown) -> tuple[Row, int]:
         """Values above the columns, and the line of the last; raises UnreadableError."""
-        form, _ = self._below(shown)
         values: Row = {}
         number = 1
-        for layout in form.totals:
-            found = [
-                (line, m) for line in shown.lines if (m := layout.pattern.fullmatch(line.text))
-            ]
-            if len(found) != 1:
-                what = f"{len(found)} lines of its {layout.cells[0].name} instead of one"
+        for cell in next(iter(self.forms.values())).totals:
+            label = r"\s+".join(map(re.escape, cell.before.strip(" :").split()))
+            pattern = re.compile(rf"(?:^|\s){label}\s*:\s*(\S+)")
+            matches = [(line, m) for line in shown.lines if (m := pattern.search(line.text))]
+            if len(matches) == 1:
+                [(line, match)] = matches
+                values[cell.name] = self._value(shown, line, cell, match[1])
+                number = max(number, line.number)
+            elif matches or cell.name not in self.optional:
+                what = f"{len(matches)} values of {cell.before.strip(' :')!r} instead of one"
                 raise shown.wrong(1, what)
-            [(line, match)] = found
-            number = line.number
-            for cell, text in zip(layout.cells, match.groups(), strict=True):
-                values[cell.name] = self._value(shown, line, cell, text)
         return values, number
 
     def _below(self, shown: Shown) -> tuple[Form, Sequence[Line]]:

@@ -344,12 +344,12 @@ BAD: list[tuple[Topic, str, str]] = [
     (
         Topic.ROUTES,
         ROUTES.replace("Routes : 4", "Routes : 5"),
-        "line 5: 'Destinations : 3       Routes : 5' announced, 3 destinations and 4 routes read",
+        "line 5: 3 destinations and 5 routes announced, 3 and 4 read",
     ),
     (
         Topic.ROUTES,
         ROUTES[: ROUTES.rindex("      127")],
-        "line 5: 'Destinations : 3       Routes : 4' announced, 2 destinations and 3 routes read",
+        "line 5: 3 destinations and 4 routes announced, 2 and 3 read",
     ),
     (Topic.ROUTES, ROUTES.replace("127.0.0.1", "127.0.0.x"), "line 12: '127.0.0.x' is no next hop"),
     (Topic.ROUTES, ROUTES + "what is this\n", "line 13: 'what is this' is no route"),

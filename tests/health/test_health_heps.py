@@ -236,7 +236,7 @@ def test_a_table_that_a_getter_cannot_read_names_its_command(
     answers("display bgp peer", "what is this")
     found = judge("leaf03")
     assert said(found) == [
-        "error LIV001 leaf03: 'display bgp peer': not a table of BGP peers: 'what is this'"
+        "error LIV001 leaf03: 'display bgp peer', line 1: 0 values of 'BGP local router ID' instead of one"
     ]
     assert {n.rule for n in found.report.not_judged if n.where.device} == {"LIV003", "LIV004"}
 

@@ -11,10 +11,12 @@ import pytest
 from recorded_driver import RecordedDriver
 
 from napalm_cloudengine import parse
+from napalm_cloudengine.displays.bgp import read_peers
 from napalm_cloudengine.displays.lldp import Neighbor
+from napalm_cloudengine.displays.shown import Shown as Displayed
 from rocefort.dialects.vrp.displays import read_display
 from rocefort.dialects.vrp.interpret import Lines
-from rocefort.dialects.vrp.observing import read_topic, routing, system
+from rocefort.dialects.vrp.observing import read_topic, system
 from rocefort.dialects.vrp.observing.shown import Shown
 from rocefort.errors import BadInput
 from rocefort.lab.model import Model, Routed
@@ -200,7 +202,7 @@ def test_the_queues_of_a_slot_are_those_of_its_ports_each_under_its_name(
 
 
 def test_the_drivers_readers_take_what_is_shown(ask: Callable[[str], str]) -> None:
-    table = parse.bgp_peers(ask("display bgp peer"))
+    table = read_peers(Displayed("display bgp peer", ask("display bgp peer")))
     assert (table.router_id, table.local_as) == ("10.0.0.11", 65101)
     assert [(p.address, p.state, p.prefixes_received) for p in table.peers] == [
         ("10.1.0.0", "Established", 1),
@@ -226,7 +228,7 @@ def test_the_readers_of_live_checks_take_what_is_shown(ask: Callable[[str], str]
     assert ports["100GE1/0/25"].speed_mbps == 100_000
     assert ports["100GE1/0/3"].shut
     assert not ports["100GE1/0/4"].up, "it has no cable"
-    routes = {r.prefix: r for r in routing.routes(seen("r", ask("display ip routing-table")))}
+    routes = {r.prefix: r for r in read_of(Topic.ROUTES, "display ip routing-table")}
     assert routes[IPv4Network("10.8.0.0/24")].next_hops == (
         IPv4Address("10.1.0.0"),
         IPv4Address("10.1.0.2"),
@@ -340,7 +342,7 @@ FAULTS: list[tuple[str, str, str, Callable[[str], object], object]] = [
         "link-down",
         "100GE1/0/25",
         "display bgp peer",
-        lambda text: [peer.state for peer in parse.bgp_peers(text).peers],
+        lambda text: [peer.state for peer in read_peers(Displayed("display bgp peer", text)).peers],
         ["Idle", "Established"],
     ),
     (
@@ -390,14 +392,9 @@ def test_a_cut_cable_takes_both_ends_and_its_routes_down(
     fabric.inject("leaf01", read_state_fault("link-down", UPLINK))
     far = {state.name: state.physical for state in fabric.interfaces("spine01")}
     assert far["100GE1/0/1"] == "down"
-    hops = routing.routes(
-        seen(
-            "r",
-            ask("display ip routing-table 10.8.0.0 24").replace(
-                "Summary Count : 1", "Destinations : 1 Routes : 1"
-            ),
-        )
-    )
+    text = ask("display ip routing-table 10.8.0.0 24")
+    text = text.replace("Summary Count : 1", "Destinations : 1 Routes : 1")
+    hops = read(Topic.ROUTES, "display ip routing-table", text)
     assert [route.next_hops for route in hops] == [(IPv4Address("10.1.0.2"),)]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from vendor_displays import vendor_display
 
-from napalm_cloudengine.displays import ai_ecn, lldp, pfc, queues
+from napalm_cloudengine.displays import ai_ecn, bgp, lldp, pfc, queues, routing
 from napalm_cloudengine.displays.block import Block
 from napalm_cloudengine.displays.interface_fields import read_interfaces
 from napalm_cloudengine.displays.interfaces import BLOCKS, MANAGEMENT, PORT_V200, PORT_V300
@@ -58,6 +58,20 @@ HUAWEI VRP""",
     "address": "192.0.2.2",
     "expires": "96s",
 }
+
+
+PREFERENCES = {"Direct": 0, "EBGP": 255, "Static": 60}
+
+
+def _hop(next_hop: str, interface: str, flags: str = "D") -> Row:
+    return {"next_hop": next_hop, "interface": interface, "flags": flags}
+
+
+def _peer(
+    address: str, asn: str, age: str, state: str, prefixes: int, received: int = 0, sent: int = 0
+) -> Row:
+    row = {"address": address, "version": "4", "asn": asn, "age": age, "queued": 0}
+    return row | {"state": state, "prefixes": prefixes, "received": received, "sent": sent}
 
 
 # What `display interface` prints of a port in each family.
@@ -312,11 +326,78 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
         lambda rows: lldp.write_detail({row["local"]: [row] for row in rows} | {"100GE1/0/2": []}),
         [PARAGRAPH],
     ),
+    (
+        "ip-routing-table",
+        routing.read_routes,
+        lambda rows: routing.ROUTES.write(
+            [
+                line
+                for row in rows
+                for line in routing.route_rows(row, PREFERENCES[row["protocol"]])
+            ],
+            destinations=4,
+            routes=5,
+        ),
+        [
+            {
+                "prefix": "10.0.0.1/32",
+                "protocol": "Direct",
+                "hops": [_hop("127.0.0.1", "LoopBack1")],
+            },
+            {
+                "prefix": "10.0.2.0/24",
+                "protocol": "EBGP",
+                "hops": [_hop("10.4.1.5", "100GE1/0/3"), _hop("10.4.1.3", "100GE1/0/2")],
+            },
+            {
+                "prefix": "172.22.0.0/16",
+                "protocol": "Static",
+                "hops": [_hop("0.0.0.0", "NULL0", "DB")],
+            },
+            {
+                "prefix": "172.23.0.0/16",
+                "protocol": "EBGP",
+                "hops": [_hop("10.0.255.253", "100GE1/0/1", "RD")],
+            },
+        ],
+    ),
+    (
+        "bgp-peer-v300",
+        bgp.PEERS.read,
+        lambda rows: bgp.PEERS.write(
+            rows, router_id="10.0.0.11", local_as="65101", total=2, established=1, dynamic=0
+        ),
+        [
+            _peer("10.1.0.0", "65001", "0522h45m", "Established", 13),
+            _peer("10.1.0.2", "65001", "0522h45m", "Idle", 0),
+        ],
+    ),
+    (
+        "bgp-peer",
+        lambda shown: bgp.PEERS.read(shown)[2:],
+        lambda rows: bgp.PEERS.write(
+            [
+                _peer("10.1.0.0", "65001", "0522h45m", "Established", 13, 36659, 36154),
+                _peer("10.1.0.2", "65002", "626h43m", "Established", 14, 62697, 61772),
+                *rows,
+            ],
+            "wide",
+            router_id="10.0.0.11",
+            local_as="65101",
+            total=4,
+            established=3,
+            dynamic=1,
+        ).replace("  626h43m", " 626h43m"),  # an age without its zero moves what follows
+        [
+            _peer("*10.1.0.4", "1.24", "0147h32m", "Established", 4, 116, 117),
+            _peer("10.1.0.6", "65004", "00:00:07", "Idle", 0),
+        ],
+    ),
     _interface("interface-port-v300", PORT_V300, PORT_10GE | V300),
     _interface("interface-port-v200", PORT_V200, PORT_10GE | V200),
     _interface("interface-management", MANAGEMENT, METH),
 ]
-MODULES = (pfc, ai_ecn, queues, lldp)
+MODULES = (pfc, ai_ecn, queues, lldp, routing, bgp)
 NAMES = [case[0] for case in CASES]
 
 
@@ -344,13 +425,14 @@ def test_every_form_says_where_it_is_printed_so() -> None:
     tables = [value for value in described if isinstance(value, Table)]
     forms: list[Form | Block] = [form for table in tables for form in table.forms.values()]
     forms += [*BLOCKS, lldp.DETAIL]
-    assert len(tables) == 8
+    assert len(tables) == 11
     assert [form.source for form in forms if not form.source] == []
     assert [form.source for form in forms if not form.confirmed] == [
         "AI Fabric best practice, EDOC1100155250 (f1a44286)",
         'command reference V300R023C00, "display lldp neighbor brief", table 1: names of columns of '
         "older releases",
         "outputs of VRP switches that public parsers are tested with",
+        'configuration guide V300R023C00, "display ip routing-table"; widths: outputs of switches',
         "outputs of V100 and V200 switches that public drivers are tested with",
         'command reference V300R023C00, "display interface", of Eth-Trunk 11',
     ]

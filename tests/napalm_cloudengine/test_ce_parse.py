@@ -3,7 +3,9 @@
 import pytest
 
 from napalm_cloudengine import parse
-from napalm_cloudengine.parse import BgpPeer, BgpTable, Prompt, TrialStatus, Version
+from napalm_cloudengine.displays.bgp import BgpPeer, BgpTable, read_peers
+from napalm_cloudengine.displays.shown import Shown
+from napalm_cloudengine.parse import Prompt, TrialStatus, Version
 from napalm_cloudengine.shapes import napalm_facts, napalm_neighbors
 
 
@@ -237,8 +239,12 @@ PEERS = """\
 """
 
 
+def bgp_peers(text: str) -> BgpTable:
+    return read_peers(Shown("display bgp peer", text))
+
+
 def test_bgp_peers_with_a_dynamic_one_and_a_dotted_as() -> None:
-    assert parse.bgp_peers(PEERS) == BgpTable(
+    assert bgp_peers(PEERS) == BgpTable(
         "10.2.3.4",
         10,
         (
@@ -249,8 +255,8 @@ def test_bgp_peers_with_a_dynamic_one_and_a_dotted_as() -> None:
 
 
 def test_bgp_peers_in_napalms_shape() -> None:
-    peers = napalm_neighbors(parse.bgp_peers(PEERS))["global"]["peers"]
-    assert napalm_neighbors(parse.bgp_peers(PEERS))["global"]["router_id"] == "10.2.3.4"
+    peers = napalm_neighbors(bgp_peers(PEERS))["global"]["peers"]
+    assert napalm_neighbors(bgp_peers(PEERS))["global"]["router_id"] == "10.2.3.4"
     assert peers["10.2.2.2"] == {
         "local_as": 10,
         "remote_as": 65546,
@@ -269,20 +275,23 @@ def test_bgp_peers_in_napalms_shape() -> None:
 
 def test_bgp_peers_of_older_vrp8_without_the_dynamic_lines() -> None:
     older = "\n".join(line for line in PEERS.splitlines() if "ynamic" not in line)
-    assert parse.bgp_peers(older) == parse.bgp_peers(PEERS)
+    assert bgp_peers(older) == bgp_peers(PEERS)
 
 
 def test_a_switch_without_bgp_has_no_peers() -> None:
-    assert parse.bgp_peers("\n") == BgpTable("", 0, ())
+    assert bgp_peers("\n") == BgpTable("", 0, ())
 
 
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (("Total number of peers : 2", "Total number of peers : 3"), "3 BGP peers announced, 2"),
-        (("  00:00:07        Idle       0", "  00:00:07"), "not a row of BGP peers: '10.1.1.1"),
-        (("00:00:07", "yesterday"), "not a duration: 'yesterday'"),
-        (("BGP local router ID", "Router"), "not a table of BGP peers"),
+        (
+            ("Total number of peers : 2", "Total number of peers : 3"),
+            "line 6: 3 BGP peers announced, 2",
+        ),
+        (("  00:00:07        Idle       0", "  00:00:07"), "line 8: '10.1.1.1 .*' has not 9 cells"),
+        (("00:00:07", "yesterday"), "line 8: 'yesterday' is no age"),
+        (("BGP local router ID", "Router"), "0 values of 'BGP local router ID' instead of one"),
     ],
 )
 def test_a_table_that_is_not_understood_is_refused(damage: tuple[str, str], sentence: str) -> None:
@@ -290,8 +299,9 @@ def test_a_table_that_is_not_understood_is_refused(damage: tuple[str, str], sent
     text = PEERS.replace("0 00:00:07", "0  00:00:07")
     assert old in text
     with pytest.raises(ValueError, match=sentence):
-        parse.bgp_peers(text.replace(old, new))
+        bgp_peers(text.replace(old, new))
 
 
 def test_a_session_older_than_9999_hours_has_an_unknown_age() -> None:
-    assert parse.duration_s("****h12m") == -1
+    old = bgp_peers(PEERS.replace("0025h30m", "****h12m"))
+    assert [peer.uptime_s for peer in old.peers] == [7, -1]

@@ -5,6 +5,8 @@ from recorded_driver import RecordedDriver
 from vendor_displays import vendor_display
 
 from napalm_cloudengine import parse
+from napalm_cloudengine.displays.bgp import read_peers
+from napalm_cloudengine.displays.shown import Shown
 from napalm_cloudengine.parse import TrialStatus
 
 COUNTED = (
@@ -71,7 +73,7 @@ def test_a_description_is_no_value_of_its_port() -> None:
 
 
 def test_sessions_have_ages_beyond_99_hours() -> None:
-    table = parse.bgp_peers(vendor_display("bgp-peer"))
+    table = read_peers(Shown("display bgp peer", vendor_display("bgp-peer")))
     assert (table.router_id, table.local_as) == ("10.0.0.11", 65101)
     assert [(p.address, p.remote_as, p.uptime_s, p.prefixes_received) for p in table.peers] == [
         ("10.1.0.0", 65001, 522 * 3600 + 45 * 60, 13),

@@ -1,7 +1,7 @@
 """`display ip routing-table [A.B.C.D [mask]]`, `display bgp peer [verbose]` and `.. routing-table`.
 
-Samples: V300R023C00 command reference, IP Routing; `display bgp peer`: configuration guide, whose
-columns are those of outputs of switches. Messages are not counted and shown as 0, and of
+Forms of routes and peers: `napalm_cloudengine/displays/`; samples of the others: V300R023C00
+command reference, IP Routing. Messages are not counted and shown as 0, and of
 a peer's capabilities only the address family is shown.
 """
 
@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Network
+from typing import Any
 
+from napalm_cloudengine.displays.bgp import PEERS, age_text
+from napalm_cloudengine.displays.routing import OF_ADDRESS, ROUTES, route_rows
 from rocefort.dialects.vrp.interpret import Lines
 from rocefort.lab.behind import BgpPath, RouteState
 from rocefort.lab.show.asked import behind_of
 from rocefort.lab.switch import EmulatedSwitch, PeerState
 
-FLAGS_HEAD = (
-    "Route Flags: R - relay, D - download to fib, T - to vpn-instance, B - black hole route"
-)
-TABLE_HEAD = "Destination/Mask    Proto   Pre  Cost        Flags NextHop         Interface"
 BGP_HEAD = (
     " Status codes: * - valid, > - best, d - damped, x - best external, a - add path,",
     "               h - history,  i - internal, s - suppressed, S - Stale",
@@ -28,26 +27,13 @@ BGP_HEAD = (
 BGP_COLUMNS = (
     "        Network            NextHop                       MED        LocPrf    PrefVal Path/Ogn"
 )
-PEER_HEAD = "  Peer            V          AS  MsgRcvd  MsgSent  OutQ  Up/Down       State  PrefRcv"
-UNKNOWN_AGE = 9999  # hours that the column of a session's age can show
 
 
 def table(switch: EmulatedSwitch) -> str:
     """`display ip routing-table`: further next hops leave the prefix empty."""
     routes = behind_of(switch).routes(switch.name)
-    return "\n".join(
-        [
-            "Proto: Protocol        Pre: Preference",
-            FLAGS_HEAD,
-            "-" * 78,
-            "Routing Table : _public_",
-            f"         Destinations : {len(routes):<8} Routes : {sum(len(r.hops) for r in routes)}",
-            "",
-            TABLE_HEAD,
-            "",
-            *(row for route in routes for row in _rows(route)),
-        ]
-    )
+    rows = [row for route in routes for row in _rows(route)]
+    return ROUTES.write(rows, destinations=len(routes), routes=len(rows))
 
 
 def of_address(switch: EmulatedSwitch, address: str, mask: str | None) -> str:
@@ -59,18 +45,8 @@ def of_address(switch: EmulatedSwitch, address: str, mask: str | None) -> str:
     found = [route for route in routes if route.prefix.prefixlen == longest]
     if not found:
         return ""  # what is printed then is not confirmed
-    return "\n".join(
-        [
-            FLAGS_HEAD,
-            "-" * 78,
-            "Routing Table : _public_",
-            f"Summary Count : {sum(len(route.hops) for route in found)}",
-            "",
-            TABLE_HEAD,
-            "",
-            *(row for route in found for row in _rows(route)),
-        ]
-    )
+    rows = [row for route in found for row in _rows(route)]
+    return OF_ADDRESS.write(rows, routes=len(rows))
 
 
 def _matches(route: RouteState, address: str, mask: str | None) -> bool:
@@ -79,18 +55,11 @@ def _matches(route: RouteState, address: str, mask: str | None) -> bool:
     return IPv4Address(address) in route.prefix
 
 
-def _rows(route: RouteState) -> list[str]:
-    rows = []
+def _rows(route: RouteState) -> list[dict[str, Any]]:
     flags = "DB" if route.hops[0][1] == "NULL0" else "D"
-    for index, (hop, interface) in enumerate(route.hops):
-        prefix = str(route.prefix) if index == 0 else ""
-        network, _, length = prefix.partition("/")
-        shown = f"{network:>15}/{length:<3}" if prefix else " " * 19
-        rows.append(
-            f"{shown} {route.protocol:<7} {route.preference:<4} {0:<11} {flags:<5} {hop:<15} "
-            f"{interface}"
-        )
-    return rows
+    hops = [{"next_hop": hop, "interface": name, "flags": flags} for hop, name in route.hops]
+    row = {"prefix": str(route.prefix), "protocol": route.protocol, "hops": hops}
+    return route_rows(row, route.preference)
 
 
 def bgp_peer(switch: EmulatedSwitch, peers: Sequence[PeerState]) -> str:
@@ -99,22 +68,24 @@ def bgp_peer(switch: EmulatedSwitch, peers: Sequence[PeerState]) -> str:
     if bgp is None:
         return ""
     rows = [
-        f"  {peer.address!s:<15} {4:>1} {peer.asn:>11} {0:>8} {0:>8} {0:>5} "
-        f"{_age(switch, peer):>8} {peer.state:>11} {peer.prefixes:>8}"
+        {
+            "address": str(peer.address),
+            "version": 4,
+            "asn": peer.asn,
+            **dict.fromkeys(("received", "sent", "queued"), 0),
+            "age": age_text(behind_of(switch).peer_age_s(switch.name, str(peer.address))),
+            "state": peer.state,
+            "prefixes": peer.prefixes,
+        }
         for peer in peers
     ]
-    return "\n".join(
-        [
-            " Status codes: * - Dynamic",
-            f" BGP local router ID        : {router_id(switch.running)}",
-            f" Local AS number            : {bgp.text.split()[1]}",
-            f" Total number of peers      : {len(peers)}",
-            f" Peers in established state : {sum(peer.state == 'Established' for peer in peers)}",
-            " Total number of dynamic peers : 0",
-            "",
-            PEER_HEAD,
-            *rows,
-        ]
+    return PEERS.write(
+        rows,
+        router_id=router_id(switch.running),
+        local_as=bgp.text.split()[1],
+        total=len(peers),
+        established=sum(peer.state == "Established" for peer in peers),
+        dynamic=0,
     )
 
 
@@ -145,15 +116,6 @@ def _path(path: BgpPath, network: str) -> str:
     status, med = "*>" if path.best else "*", "" if path.med is None else path.med
     origin = " ".join(map(str, path.as_path)) + "i"
     return f" {status:<6} {network:<18} {path.next_hop:<30} {med:<21} {0:<6} {origin}"
-
-
-def _age(switch: EmulatedSwitch, peer: PeerState) -> str:
-    """`hh:mm:ss`, from a day on `NNNNhNNm`, beyond 9999 hours `****hNNm`."""
-    seconds = behind_of(switch).peer_age_s(switch.name, str(peer.address))
-    hours, minutes = seconds // 3600, seconds // 60 % 60
-    if hours < 24:
-        return f"{hours:02}:{minutes:02}:{seconds % 60:02}"
-    return f"{hours:04}h{minutes:02}m" if hours <= UNKNOWN_AGE else f"****h{minutes:02}m"
 
 
 def router_id(config: Lines) -> str:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network
 from typing import Any, Protocol
 
+from napalm_cloudengine.displays.routing import IN_FIB
 from napalm_cloudengine.displays.shown import UnreadableError
 from rocefort.dialects.vrp.names import interface_name
-from rocefort.dialects.vrp.observing import routing, system
+from rocefort.dialects.vrp.observing import system
 from rocefort.dialects.vrp.observing.shown import HOW, Shown
 from rocefort.errors import DeviceFailed
 from rocefort.models.interface import kind_of
@@ -24,6 +27,7 @@ from rocefort.models.observed import (
     PortCounters,
     PortSeen,
     QueueSeen,
+    RouteSeen,
     ThresholdSeen,
     Topic,
 )
@@ -31,6 +35,8 @@ from rocefort.models.observed import (
 Row = dict[str, Any]
 COLUMNS = ("guaranteed", "xon", "xon_lowest", "xon_offset", "xoff", "hdrm")  # of thresholds
 COUNTERS = tuple(PortCounters.model_fields)
+# Switches of a fabric show the same routes, each at every reading.
+_network, _hop = lru_cache(1 << 14)(IPv4Network), lru_cache(1 << 14)(IPv4Address)
 SIZE = re.compile(r"(\d+)\(([BCDKM])\)", re.ASCII)
 GETTERS = {  # the commands behind NAPALM's getters
     Topic.FACTS: "display version",
@@ -49,6 +55,7 @@ class Driver(Protocol):
     def get_ports(self) -> list[Row]: ...  # noqa: D102
     def get_pfc(self, retrieve: str) -> dict[str, list[Row]]: ...  # noqa: D102
     def get_queues(self, interface: str) -> list[Row]: ...  # noqa: D102
+    def get_routes(self) -> list[Row]: ...  # noqa: D102
     def get_ai_ecn(self) -> list[Row]: ...  # noqa: D102
     def cli(self, commands: list[str]) -> dict[str, str]: ...  # noqa: D102
 
@@ -73,7 +80,7 @@ def read_topic(
     readers: dict[Topic, Callable[[], object]] = {
         Topic.FACTS: reading.facts,
         Topic.PEERS: reading.peers,
-        Topic.ROUTES: lambda: routing.routes(reading.show(routing.ROUTES)),
+        Topic.ROUTES: reading.routes,
         Topic.NEIGHBOURS: reading.neighbours,
         Topic.PORTS: reading.ports_seen,
         Topic.PFC_PORTS: reading.pfc_ports,
@@ -128,6 +135,19 @@ class _Reading:
                 prefixes=_received(peer),
             )
             for address, peer in known.items()
+        )
+
+    def routes(self) -> tuple[RouteSeen, ...]:
+        """The public routing table, with the next hops that are in the FIB."""
+        return tuple(
+            RouteSeen(
+                prefix=_network(row["prefix"]),
+                protocol=row["protocol"],
+                next_hops=tuple(
+                    sorted(_hop(hop["next_hop"]) for hop in row["hops"] if IN_FIB in hop["flags"])
+                ),
+            )
+            for row in self.driver.get_routes()
         )
 
     def neighbours(self) -> tuple[NeighbourSeen, ...]:

@@ -1,0 +1,108 @@
+"""BGP peers of the public instance."""
+
+import re
+from dataclasses import dataclass
+
+from napalm_cloudengine.displays.shown import Shown
+from napalm_cloudengine.displays.table import Form, Table
+
+_AGE = re.compile(r"\d+:\d\d:\d\d|(?:\d+|\*+)h\d\dm", re.ASCII)
+_TOTALS = """\
+ Status codes: * - Dynamic
+ BGP local router ID        : {router_id}
+ Local AS number            : {local_as}
+ Total number of peers      : {total:d}
+ Peers in established state : {established:d}
+ Total number of dynamic peers : {dynamic:d}
+
+"""
+_TITLES = "V          AS  MsgRcvd  MsgSent  OutQ  Up/Down       State  PrefRcv"
+_NUMBERS = (
+    "{version:>1} {asn:>11} {received:>8d} {sent:>8d} {queued:>5d} {age:>8} {state:>11} "
+    "{prefixes:>8d}"
+)
+PEERS = Table(
+    "display bgp peer",
+    {
+        "": Form(
+            source='configuration guide V300R023C00, "Example for Configuring Dynamic BGP Peers"',
+            head=f"{_TOTALS}  Peer            {_TITLES}",
+            row="  {address:<15} " + _NUMBERS,
+        ),
+        "wide": Form(
+            source="configuration guide V300R023C00, examples of BGP",
+            head=f"{_TOTALS}  Peer                             {_TITLES}",
+            row="  {address:<32} " + _NUMBERS,
+        ),
+    },
+    cells={"version": re.compile("4"), "age": _AGE},
+    # older VRP8 tells of no dynamic peers
+    optional=("established", "dynamic"),
+)
+
+
+@dataclass(frozen=True)
+class BgpPeer:
+    """One row of `display bgp peer`; uptime_s -1: beyond what the column can show."""
+
+    address: str
+    remote_as: int
+    uptime_s: int
+    state: str
+    prefixes_received: int
+
+
+@dataclass(frozen=True)
+class BgpTable:
+    """`display bgp peer`: the local side and its peers, in the order shown."""
+
+    router_id: str
+    local_as: int
+    peers: tuple[BgpPeer, ...]
+
+
+def read_peers(shown: Shown) -> BgpTable:
+    """The table of peers; raises UnreadableError when rows are missing or not understood.
+
+    An empty answer, as of a switch without BGP, is a table without peers and with AS 0.
+    """
+    if not shown.lines:
+        return BgpTable("", 0, ())
+    totals, line = PEERS.totals(shown)
+    rows = PEERS.read(shown) if totals["total"] else []
+    if len(rows) != totals["total"]:
+        raise shown.wrong(line, f"{totals['total']} BGP peers announced, {len(rows)} rows read")
+    peers = (
+        BgpPeer(
+            row["address"].removeprefix("*"),
+            as_number(row["asn"]),
+            _seconds(row["age"]),
+            row["state"],
+            row["prefixes"],
+        )
+        for row in rows
+    )
+    return BgpTable(totals["router_id"], as_number(totals["local_as"]), tuple(peers))
+
+
+def as_number(text: str) -> int:
+    """An AS number in either notation: `65001` or `0.65001` (RFC 5396)."""
+    high, dot, low = text.partition(".")
+    return (int(high) << 16) + int(low) if dot else int(text)
+
+
+def _seconds(age: str) -> int:
+    """Seconds of `00:17:49`, or `0024h05m` from a day on; `****h05m` is unknown (-1)."""
+    if ":" in age:
+        hours, minutes, seconds = map(int, age.split(":"))
+        return (hours * 60 + minutes) * 60 + seconds
+    hours_text, _, rest = age.partition("h")
+    return -1 if "*" in hours_text else (int(hours_text) * 60 + int(rest[:2])) * 60
+
+
+def age_text(seconds: int) -> str:
+    """`hh:mm:ss`, from a day on `NNNNhNNm`, beyond 9999 hours `****hNNm`."""
+    hours, minutes = seconds // 3600, seconds // 60 % 60
+    if hours < 24:
+        return f"{hours:02}:{minutes:02}:{seconds % 60:02}"
+    return f"{hours:04}h{minutes:02}m" if hours <= 9999 else f"****h{minutes:02}m"
