@@ -75,15 +75,6 @@ class TrialStatus:
         return "an unknown time" if self.seconds_left is None else f"{self.seconds_left} s"
 
 
-@dataclass(frozen=True)
-class Version:
-    """What `display version` says; uptime_s is -1.0 where it does not say."""
-
-    os_version: str
-    model: str
-    uptime_s: float
-
-
 def plain_text(raw: str) -> str:
     """Copy `raw` as a person would see it: no carriage returns, cursor moves or pager lines."""
     text = raw.replace("\r", "").replace("\0", "")
@@ -167,32 +158,6 @@ def trial_status(text: str) -> TrialStatus:
     return TrialStatus(
         _TRIAL_STATES[state[1]], int(left[1]) if left else without, persist[1] if persist else ""
     )
-
-
-def version(text: str) -> Version:
-    """Read `display version`: YunShan OS (V300) or VRP (V200); ValueError when it is neither."""
-    release = re.search(r"(?:YunShan OS|software), Version (\S+) \(([^)]*)\)", text)
-    if release is None:
-        raise ValueError(f"no software version in: {text.strip()[:200]!r}")
-    board = re.search(
-        r"^HUAWEI (?P<model>\S.*?) uptime is\s+(?:(?P<d>\d+) days?)?"
-        r"(?:, )?(?:(?P<h>\d+) hours?)?(?:, )?(?:(?P<m>\d+) minutes?)?",
-        text,
-        re.MULTILINE,
-    )
-    if board is None:
-        return Version(release[2], "", -1.0)
-    days, hours, minutes = (int(board[unit] or 0) for unit in "dhm")
-    return Version(release[2], board["model"], float(((days * 24 + hours) * 60 + minutes) * 60))
-
-
-def serial_number(text: str) -> str:
-    """The first serial number of `display device esn`, `ESN of slot 1: ..`; "" without one.
-
-    The command is known from clients of CloudEngine switches, not from the command reference.
-    """
-    found = re.search(r"^\s*ESN(?: of [^:\n]+)?\s*:\s*(\S+)", text, re.MULTILINE)
-    return found[1] if found else ""
 
 
 def interface_names(text: str) -> list[str]:

@@ -4,6 +4,7 @@ Getters that NAPALM does not have (`get_pfc` ..) return rows as dictionaries. A 
 documented form raises UnreadableError, a ValueError with the command and the line.
 """
 
+from datetime import datetime
 from typing import Any
 
 from napalm.base import constants
@@ -11,7 +12,7 @@ from napalm.base import constants
 from napalm_cloudengine import parse, pinging
 from napalm_cloudengine.addresses import addresses
 from napalm_cloudengine.dialogue import Dialogue
-from napalm_cloudengine.displays import ai_ecn, bgp, lldp, pfc, queues, routing
+from napalm_cloudengine.displays import ai_ecn, bgp, lldp, pfc, queues, routing, system
 from napalm_cloudengine.displays.interface_fields import read_interfaces, read_ports
 from napalm_cloudengine.displays.interfaces import COMMAND as INTERFACES
 from napalm_cloudengine.displays.shown import Shown
@@ -72,10 +73,10 @@ class Reading(Dialogue):
         """NAPALM's facts; `serial_number` is "" on a release without `display device esn`."""
         if not self._connected().prompt.uncommitted:
             self._user_view()  # whose prompt is the name and nothing else
-        version = parse.version(self._display("display version"))
+        version = system.read_version(self._shown(system.VERSION_COMMAND))
         interfaces = parse.interface_names(self._display("display interface brief"))
-        esn = self._ask("display device esn")  # may not exist: not in every CLI
-        serial = parse.serial_number(esn.text)
+        esn = self._ask(system.SERIAL_COMMAND)  # may not exist: not in every CLI
+        serial = system.read_serial(Shown(system.SERIAL_COMMAND, esn.text))
         return napalm_facts(self._connected().base_prompt, version, serial, interfaces)
 
     def get_bgp_neighbors(self) -> dict[str, dict[str, Any]]:
@@ -145,6 +146,17 @@ class Reading(Dialogue):
     def get_routes(self) -> list[Row]:
         """The public routing table: prefixes with `protocol` and `hops`."""
         return routing.read_routes(self._shown(routing.ROUTES.command))
+
+    def get_clock(self) -> datetime:
+        """The time of the switch, with its offset from UTC."""
+        return system.read_clock(self._shown(system.CLOCK_COMMAND))
+
+    def get_free_flash(self) -> int:
+        """Kbytes that are free of the file system that `dir` lists, as the user view starts in.
+
+        Raises CommandErrorException in a view that does not know `dir`.
+        """
+        return system.read_free_kbytes(self._shown(system.FILES.command))
 
     def get_ai_ecn(self) -> list[Row]:
         """AI-ECN of each queue of a port; a threshold that is shown as `-` is None."""

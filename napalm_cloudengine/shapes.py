@@ -9,8 +9,8 @@ from napalm.base.helpers import mac
 
 from napalm_cloudengine.displays.bgp import BgpPeer, BgpTable
 from napalm_cloudengine.displays.lldp import Neighbor
+from napalm_cloudengine.displays.system import Version
 from napalm_cloudengine.displays.table import Row
-from napalm_cloudengine.parse import Version
 
 # What is read of `display interface` for each shape.
 INTERFACE_FIELDS = (

@@ -4,11 +4,11 @@ A value is a format of Python with a kind behind it, as in a table (`table.py`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
-from napalm_cloudengine.displays.shown import Line
-from napalm_cloudengine.displays.table import Layout
+from napalm_cloudengine.displays.shown import Line, Shown
+from napalm_cloudengine.displays.table import Layout, Row
 
 _NONE = "--"  # for a value that there is not
 
@@ -17,14 +17,14 @@ _NONE = "--"  # for a value that there is not
 class Block:
     """Lines such as `Label :{field}`.
 
-    source: where it is printed so. confirmed: False where that is not the vendor. aliases: labels
-    of other releases, and the field of each.
+    source: where it is printed so. confirmed: False where that is not the vendor. also: lines of
+    other releases, which are read and never written.
     """
 
     text: str
     source: str
     confirmed: bool = True
-    aliases: Mapping[str, str] = field(default_factory=dict)
+    also: str = ""
 
     @cached_property
     def lines(self) -> tuple[Layout, ...]:
@@ -32,10 +32,16 @@ class Block:
         return tuple(map(Layout.of, self.text.split("\n")))
 
     @cached_property
-    def _fields(self) -> Mapping[str, str]:
-        firsts = (line.cells[0] for line in self.lines if line.cells)
-        own = {cell.before.rstrip(" :"): cell.name for cell in firsts}
-        return {**own, **self.aliases}
+    def _read(self) -> tuple[Layout, ...]:
+        """Lines with values, those with most words of their own first."""
+        others = map(Layout.of, self.also.split("\n")) if self.also else ()
+        lines = (line for line in (*self.lines, *others) if line.cells)
+        return tuple(sorted(lines, key=lambda line: -len(line.own)))
+
+    @cached_property
+    def _labels(self) -> Mapping[str, str]:
+        firsts = (line.cells[0] for line in self._read)
+        return {cell.before.rstrip(" :"): cell.name for cell in firsts}
 
     def write(self, values: Mapping[str, object]) -> str:
         """The lines whose values there are, and those without any; a value of several has lines."""
@@ -51,8 +57,26 @@ class Block:
                 written.append(line.write(own).rstrip())
         return "\n".join(written)
 
+    def read(self, shown: Shown) -> Row:
+        """Values of the lines that are like one of these; those of other lines are missing."""
+        values: Row = {}
+        for line in shown.lines:
+            values = self.match(line) | values
+        return values
+
+    def match(self, line: Line) -> Row:
+        """Values of a line; none where it is like none of these."""
+        for layout in self._read:
+            if found := layout.pattern.fullmatch(line.text.strip()):
+                pairs = zip(layout.cells, found.groups(), strict=True)
+                return {
+                    cell.name: int(text.replace(",", "")) if cell.kind == "d" else text.strip()
+                    for cell, text in pairs
+                }
+        return {}
+
     def value(self, line: Line) -> tuple[str, str] | None:
         """The field and the value of a line; None for a line without a known label."""
         label, colon, value = line.text.partition(":")
-        name = self._fields.get(label.strip()) if colon else None
+        name = self._labels.get(label.strip()) if colon else None
         return (name, value.strip()) if name else None

@@ -64,7 +64,7 @@ Management address                 :{address}
 Expired time                       :{expires}
 """,
     source=_REFERENCE.format(""),
-    aliases={"Port ID type": "port_id_subtype"},
+    also="Port ID type                       :{port_id_subtype}",
 )
 
 

@@ -49,6 +49,18 @@ class Layout:
             cells.append(Cell(before, name, (spec or "").removesuffix(kind), kind))
         return cls(tuple(cells), after)
 
+    @cached_property
+    def own(self) -> str:
+        """Its text without cells."""
+        return "".join(cell.before for cell in self.cells) + self.after
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """A line like this one, with a group a cell; blanks may be more or fewer."""
+        kinds = {"d": r"(\d[\d,]*)", "*": "(.*?)"}
+        parts = (_blanks(cell.before) + kinds.get(cell.kind, r"(\S+?)") for cell in self.cells)
+        return re.compile("".join(parts) + _blanks(self.after), re.ASCII)
+
     def behind(self, number: int) -> str:
         """The text behind a cell."""
         return self.cells[number + 1].before if number + 1 < len(self.cells) else self.after
@@ -70,6 +82,11 @@ class Layout:
             return list(words) if spare == 0 else None
         end = wide + spare + 1
         return [*words[:wide], " ".join(words[wide:end]), *words[end:]] if spare >= -1 else None
+
+
+def _blanks(text: str) -> str:
+    """A text whose blanks may be more or fewer, or none."""
+    return r"\s*" + "".join(re.escape(word) + r"\s*" for word in text.split())
 
 
 @dataclass(frozen=True)

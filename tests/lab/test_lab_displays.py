@@ -13,11 +13,11 @@ from recorded_driver import RecordedDriver
 from napalm_cloudengine import parse
 from napalm_cloudengine.displays.bgp import read_peers
 from napalm_cloudengine.displays.lldp import Neighbor
-from napalm_cloudengine.displays.shown import Shown as Displayed
+from napalm_cloudengine.displays.shown import Shown
+from napalm_cloudengine.displays.system import read_clock, read_version
 from rocefort.dialects.vrp.displays import read_display
 from rocefort.dialects.vrp.interpret import Lines
-from rocefort.dialects.vrp.observing import read_topic, system
-from rocefort.dialects.vrp.observing.shown import Shown
+from rocefort.dialects.vrp.observing import read_topic
 from rocefort.errors import BadInput
 from rocefort.lab.model import Model, Routed
 from rocefort.lab.model_routes import BgpRoute
@@ -128,10 +128,6 @@ def ask(fabric: Model, open_talk: Any) -> Callable[[str], str]:
     return lambda command: str(talk(command))
 
 
-def seen(command: str, text: str) -> Shown:
-    return Shown("leaf01", command, text)
-
-
 def read(topic: Topic, command: str, text: str) -> Any:
     """The topic that the driver reads of a command's answer."""
     return read_topic(RecordedDriver({command: text}), topic, "leaf01", (UPLINK,))
@@ -202,13 +198,15 @@ def test_the_queues_of_a_slot_are_those_of_its_ports_each_under_its_name(
 
 
 def test_the_drivers_readers_take_what_is_shown(ask: Callable[[str], str]) -> None:
-    table = read_peers(Displayed("display bgp peer", ask("display bgp peer")))
+    table = read_peers(Shown("display bgp peer", ask("display bgp peer")))
     assert (table.router_id, table.local_as) == ("10.0.0.11", 65101)
     assert [(p.address, p.state, p.prefixes_received) for p in table.peers] == [
         ("10.1.0.0", "Established", 1),
         ("10.1.0.2", "Established", 1),
     ]
-    assert parse.version(ask("display version")).model == "CE8851-32CQ8DQ-P"
+    assert (
+        read_version(Shown("display version", ask("display version"))).model == "CE8851-32CQ8DQ-P"
+    )
     names = parse.interface_names(ask("display interface brief"))
     assert set(names) == {*PORTS, "Eth-Trunk10", "LoopBack0", "NULL0", "Vlanif10"}
     lldp = read_display(ask("display lldp neighbor brief"))
@@ -244,8 +242,11 @@ def test_the_readers_of_live_checks_take_what_is_shown(ask: Callable[[str], str]
     [bonded, uplink] = read_of(Topic.AI_ECN, "display ai-ecn calculated state")
     assert (bonded.interface, uplink.interface) == ("100GE1/0/1", "100GE1/0/25")
     assert (uplink.queue, uplink.mode, uplink.model) == (4, "BBR", "AI_ECN_HPC")
-    assert system.clock(seen("c", ask("display clock"))).isoformat() == "2026-01-02T03:04:05+00:00"
-    assert system.free_kbytes(seen("d", ask("dir"))) > 800_000
+    assert (
+        read_clock(Shown("display clock", ask("display clock"))).isoformat()
+        == "2026-01-02T03:04:05+00:00"
+    )
+    assert read_of(Topic.DISK, "dir") > 800_000
 
 
 def cell(text: str, name: str) -> str:
@@ -342,7 +343,7 @@ FAULTS: list[tuple[str, str, str, Callable[[str], object], object]] = [
         "link-down",
         "100GE1/0/25",
         "display bgp peer",
-        lambda text: [peer.state for peer in read_peers(Displayed("display bgp peer", text)).peers],
+        lambda text: [peer.state for peer in read_peers(Shown("display bgp peer", text)).peers],
         ["Idle", "Established"],
     ),
     (

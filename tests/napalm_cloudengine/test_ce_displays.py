@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from vendor_displays import vendor_display
 
-from napalm_cloudengine.displays import ai_ecn, bgp, lldp, pfc, queues, routing
+from napalm_cloudengine.displays import ai_ecn, bgp, lldp, pfc, queues, routing, system
 from napalm_cloudengine.displays.block import Block
 from napalm_cloudengine.displays.interface_fields import read_interfaces
 from napalm_cloudengine.displays.interfaces import BLOCKS, MANAGEMENT, PORT_V200, PORT_V300
@@ -72,6 +72,14 @@ def _peer(
 ) -> Row:
     row = {"address": address, "version": "4", "asn": asn, "age": age, "queued": 0}
     return row | {"state": state, "prefixes": prefixes, "received": received, "sent": sent}
+
+
+FILES = [
+    {"index": 0, "attributes": "dr-x", "size": "-", "name": "$_checkpoint"}
+    | {"at": "Nov 11 2019 20:16:35"},
+    {"index": 7, "attributes": "-rw-", "size": "572,847,476", "name": "123.cc"}
+    | {"at": "Oct 21 2019 15:21:23"},
+]
 
 
 # What `display interface` prints of a port in each family.
@@ -393,11 +401,55 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
             _peer("10.1.0.6", "65004", "00:00:07", "Idle", 0),
         ],
     ),
+    (
+        "version-v300",
+        lambda shown: [system.VERSION_V300.read(shown)],
+        lambda rows: system.VERSION_V300.write(rows[0]),
+        [
+            {"version": "1.23.0.X", "release": "CE6800 V300R023C00", "years": "2021-2023"}
+            | {"model": "CE6866-48S8CQ-P", "uptime": "0 day, 5 hours, 32 minutes"}
+        ],
+    ),
+    (
+        "version-v200",
+        lambda shown: [system.VERSION_V200.read(shown)],
+        lambda rows: system.VERSION_V200.write(rows[0]),
+        [
+            {"version": "8.180", "release": "CE8850EI V200R005C10SPC800", "years": "2012-2018"}
+            | {"model": "CE8850-64CQ-EI", "uptime": "162 days, 0 hour, 4 minutes"}
+        ],
+    ),
+    (
+        "device-esn",
+        lambda shown: [system.SERIAL.read(shown)],
+        lambda rows: system.SERIAL.write(rows[0]),
+        [{"slot": "1", "serial": "2102350DYT10K1000045"}],
+    ),
+    (
+        "clock",
+        lambda shown: [{"at": system.read_clock(shown).isoformat()}],
+        lambda rows: system.CLOCK.write(
+            {"time": rows[0]["at"].replace("T", " "), "weekday": "Tuesday"}
+            | {"zone": "BJ", "offset": "+08:00"}
+        ),
+        [{"at": "2026-02-03T17:02:34+08:00"}],
+    ),
+    (
+        "dir",
+        lambda shown: [{"free": system.read_free_kbytes(shown)}],
+        lambda rows: "\n\n".join(
+            [
+                system.FILES.write(FILES, folder="flash:/"),
+                system.FREE.write({"total": 2_994_228, **rows[0]}),
+            ]
+        ),
+        [{"free": 801_664}],
+    ),
     _interface("interface-port-v300", PORT_V300, PORT_10GE | V300),
     _interface("interface-port-v200", PORT_V200, PORT_10GE | V200),
     _interface("interface-management", MANAGEMENT, METH),
 ]
-MODULES = (pfc, ai_ecn, queues, lldp, routing, bgp)
+MODULES = (pfc, ai_ecn, queues, lldp, routing, bgp, system)
 NAMES = [case[0] for case in CASES]
 
 
@@ -424,8 +476,8 @@ def test_every_form_says_where_it_is_printed_so() -> None:
     described = (value for module in MODULES for value in vars(module).values())
     tables = [value for value in described if isinstance(value, Table)]
     forms: list[Form | Block] = [form for table in tables for form in table.forms.values()]
-    forms += [*BLOCKS, lldp.DETAIL]
-    assert len(tables) == 11
+    forms += [*BLOCKS, lldp.DETAIL, *(b for b in vars(system).values() if isinstance(b, Block))]
+    assert len(tables) == 12
     assert [form.source for form in forms if not form.source] == []
     assert [form.source for form in forms if not form.confirmed] == [
         "AI Fabric best practice, EDOC1100155250 (f1a44286)",
@@ -435,6 +487,8 @@ def test_every_form_says_where_it_is_printed_so() -> None:
         'configuration guide V300R023C00, "display ip routing-table"; widths: outputs of switches',
         "outputs of V100 and V200 switches that public drivers are tested with",
         'command reference V300R023C00, "display interface", of Eth-Trunk 11',
+        "outputs of V200 switches that public parsers are tested with",
+        "clients of CloudEngine switches",
     ]
 
 

@@ -36,7 +36,8 @@ GETTERS = {
 }
 OWN = {  # beside NAPALM's
     *("abort_commit", "save_config", "trial_status"),
-    *("get_ports", "get_pfc", "get_ai_ecn", "get_queues", "get_routes"),
+    "get_free_flash",
+    *("get_ports", "get_pfc", "get_ai_ecn", "get_queues", "get_routes", "get_clock"),
 }
 
 

@@ -5,7 +5,8 @@ import pytest
 from napalm_cloudengine import parse
 from napalm_cloudengine.displays.bgp import BgpPeer, BgpTable, read_peers
 from napalm_cloudengine.displays.shown import Shown
-from napalm_cloudengine.parse import Prompt, TrialStatus, Version
+from napalm_cloudengine.displays.system import Version, read_serial, read_version
+from napalm_cloudengine.parse import Prompt, TrialStatus
 from napalm_cloudengine.shapes import napalm_facts, napalm_neighbors
 
 
@@ -158,6 +159,10 @@ HUAWEI CE8850-64CQ-EI uptime is 162 days, 0 hour, 4 minutes
 """
 
 
+def version(text: str) -> Version:
+    return read_version(Shown("display version", text))
+
+
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
@@ -170,12 +175,12 @@ HUAWEI CE8850-64CQ-EI uptime is 162 days, 0 hour, 4 minutes
     ],
 )
 def test_version_of_both_generations(said: str, expected: Version) -> None:
-    assert parse.version(said) == expected
+    assert version(said) == expected
 
 
 def test_another_vendors_version_is_refused() -> None:
     with pytest.raises(ValueError, match="no software version"):
-        parse.version("Arista DCS-7060CX-32S")
+        version("Arista DCS-7060CX-32S")
 
 
 INTERFACES = """\
@@ -196,7 +201,7 @@ NULL0                    up       up(s)        0%     0%          0          0
 def test_facts_in_napalms_shape() -> None:
     names = parse.interface_names(INTERFACES)
     assert names == ["100GE1/0/1", "Eth-Trunk10", "100GE1/0/2", "25GE1/0/3", "MEth0/0/0", "NULL0"]
-    assert napalm_facts("leaf01", parse.version(V300), "2102350DYT", names) == {
+    assert napalm_facts("leaf01", version(V300), "2102350DYT", names) == {
         "uptime": 19920.0,
         "vendor": "Huawei",
         "os_version": "CE6800 V300R023C00",
@@ -218,7 +223,7 @@ def test_facts_in_napalms_shape() -> None:
     ],
 )
 def test_serial_number(said: str, serial: str) -> None:
-    assert parse.serial_number(said) == serial
+    assert read_serial(Shown("display device esn", said)) == serial
 
 
 def test_interfaces_without_a_heading_are_refused() -> None:

@@ -6,19 +6,16 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from napalm_cloudengine.displays import lldp
+from napalm_cloudengine.displays import lldp, system
 from napalm_cloudengine.displays.lldp import Neighbor
 from napalm_cloudengine.displays.shown import Line, Shown, UnreadableError
 from napalm_cloudengine.displays.table import Form
 from rocefort.dialects.data import Display
 from rocefort.dialects.vrp.names import interface_name
 
-# `display version`, V200 and V300; `display device`. A neighbour's description in `display lldp
-# neighbor` has the line of the release, too, but none with `uptime is`.
-RELEASE = re.compile(
-    r"(?:VRP \(R\) software|YunShan OS), Version \S+ \(.*?(V\d{3}R\d{3}C\d{2}\w*)\)"
-)
-UPTIME = re.compile(r"HUAWEI (\S+) uptime is\b", re.ASCII)
+# Of `display version`. A neighbour's description in `display lldp neighbor` has the line of the
+# release, too, but none with `uptime is`.
+RELEASE = re.compile(r"V\d{3}R\d{3}C\d{2}\w*", re.ASCII)
 DEVICE = re.compile(r"(CE\S+)'s Device status:", re.ASCII)
 PROMPT = re.compile(r"<([\w.-]+)> ?dis\w* .*", re.ASCII)
 
@@ -61,7 +58,7 @@ def _read_line(reading: _Reading, line: Line) -> None:
     elif reading.form:
         _row(reading, reading.form, line)
     else:
-        _version_line(reading, text)
+        _version_line(reading, line)
 
 
 def _row(reading: _Reading, form: Form, line: Line) -> None:
@@ -85,10 +82,11 @@ def _hear(reading: _Reading, neighbour: Neighbor, *, is_name: bool) -> None:
         reading.neighbours.append(replace(neighbour, local=local, port=port or ""))
 
 
-def _version_line(reading: _Reading, line: str) -> None:
-    if match := RELEASE.match(line):
-        reading.release = match[1]
-    elif match := UPTIME.match(line):
-        reading.model, reading.software, reading.known = match[1], reading.release, True
-    elif match := DEVICE.match(line):
+def _version_line(reading: _Reading, line: Line) -> None:
+    values = system.VERSION_V300.match(line) or system.VERSION_V200.match(line)
+    if release := RELEASE.search(values.get("release", "")):
+        reading.release = release[0]
+    elif "uptime" in values:
+        reading.model, reading.software, reading.known = values["model"], reading.release, True
+    elif match := DEVICE.match(line.text.strip()):
         reading.model, reading.known = match[1], True

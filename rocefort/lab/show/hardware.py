@@ -1,7 +1,8 @@
 """`display version`, `device`, `clock`, `startup`, `alarm active`, and `dir`.
 
-Samples: V300R023C00 command reference, System Management and File System Management. Fans and
-power supplies, sizes of memory and flash, and patches are not modelled and not shown.
+Forms of version, serial number, clock and `dir`: `napalm_cloudengine/displays/system.py`; samples
+of the others: V300R023C00 command reference, System Management. Fans and power supplies, sizes of
+memory and flash, and patches are not modelled and not shown.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from datetime import timedelta
 from textwrap import wrap
 
+from napalm_cloudengine.displays import system as displays
 from rocefort.lab.flash import FLASH_KBYTES, STARTUP_FILE, files_of, free_kbytes
 from rocefort.lab.show.asked import behind_of
 from rocefort.lab.switch import EmulatedSwitch
@@ -24,33 +26,31 @@ def series(hardware: str) -> str:
     return hardware.split("-", maxsplit=1)[0]
 
 
-def system(hardware: str, software: str) -> str:
-    """The system and its release; a V200 names itself in another way than a V300."""
+def _version(hardware: str, software: str, **uptime: str) -> str:
+    """Lines of `display version`; a V200 names its system in another way than a V300."""
+    block, number = displays.VERSION_V300, "1.23.0.1"
     if software.startswith("V2"):
-        return f"VRP (R) software, Version 8.180 ({series(hardware)} {software})"
-    return f"YunShan OS, Version 1.23.0.1 ({series(hardware)} {software})"
+        block, number = displays.VERSION_V200, "8.180"
+    release = f"{series(hardware)} {software}"
+    return block.write({"version": number, "release": release, "model": hardware, **uptime})
 
 
 def described(hardware: str, software: str) -> str:
     """What LLDP says of the system: the first lines of `display version`, without a copyright."""
-    first = "Huawei Versatile Routing Platform Software"
-    return f"{first}\n{system(hardware, software)}\nHUAWEI {hardware}"
+    return f"{_version(hardware, software)}\nHUAWEI {hardware}"
 
 
 def version(switch: EmulatedSwitch) -> str:
-    """`display version`."""
+    """`display version`, without a copyright."""
     minutes = int(switch.clock() - switch.booted) // 60
     days, hours = divmod(minutes // 60, 24)
-    return (
-        "Huawei Versatile Routing Platform Software\n"
-        f"{system(switch.hardware, switch.software)}\n"
-        f"HUAWEI {switch.hardware} uptime is {days} days, {hours} hours, {minutes % 60} minutes"
-    )
+    uptime = f"{days} days, {hours} hours, {minutes % 60} minutes"
+    return _version(switch.hardware, switch.software, uptime=uptime)
 
 
 def esn(switch: EmulatedSwitch) -> str:
     """`display device esn`."""
-    return f" ESN of slot 1: {switch.serial}"
+    return displays.SERIAL.write({"slot": 1, "serial": switch.serial})
 
 
 def device(switch: EmulatedSwitch) -> str:
@@ -64,7 +64,10 @@ def device(switch: EmulatedSwitch) -> str:
 def clock(switch: EmulatedSwitch) -> str:
     """`display clock`, in UTC: what a time zone is called without one is not confirmed."""
     now = switch.now()
-    return f"{now:%Y-%m-%d %H:%M:%S}+00:00\n{now:%A}\nTime Zone(UTC) : UTC+00:00"
+    time = f"{now:%Y-%m-%d %H:%M:%S}+00:00"
+    return displays.CLOCK.write(
+        {"time": time, "weekday": f"{now:%A}", "zone": "UTC", "offset": "+00:00"}
+    )
 
 
 def startup(switch: EmulatedSwitch) -> str:
@@ -96,10 +99,15 @@ def alarms(switch: EmulatedSwitch) -> str:
 
 def directory(switch: EmulatedSwitch) -> str:
     """`dir` of flash:/: the files that SFTP sees; the switch's own folders are left out."""
-    rows = [
-        f"{index:>5}  -rw-  {size:>13,}  {at:%b %d %Y %H:%M:%S}   {name}"
+    rows = (
+        {
+            "index": index,
+            "attributes": "-rw-",
+            "size": f"{size:,}",
+            "at": f"{at:%b %d %Y %H:%M:%S}",
+            "name": name,
+        }
         for index, (name, size, at) in enumerate(files_of(switch))
-    ]
-    head = "  Idx  Attr     Size(Byte)  Date        Time       FileName"
-    total = f"{FLASH_KBYTES:,} KB total ({free_kbytes(switch):,} KB free)"
-    return "\n".join(["Directory of flash:/", "", head, *rows, "", total])
+    )
+    free = displays.FREE.write({"total": FLASH_KBYTES, "free": free_kbytes(switch)})
+    return f"{displays.FILES.write(rows, folder='flash:/')}\n\n{free}"

@@ -1,0 +1,123 @@
+"""The switch itself: its release and model, serial number, clock, and what is free of its flash."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+
+from napalm_cloudengine.displays.block import Block
+from napalm_cloudengine.displays.shown import Shown
+from napalm_cloudengine.displays.table import Form, Table
+
+_REFERENCE = 'command reference V300R023C00, "{}"'
+
+VERSION_COMMAND = "display version"
+# The lines of the system alone: what LLDP tells of a switch has the first two, too.
+VERSION_V300 = Block(
+    """\
+Huawei Versatile Routing Platform Software
+YunShan OS, Version {version} ({release:*})
+Copyright (C) {years} Huawei Technologies Co., Ltd.
+HUAWEI {model} uptime is {uptime:*}""",
+    source=_REFERENCE.format("display version"),
+)
+VERSION_V200 = Block(
+    VERSION_V300.text.replace("YunShan OS,", "VRP (R) software,"),
+    source="outputs of V200 switches that public parsers are tested with",
+    confirmed=False,  # by the vendor
+)
+_UPTIME = re.compile(
+    r"(?:(?P<d>\d+) days?)?(?:, )?(?:(?P<h>\d+) hours?)?(?:, )?(?:(?P<m>\d+) minutes?)?", re.ASCII
+)
+
+SERIAL_COMMAND = "display device esn"
+SERIAL = Block(
+    " ESN of slot {slot}: {serial}",
+    also=" ESN of {slot}: {serial}\n ESN : {serial}",
+    source="clients of CloudEngine switches",
+    confirmed=False,  # by the reference, which shows the command alone
+)
+
+CLOCK_COMMAND = "display clock"
+CLOCK = Block(
+    """\
+{time:*}
+{weekday}
+Time Zone({zone:*}) : UTC{offset:*}""",
+    source=_REFERENCE.format("display clock"),
+)
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)?(?: ?([+-]\d\d:\d\d))?", re.ASCII)
+_OFFSET = re.compile(r"(?:([+-])(\d\d):(\d\d)(?::\d\d)?)?", re.ASCII)
+
+FILES = Table(
+    "dir",
+    {
+        "": Form(
+            source=_REFERENCE.format("dir"),
+            head="Directory of {folder}\n\n"
+            "  Idx  Attr     Size(Byte)  Date        Time       FileName",
+            row="{index:>5d}  {attributes}  {size:>13}  {at:*}   {name}",
+        )
+    },
+)
+FREE = Block(
+    "{total:,d} KB total ({free:,d} KB free)",
+    also="{total:,d} KB total available ({free:,d} KB free)",  # older VRP8
+    source=_REFERENCE.format("dir"),
+)
+
+
+@dataclass(frozen=True)
+class Version:
+    """What `display version` says; release: `CE8851 V300R023C00`, uptime_s: -1.0 if not said."""
+
+    os_version: str
+    model: str
+    uptime_s: float
+
+
+def read_version(shown: Shown) -> Version:
+    """YunShan OS (V300) or VRP (V200); raises UnreadableError when it is neither."""
+    values = VERSION_V300.read(shown) | VERSION_V200.read(shown)
+    if "release" not in values:
+        raise shown.wrong(1, "no software version")
+    if "model" not in values:
+        return Version(values["release"], "", -1.0)
+    found = _UPTIME.match(values["uptime"])
+    days, hours, minutes = (int(found[unit] or 0) if found else 0 for unit in "dhm")
+    seconds = ((days * 24 + hours) * 60 + minutes) * 60
+    return Version(values["release"], values["model"], float(seconds))
+
+
+def read_serial(shown: Shown) -> str:
+    """The first serial number; "" without one."""
+    return str(SERIAL.read(shown).get("serial", ""))
+
+
+def read_clock(shown: Shown) -> datetime:
+    """The time with its offset; older releases give the offset in the line of the zone alone.
+
+    Raises UnreadableError.
+    """
+    values = CLOCK.read(shown)
+    found = _TIME.fullmatch(shown.lines[0].text.strip()) if shown.lines else None
+    if found is None:
+        raise shown.wrong(1, "no date and time")
+    try:
+        if found[2]:
+            return datetime.fromisoformat(f"{found[1]}{found[2]}")
+        if offset := _OFFSET.fullmatch(values.get("offset", "none")):
+            sign, hours, minutes = offset.groups(default="0")
+            ahead = timedelta(hours=int(hours), minutes=int(minutes))
+            zone = timezone(-ahead if sign == "-" else ahead)
+            return datetime.fromisoformat(found[1]).replace(tzinfo=zone)
+    except ValueError:
+        raise shown.wrong(1, f"{found[0]!r} is no date and time") from None
+    raise shown.wrong(1, "a time without its offset from UTC")
+
+
+def read_free_kbytes(shown: Shown) -> int:
+    """What is free of the file system that `dir` lists; raises UnreadableError."""
+    values = FREE.read(shown)
+    if "free" not in values:
+        raise shown.wrong(max(1, len(shown.text.splitlines())), "no line of what is free")
+    return int(values["free"])
