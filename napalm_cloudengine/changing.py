@@ -15,6 +15,9 @@ from napalm.base.exceptions import (
 
 from napalm_cloudengine import parse
 from napalm_cloudengine.dialogue import NOTHING_CHANGED, Dialogue
+from napalm_cloudengine.displays.shown import Shown
+from napalm_cloudengine.displays.trial import COMMAND as TRIAL_STATUS
+from napalm_cloudengine.displays.trial import TrialStatus, read_trial
 from napalm_cloudengine.errors import (
     CandidateNotOursError,
     LineRefusedError,
@@ -232,14 +235,14 @@ class Changing(Dialogue):
                 raise CommandErrorException(f"{self.name}: {outcome}")
         self._loaded = False
 
-    def trial_status(self) -> parse.TrialStatus:
+    def trial_status(self) -> TrialStatus:
         """Where the trial stands and for how many more seconds, as the switch says."""
         return self._trial_status(NOTHING_CHANGED)
 
-    def _trial_status(self, unknown: str) -> parse.TrialStatus:
-        command = "display configuration trial status"
+    def _trial_status(self, unknown: str) -> TrialStatus:
+        command = TRIAL_STATUS
         try:
-            return parse.trial_status(self._display(command, unknown))
+            return read_trial(Shown(command, self._display(command, unknown)))
         except (ValueError, CommandErrorException) as error:
             if unknown != NOTHING_CHANGED:
                 raise self._lost(command, f"not understood: {error}", unknown, "") from None

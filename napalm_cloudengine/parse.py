@@ -9,13 +9,6 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-TrialState = Literal["INACTIVE", "ACTIVE", "CANCELING", "WAITCANCEL"]
-_TRIAL_STATES: Final[dict[str, TrialState]] = {
-    "INACTIVE": "INACTIVE",
-    "ACTIVE": "ACTIVE",
-    "CANCELING": "CANCELING",
-    "WAITCANCEL": "WAITCANCEL",
-}
 Mark = Literal["", "~", "*"]
 _MARKS: Final[dict[str, Mark]] = {"": "", "~": "~", "*": "*"}
 
@@ -51,28 +44,6 @@ class Prompt:
     def uncommitted(self) -> bool:
         """Whether the candidate differs from the running configuration (`[*`)."""
         return self.mark == "*"
-
-
-@dataclass(frozen=True)
-class TrialStatus:
-    """What `display configuration trial status` shows.
-
-    seconds_left: 0 without a trial, None where a trial's time is not shown: it is not known then.
-    """
-
-    state: TrialState
-    seconds_left: int | None
-    persist_id: str = ""
-
-    @property
-    def ending(self) -> bool:
-        """Whether the switch is cancelling it, or about to: it runs no more, and is not over."""
-        return self.state in ("CANCELING", "WAITCANCEL")
-
-    @property
-    def time_left(self) -> str:
-        """The time left, in words."""
-        return "an unknown time" if self.seconds_left is None else f"{self.seconds_left} s"
 
 
 def plain_text(raw: str) -> str:
@@ -145,19 +116,6 @@ def candidate_diff(text: str) -> str:
     if not any(line.lstrip().startswith(("+", "-")) for line in kept):
         return ""
     return "\n".join(line for line in kept if line)
-
-
-def trial_status(text: str) -> TrialStatus:
-    """Read `display configuration trial status`; ValueError when it is not that."""
-    state = re.search(r"Trial status\s*:\s*(\S+)", text)
-    if state is None or state[1] not in _TRIAL_STATES:
-        raise ValueError(f"not a trial status: {text.strip()!r}")
-    left = re.search(r"Trial time left \(sec\)\s*:\s*(\d+)", text)
-    persist = re.search(r"Persist id\s*:[ \t]*(\S+)", text)
-    without = 0 if state[1] == "INACTIVE" else None
-    return TrialStatus(
-        _TRIAL_STATES[state[1]], int(left[1]) if left else without, persist[1] if persist else ""
-    )
 
 
 def interface_names(text: str) -> list[str]:

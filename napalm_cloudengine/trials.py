@@ -14,9 +14,10 @@ import time
 
 from napalm.base.exceptions import CommitConfirmException, CommitError
 
-from napalm_cloudengine import framing, parse
+from napalm_cloudengine import framing
 from napalm_cloudengine.changing import COMMIT_UNKNOWN, Changing
 from napalm_cloudengine.dialogue import NOTHING_CHANGED, same_configuration
+from napalm_cloudengine.displays.trial import TrialStatus
 from napalm_cloudengine.errors import CandidateNotOursError, QuestionRefusedError
 from napalm_cloudengine.transport import Reply
 
@@ -122,7 +123,7 @@ class Trials(Changing):
             "would commit it too, so none went; discard it first"
         )
 
-    def _require_trial(self, act: str) -> parse.TrialStatus:
+    def _require_trial(self, act: str) -> TrialStatus:
         self._system_view()
         status = self.trial_status()
         if status.state != "ACTIVE" and not (status.ending and act == "abort"):
@@ -132,7 +133,7 @@ class Trials(Changing):
             )
         return status
 
-    def _ways(self, verb: str, trial: parse.TrialStatus, ours: str) -> tuple[str, ...]:
+    def _ways(self, verb: str, trial: TrialStatus, ours: str) -> tuple[str, ...]:
         """The commands that may finish this trial, the surest first.
 
         The reference shows the id in the status of a trial that came by NETCONF, and does not say

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 
+from napalm_cloudengine.displays.trial import STATUS
 from rocefort.dialects.vrp.edit import children_at
 from rocefort.dialects.vrp.identity import identify
 from rocefort.dialects.vrp.interpret import Lines, View, view_kind
@@ -187,9 +188,9 @@ def trial_status(switch: EmulatedSwitch) -> str:
     """`display configuration trial status`."""
     trial = switch.trial
     shown = switch.personality.trial_status
-    rows = [f"Trial status: {'ACTIVE' if trial else 'INACTIVE'}"]
+    values: dict[str, object] = {"state": "ACTIVE" if trial else "INACTIVE"}
     if trial and trial.persist and shown != "state-only":
-        rows.append(f"Persist id: {trial.persist}")
+        values["persist_id"] = trial.persist
     if shown == "whole":
-        rows.append(f"Trial time left (sec): {switch.trial_left()}")
-    return "\n".join(rows)
+        values["seconds_left"] = switch.trial_left()
+    return STATUS.write(values)

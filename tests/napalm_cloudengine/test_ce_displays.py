@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from vendor_displays import vendor_display
 
-from napalm_cloudengine.displays import ai_ecn, bgp, lldp, pfc, queues, routing, system
+from napalm_cloudengine.displays import ai_ecn, bgp, lldp, pfc, queues, routing, system, trial
 from napalm_cloudengine.displays.block import Block
 from napalm_cloudengine.displays.interface_fields import read_interfaces
 from napalm_cloudengine.displays.interfaces import BLOCKS, MANAGEMENT, PORT_V200, PORT_V300
@@ -476,7 +476,12 @@ def test_every_form_says_where_it_is_printed_so() -> None:
     described = (value for module in MODULES for value in vars(module).values())
     tables = [value for value in described if isinstance(value, Table)]
     forms: list[Form | Block] = [form for table in tables for form in table.forms.values()]
-    forms += [*BLOCKS, lldp.DETAIL, *(b for b in vars(system).values() if isinstance(b, Block))]
+    forms += [
+        *BLOCKS,
+        lldp.DETAIL,
+        trial.STATUS,
+        *(b for b in vars(system).values() if isinstance(b, Block)),
+    ]
     assert len(tables) == 12
     assert [form.source for form in forms if not form.source] == []
     assert [form.source for form in forms if not form.confirmed] == [

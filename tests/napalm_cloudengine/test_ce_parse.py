@@ -6,7 +6,8 @@ from napalm_cloudengine import parse
 from napalm_cloudengine.displays.bgp import BgpPeer, BgpTable, read_peers
 from napalm_cloudengine.displays.shown import Shown
 from napalm_cloudengine.displays.system import Version, read_serial, read_version
-from napalm_cloudengine.parse import Prompt, TrialStatus
+from napalm_cloudengine.displays.trial import TrialStatus, read_trial
+from napalm_cloudengine.parse import Prompt
 from napalm_cloudengine.shapes import napalm_facts, napalm_neighbors
 
 
@@ -134,13 +135,13 @@ def test_a_change_that_is_marked_further_in_is_a_change_too() -> None:
     ],
 )
 def test_trial_status(said: str, status: TrialStatus) -> None:
-    assert parse.trial_status(said) == status
+    assert read_trial(Shown("display configuration trial status", said)) == status
 
 
 @pytest.mark.parametrize("said", ["", "Trial status: SLEEPING", "Error: Unrecognized command"])
 def test_what_is_no_trial_status_is_not_taken_for_inactive(said: str) -> None:
     with pytest.raises(ValueError, match="not a trial status"):
-        parse.trial_status(said)
+        read_trial(Shown("display configuration trial status", said))
 
 
 V300 = """\

@@ -7,7 +7,7 @@ from vendor_displays import vendor_display
 from napalm_cloudengine import parse
 from napalm_cloudengine.displays.bgp import read_peers
 from napalm_cloudengine.displays.shown import Shown
-from napalm_cloudengine.parse import TrialStatus
+from napalm_cloudengine.displays.trial import STATUS, TrialStatus, read_trial
 
 COUNTED = (
     *("octets", "unicast_packets", "multicast_packets"),
@@ -89,5 +89,10 @@ def test_sessions_have_ages_beyond_99_hours() -> None:
     ids=["none", "two blanks", "persistent", "canceling", "waitcancel"],
 )
 def test_every_state_of_a_trial_is_read(said: str, status: TrialStatus) -> None:
-    assert parse.trial_status(said) == status
+    assert read_trial(Shown("display", said)) == status
+    values = {"state": status.state, "seconds_left": status.seconds_left}
+    written = STATUS.write(
+        values | ({"persist_id": status.persist_id} if status.persist_id else {})
+    )
+    assert written.split("\n") == [" ".join(line.split()) for line in said.strip().split("\n")]
     assert status.ending is (status.state in ("CANCELING", "WAITCANCEL"))

@@ -1,0 +1,60 @@
+"""The trial of a commit: whether one runs, and for how long."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from napalm_cloudengine.displays.block import Block
+from napalm_cloudengine.displays.shown import Shown
+
+TrialState = Literal["INACTIVE", "ACTIVE", "CANCELING", "WAITCANCEL"]
+_STATES: Final[dict[str, TrialState]] = {
+    "INACTIVE": "INACTIVE",
+    "ACTIVE": "ACTIVE",
+    "CANCELING": "CANCELING",
+    "WAITCANCEL": "WAITCANCEL",
+}
+COMMAND = "display configuration trial status"
+STATUS = Block(
+    """\
+Trial status: {state}
+Persist id: {persist_id}
+Trial time left (sec): {seconds_left:d}""",
+    source='command reference V300R023C00, "display configuration trial status"',
+)
+
+
+@dataclass(frozen=True)
+class TrialStatus:
+    """Where a trial stands.
+
+    seconds_left: 0 without a trial, None where a trial's time is not shown: it is not known then.
+    """
+
+    state: TrialState
+    seconds_left: int | None
+    persist_id: str = ""
+
+    @property
+    def ending(self) -> bool:
+        """Whether the switch is cancelling it, or about to: it runs no more, and is not over."""
+        return self.state in ("CANCELING", "WAITCANCEL")
+
+    @property
+    def time_left(self) -> str:
+        """The time left, in words."""
+        return "an unknown time" if self.seconds_left is None else f"{self.seconds_left} s"
+
+
+def read_trial(shown: Shown) -> TrialStatus:
+    """The status of the trial; raises UnreadableError when it is not that."""
+    values: dict[str, str] = {}
+    for line in shown.lines:
+        if pair := STATUS.value(line):
+            values.setdefault(*pair)
+    state = _STATES.get(values.get("state", ""))
+    if state is None:
+        raise shown.wrong(1, f"not a trial status: {shown.text.strip()!r}")
+    left = values.get("seconds_left", "")
+    without = 0 if state == "INACTIVE" else None
+    seconds = int(left) if left.isdecimal() and left.isascii() else without
+    return TrialStatus(state, seconds, values.get("persist_id", ""))
