@@ -1,6 +1,5 @@
 """Load a change into the candidate of the switch, see the device's own difference, commit it."""
 
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -15,6 +14,8 @@ from napalm.base.exceptions import (
 
 from napalm_cloudengine import parse
 from napalm_cloudengine.dialogue import NOTHING_CHANGED, Dialogue
+from napalm_cloudengine.displays.commits import LIST as COMMITS
+from napalm_cloudengine.displays.commits import newest_commit
 from napalm_cloudengine.displays.shown import Shown
 from napalm_cloudengine.displays.trial import COMMAND as TRIAL_STATUS
 from napalm_cloudengine.displays.trial import TrialStatus, read_trial
@@ -212,17 +213,11 @@ class Changing(Dialogue):
         self._loaded = False
 
     def _last_commit(self) -> str | None:
-        """The id of the newest rollback point; "" where there is none, None where it is not known.
-
-        Ten digits (command reference, "display configuration commit list").
-        """
-        reply = self._ask("display configuration commit list 1", COMMIT_UNKNOWN)
+        """The id of the newest rollback point; "" where there is none, None if not known."""
+        reply = self._ask(f"{COMMITS.command} 1", COMMIT_UNKNOWN)
         if reply.errors or reply.refused:
             return None
-        if found := re.search(r"\b\d{10}\b", reply.text):
-            return found[0]
-        of_another_form = re.search(r"^\s*\d", reply.text, re.MULTILINE)
-        return None if of_another_form else ""
+        return newest_commit(reply.text)
 
     def discard_config(self) -> None:
         """Clear the candidate; CandidateNotOursError when its changes were not loaded here."""

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 
+from napalm_cloudengine.displays.commits import LIST, VERBOSE
 from napalm_cloudengine.displays.trial import STATUS
 from rocefort.dialects.vrp.edit import children_at
 from rocefort.dialects.vrp.identity import identify
@@ -162,26 +163,31 @@ def commit_list(points: Sequence[CommitPoint], *, verbose: bool, count: int) -> 
     if verbose:
         return "\n".join(_verbose(number, point) for number, point in enumerate(newest, 1))
     rows = [
-        f"{number:<3} {point.number} {point.label or '-':<20} {point.user:<15} "
-        f"{point.at:%Y-%m-%d %H:%M:%S}"
+        {
+            "number": number,
+            "commit": str(point.number),
+            "label": point.label or "-",
+            "user": point.user,
+            "at": f"{point.at:%Y-%m-%d %H:%M:%S}",
+        }
         for number, point in enumerate(newest, 1)
     ]
-    rule = "-" * 72
-    head = f"{'No.':<3} {'CommitId':<10} {'Label':<20} {'User':<15} TimeStamp"
-    return "\n".join([rule, head, rule, *rows, rule])
+    return LIST.write(rows)
 
 
 def _verbose(number: int, point: CommitPoint) -> str:
-    fields = (
-        ("Label", point.label or "-"),
-        ("User", point.user),
-        ("User-Intf", point.interface),
-        ("Type", point.kind),
-        ("TimeStamp", f"{point.at:%Y-%m-%d %H:%M:%S}"),
-        ("Description", point.description),
+    return VERBOSE.write(
+        {
+            "number": number,
+            "commit": point.number,
+            "label": point.label or "-",
+            "user": point.user,
+            "interface": point.interface,
+            "kind": point.kind,
+            "at": f"{point.at:%Y-%m-%d %H:%M:%S}",
+            "description": point.description,
+        }
     )
-    rows = [f"        {name}: {value}" for name, value in fields]
-    return "\n".join([f"{number}) CommitId: {point.number}", *rows])
 
 
 def trial_status(switch: EmulatedSwitch) -> str:

@@ -99,10 +99,10 @@ def test_a_trial_ends_on_time_while_nobody_is_logged_in(
         "1) CommitId: 1000000002",
         "        Label: -",
         "        User: SYSTEM",
-        "        User-Intf: ",
+        "        User-Intf:",
         "        Type: ROLLBACK",
         "        TimeStamp: 2026-01-02 03:01:00",
-        "        Description: ",
+        "        Description:",
     ], "when the time was over, not when somebody looked"
 
 

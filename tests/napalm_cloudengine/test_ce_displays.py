@@ -11,7 +11,17 @@ from typing import Any
 import pytest
 from vendor_displays import vendor_display
 
-from napalm_cloudengine.displays import ai_ecn, bgp, lldp, pfc, queues, routing, system, trial
+from napalm_cloudengine.displays import (
+    ai_ecn,
+    bgp,
+    commits,
+    lldp,
+    pfc,
+    queues,
+    routing,
+    system,
+    trial,
+)
 from napalm_cloudengine.displays.block import Block
 from napalm_cloudengine.displays.interface_fields import read_interfaces
 from napalm_cloudengine.displays.interfaces import BLOCKS, MANAGEMENT, PORT_V200, PORT_V300
@@ -445,11 +455,32 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
         ),
         [{"free": 801_664}],
     ),
+    (
+        "configuration-commit-list",
+        commits.LIST.read,
+        commits.LIST.write,
+        [
+            {"number": 1, "commit": "1000000741", "label": "-"}
+            | {"user": "netops", "at": "2026-08-26 11:34:42+03:00"},
+            {"number": 2, "commit": "1000000740", "label": "-"}
+            | {"user": "netops", "at": "2026-08-26 11:34:41+03:00"},
+        ],
+    ),
+    (
+        "configuration-commit-list-verbose",
+        lambda shown: [commits.VERBOSE.read(shown)],
+        lambda rows: commits.VERBOSE.write(rows[0]),
+        [
+            {"number": 1, "commit": "1000000114", "label": "-", "user": "netops"}
+            | {"interface": "VTY 0", "kind": "CLI", "at": "2026-07-03 20:20:40"}
+            | {"description": "This is a new name"}
+        ],
+    ),
     _interface("interface-port-v300", PORT_V300, PORT_10GE | V300),
     _interface("interface-port-v200", PORT_V200, PORT_10GE | V200),
     _interface("interface-management", MANAGEMENT, METH),
 ]
-MODULES = (pfc, ai_ecn, queues, lldp, routing, bgp, system)
+MODULES = (pfc, ai_ecn, queues, lldp, routing, bgp, system, commits)
 NAMES = [case[0] for case in CASES]
 
 
@@ -482,7 +513,7 @@ def test_every_form_says_where_it_is_printed_so() -> None:
         trial.STATUS,
         *(b for b in vars(system).values() if isinstance(b, Block)),
     ]
-    assert len(tables) == 12
+    assert len(tables) == 13
     assert [form.source for form in forms if not form.source] == []
     assert [form.source for form in forms if not form.confirmed] == [
         "AI Fabric best practice, EDOC1100155250 (f1a44286)",
@@ -490,6 +521,7 @@ def test_every_form_says_where_it_is_printed_so() -> None:
         "older releases",
         "outputs of VRP switches that public parsers are tested with",
         'configuration guide V300R023C00, "display ip routing-table"; widths: outputs of switches',
+        "an output of a CloudEngine switch that a public collector is tested with",
         "outputs of V100 and V200 switches that public drivers are tested with",
         'command reference V300R023C00, "display interface", of Eth-Trunk 11',
         "outputs of V200 switches that public parsers are tested with",
