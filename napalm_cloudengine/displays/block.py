@@ -5,7 +5,7 @@ A value is a format of Python with a kind behind it, as in a table (`table.py`).
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from napalm_cloudengine.displays.shown import Line, Shown
 from napalm_cloudengine.displays.table import Layout, Row
@@ -45,17 +45,10 @@ class Block:
 
     def write(self, values: Mapping[str, object]) -> str:
         """The lines whose values there are, and those without any; a value of several has lines."""
-        written: list[str] = []
-        for line in self.lines:
-            names = [cell.name for cell in line.cells]
-            if not all(name in values for name in names):
-                continue
-            first = values[names[0]] if names else None
-            for value in first if isinstance(first, list) else [first]:
-                own = {name: _NONE if values[name] is None else values[name] for name in names}
-                own |= {name: value for name in names[:1] if isinstance(first, list)}
-                written.append(line.write(own).rstrip())
-        return "\n".join(written)
+        several = ((name, len(value)) for name, value in values.items() if isinstance(value, list))
+        template = _template(self, frozenset(values), tuple(several))
+        known = {name: _NONE if value is None else value for name, value in values.items()}
+        return "\n".join(map(str.rstrip, template.format_map(known).split("\n")))
 
     def read(self, shown: Shown) -> Row:
         """Values of the lines that are like one of these; those of other lines are missing."""
@@ -80,3 +73,15 @@ class Block:
         label, colon, value = line.text.partition(":")
         name = self._labels.get(label.strip()) if colon else None
         return (name, value.strip()) if name else None
+
+
+@lru_cache(maxsize=256)  # interfaces of a switch have few different sets of values
+def _template(block: Block, names: frozenset[str], several: tuple[tuple[str, int], ...]) -> str:
+    """The format of a block's lines whose values there are."""
+    lengths = dict(several)
+    lines: list[str] = []
+    for line in block.lines:
+        if names.issuperset(cell.name for cell in line.cells):
+            times = lengths.get(line.cells[0].name) if line.cells else None
+            lines += [line.format_of(n) for n in (range(times) if times is not None else [None])]
+    return "\n".join(lines)

@@ -65,13 +65,13 @@ class Layout:
         """The text behind a cell."""
         return self.cells[number + 1].before if number + 1 < len(self.cells) else self.after
 
-    def write(self, row: Mapping[str, Any]) -> str:
-        """The line of a row."""
-        texts = (
-            cell.before + format("-" if row[cell.name] is None else row[cell.name], cell.spec)
-            for cell in self.cells
-        )
-        return "".join(texts) + self.after
+    def format_of(self, item: int | None = None) -> str:
+        """The line as a format of Python; item: which value of its first cell, of several."""
+        names = [cell.name for cell in self.cells]
+        if item is not None:
+            names[0] += f"[{item}]"
+        pairs = zip(names, self.cells, strict=True)
+        return "".join(f"{x.before}{{{name}:{x.spec}}}" for name, x in pairs) + self.after
 
     def split(self, words: Sequence[str], *, carried: bool) -> list[str] | None:
         """The text of each cell; None where there are more or fewer. carried: without the first."""
@@ -108,11 +108,6 @@ class Form:
         return tuple(Layout.of(line) for line in self.row.split("\n") if "{" in line)
 
     @cached_property
-    def written(self) -> tuple[Layout, ...]:
-        """The lines of a row, with rulers."""
-        return tuple(Layout.of(line) for line in self.row.split("\n"))
-
-    @cached_property
     def heading(self) -> tuple[tuple[str, ...], ...]:
         """Words of the lines that name columns; units, in brackets, may be missing."""
         found: list[tuple[str, ...]] = []
@@ -129,13 +124,22 @@ class Form:
         lines = (Layout.of(line) for line in self.head.split("\n") if "{" in line)
         return tuple(cell for line in lines for cell in line.cells)
 
+    @cached_property
+    def _formats(self) -> tuple[str, str]:
+        """Head and row as formats of Python."""
+        texts = (self.head.split("\n"), self.row.split("\n"))
+        head, row = ("\n".join(Layout.of(line).format_of() for line in lines) for lines in texts)
+        return head, row
+
     def write(self, rows: Iterable[Mapping[str, Any]], **totals: object) -> str:
-        """The table of rows, with the values above the columns."""
-        head = "\n".join(
-            Layout.of(line).write(totals) if "{" in line else line for line in self.head.split("\n")
+        """The table of rows, with the values above the columns; a hyphen for None."""
+        head, row = self._formats
+        body = (
+            row.format_map({name: "-" if value is None else value for name, value in each.items()})
+            for each in rows
         )
-        body = (line.write(row).rstrip() for row in rows for line in self.written)
-        return "\n".join([head, *body, *([self.foot] if self.foot else [])])
+        lines = [line.rstrip() for text in body for line in text.split("\n")]
+        return "\n".join([head.format_map(totals), *lines, *([self.foot] if self.foot else [])])
 
 
 @dataclass(frozen=True)
