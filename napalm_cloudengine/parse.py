@@ -116,17 +116,3 @@ def candidate_diff(text: str) -> str:
     if not any(line.lstrip().startswith(("+", "-")) for line in kept):
         return ""
     return "\n".join(line for line in kept if line)
-
-
-def interface_names(text: str) -> list[str]:
-    """The interfaces of `display interface brief`, in its order; ValueError without its heading.
-
-    Members of an Eth-Trunk are shown indented below it and counted like the rest.
-    """
-    lines = text.splitlines()
-    heads = [i for i, line in enumerate(lines) if re.match(r"Interface\s+PHY\s", line)]
-    if not heads:
-        raise ValueError("no 'Interface PHY ..' heading in the list of interfaces")
-    rows = (line.split() for line in lines[heads[0] + 1 :])
-    # a suffix like (10G) or (d) is the port's mode, not its name
-    return [re.sub(r"\(.*\)$", "", words[0]) for words in rows if len(words) >= 3]

@@ -9,11 +9,12 @@ from typing import Any
 
 from napalm.base import constants
 
-from napalm_cloudengine import parse, pinging
+from napalm_cloudengine import pinging
 from napalm_cloudengine.addresses import addresses
 from napalm_cloudengine.dialogue import Dialogue
 from napalm_cloudengine.displays import ai_ecn, bgp, lldp, pfc, queues, routing, system
 from napalm_cloudengine.displays.interface_fields import read_interfaces, read_ports
+from napalm_cloudengine.displays.interfaces import BRIEF, read_names
 from napalm_cloudengine.displays.interfaces import COMMAND as INTERFACES
 from napalm_cloudengine.displays.shown import Shown
 from napalm_cloudengine.displays.table import Row
@@ -74,7 +75,7 @@ class Reading(Dialogue):
         if not self._connected().prompt.uncommitted:
             self._user_view()  # whose prompt is the name and nothing else
         version = system.read_version(self._shown(system.VERSION_COMMAND))
-        interfaces = parse.interface_names(self._display("display interface brief"))
+        interfaces = read_names(self._shown(BRIEF.command))
         esn = self._ask(system.SERIAL_COMMAND)  # may not exist: not in every CLI
         serial = system.read_serial(Shown(system.SERIAL_COMMAND, esn.text))
         return napalm_facts(self._connected().base_prompt, version, serial, interfaces)

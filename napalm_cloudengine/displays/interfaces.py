@@ -4,8 +4,11 @@ What is read of it are fields by name: a switch prints some 40 lines a port, and
 takes ten times as long as the few that a check needs.
 """
 
+import re
+
 from napalm_cloudengine.displays.block import Block
-from napalm_cloudengine.displays.table import Form
+from napalm_cloudengine.displays.shown import Shown
+from napalm_cloudengine.displays.table import Form, Table
 
 COMMAND = "display interface"
 
@@ -153,3 +156,52 @@ PortName                      Status              Weight
     row="{name:<29} {status:<19} {weight}",
     foot="-" * 58,
 )
+
+
+def _brief(own: str) -> str:
+    return f"""\
+PHY: Physical
+*down: administratively down
+^down: standby
+(l): loopback
+(s): spoofing
+(b): BFD down
+(e): ETHOAM down
+(d): Dampening Suppressed
+(p): port alarm down
+(dl): DLDP down
+(c): CFM down
+{own}(ed): error down
+InUti/OutUti: input utility rate/output utility rate
+Interface                  PHY      Protocol  InUti OutUti   inErrors  outErrors"""
+
+
+_BRIEF_ROW = (
+    "{interface:<25}{physical:<9}{protocol:<10}{rx_utility:>5}{tx_utility:>7}{rx_errors:>11}"
+    "{tx_errors:>11}"
+)
+# Members of an Eth-Trunk are below it, indented by two blanks. A name may have the port's speed or
+# mode behind it, `25GE1/0/3(10G)`. Some switches have two more blanks behind names.
+BRIEF = Table(
+    "display interface brief",
+    {
+        "v300-g1": Form(
+            source='command reference V300R023C00, "display interface brief"',
+            head=_brief("(sd): STP instance discarding\n(ms): MACsec down\n"),
+            row=_BRIEF_ROW,
+            titles=1,
+        ),
+        "v200": Form(
+            source="outputs of V200 switches that public parsers are tested with",
+            confirmed=False,  # by the vendor
+            head=_brief(""),
+            row=_BRIEF_ROW,
+            titles=1,
+        ),
+    },
+)
+
+
+def read_names(shown: Shown) -> list[str]:
+    """The interfaces of `display interface brief`, in its order; raises UnreadableError."""
+    return [re.sub(r"\(.*\)$", "", row["interface"]) for row in BRIEF.read(shown)]

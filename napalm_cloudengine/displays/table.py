@@ -93,6 +93,7 @@ def _blanks(text: str) -> str:
 class Form:
     """A table as some switches print it. The last lines of `head` that are no ruler name columns.
 
+    titles: how many do, where a legend is right above them.
     source: where it is printed so. confirmed: False where the source shows it in part only.
     """
 
@@ -101,6 +102,7 @@ class Form:
     foot: str = ""
     source: str = ""
     confirmed: bool = True
+    titles: int = 0
 
     @cached_property
     def lines(self) -> tuple[Layout, ...]:
@@ -116,7 +118,7 @@ class Form:
             if found and not words:
                 break
             found += [tuple(line.split())] if words else []
-        return tuple(reversed(found))
+        return tuple(reversed(found[: self.titles or None]))
 
     @cached_property
     def totals(self) -> tuple[Cell, ...]:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from recorded_driver import RecordedDriver
 
-from napalm_cloudengine import parse
 from napalm_cloudengine.displays.bgp import read_peers
+from napalm_cloudengine.displays.interfaces import read_names
 from napalm_cloudengine.displays.lldp import Neighbor
 from napalm_cloudengine.displays.shown import Shown
 from napalm_cloudengine.displays.system import read_clock, read_version
@@ -207,7 +207,7 @@ def test_the_drivers_readers_take_what_is_shown(ask: Callable[[str], str]) -> No
     assert (
         read_version(Shown("display version", ask("display version"))).model == "CE8851-32CQ8DQ-P"
     )
-    names = parse.interface_names(ask("display interface brief"))
+    names = read_names(Shown("display interface brief", ask("display interface brief")))
     assert set(names) == {*PORTS, "Eth-Trunk10", "LoopBack0", "NULL0", "Vlanif10"}
     lldp = read_display(ask("display lldp neighbor brief"))
     assert lldp is not None

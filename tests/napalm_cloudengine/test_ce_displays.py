@@ -15,6 +15,7 @@ from napalm_cloudengine.displays import (
     ai_ecn,
     bgp,
     commits,
+    interfaces,
     lldp,
     pfc,
     queues,
@@ -24,7 +25,7 @@ from napalm_cloudengine.displays import (
 )
 from napalm_cloudengine.displays.block import Block
 from napalm_cloudengine.displays.interface_fields import read_interfaces
-from napalm_cloudengine.displays.interfaces import BLOCKS, MANAGEMENT, PORT_V200, PORT_V300
+from napalm_cloudengine.displays.interfaces import BLOCKS, BRIEF, MANAGEMENT, PORT_V200, PORT_V300
 from napalm_cloudengine.displays.shown import Shown, UnreadableError
 from napalm_cloudengine.displays.table import Form, Table
 
@@ -68,6 +69,11 @@ HUAWEI VRP""",
     "address": "192.0.2.2",
     "expires": "96s",
 }
+
+
+def _brief(interface: str, **values: str) -> Row:
+    row = {"interface": interface, "physical": "up", "protocol": "up", "rx_errors": "0"}
+    return row | {"tx_errors": "0", "rx_utility": "0%", "tx_utility": "0%"} | values
 
 
 PREFERENCES = {"Direct": 0, "EBGP": 255, "Static": 60}
@@ -476,11 +482,30 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
             | {"description": "This is a new name"}
         ],
     ),
+    (
+        "interface-brief-v300",
+        lambda shown: BRIEF.read(shown)[:3],
+        lambda rows: BRIEF.write(
+            [
+                *rows,
+                _brief("  100GE1/0/1"),
+                _brief("  100GE1/0/10"),
+                _brief("  100GE1/0/2"),
+                _brief("MEth0/0/0"),
+                _brief("NULL0", protocol="up(s)"),
+            ]
+        ),
+        [
+            _brief("100GE1/0/3", physical="*down", protocol="down"),
+            _brief("400GE1/1/1:1(200GE)", rx_errors="7"),
+            _brief("Eth-Trunk10"),
+        ],
+    ),
     _interface("interface-port-v300", PORT_V300, PORT_10GE | V300),
     _interface("interface-port-v200", PORT_V200, PORT_10GE | V200),
     _interface("interface-management", MANAGEMENT, METH),
 ]
-MODULES = (pfc, ai_ecn, queues, lldp, routing, bgp, system, commits)
+MODULES = (pfc, ai_ecn, queues, lldp, routing, bgp, system, commits, interfaces)
 NAMES = [case[0] for case in CASES]
 
 
@@ -513,7 +538,7 @@ def test_every_form_says_where_it_is_printed_so() -> None:
         trial.STATUS,
         *(b for b in vars(system).values() if isinstance(b, Block)),
     ]
-    assert len(tables) == 13
+    assert len(tables) == 14
     assert [form.source for form in forms if not form.source] == []
     assert [form.source for form in forms if not form.confirmed] == [
         "AI Fabric best practice, EDOC1100155250 (f1a44286)",
@@ -522,6 +547,7 @@ def test_every_form_says_where_it_is_printed_so() -> None:
         "outputs of VRP switches that public parsers are tested with",
         'configuration guide V300R023C00, "display ip routing-table"; widths: outputs of switches',
         "an output of a CloudEngine switch that a public collector is tested with",
+        "outputs of V200 switches that public parsers are tested with",
         "outputs of V100 and V200 switches that public drivers are tested with",
         'command reference V300R023C00, "display interface", of Eth-Trunk 11',
         "outputs of V200 switches that public parsers are tested with",

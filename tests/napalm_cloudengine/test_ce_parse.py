@@ -4,6 +4,7 @@ import pytest
 
 from napalm_cloudengine import parse
 from napalm_cloudengine.displays.bgp import BgpPeer, BgpTable, read_peers
+from napalm_cloudengine.displays.interfaces import read_names
 from napalm_cloudengine.displays.shown import Shown
 from napalm_cloudengine.displays.system import Version, read_serial, read_version
 from napalm_cloudengine.displays.trial import TrialStatus, read_trial
@@ -200,7 +201,7 @@ NULL0                    up       up(s)        0%     0%          0          0
 
 
 def test_facts_in_napalms_shape() -> None:
-    names = parse.interface_names(INTERFACES)
+    names = read_names(Shown("display interface brief", INTERFACES))
     assert names == ["100GE1/0/1", "Eth-Trunk10", "100GE1/0/2", "25GE1/0/3", "MEth0/0/0", "NULL0"]
     assert napalm_facts("leaf01", version(V300), "2102350DYT", names) == {
         "uptime": 19920.0,
@@ -228,8 +229,8 @@ def test_serial_number(said: str, serial: str) -> None:
 
 
 def test_interfaces_without_a_heading_are_refused() -> None:
-    with pytest.raises(ValueError, match="no 'Interface PHY"):
-        parse.interface_names("100GE1/0/1 up up 0% 0% 0 0")
+    with pytest.raises(ValueError, match="line 1: 0 headings of its table instead of one"):
+        read_names(Shown("display interface brief", "100GE1/0/1 up up 0% 0% 0 0"))
 
 
 PEERS = """\

@@ -4,8 +4,8 @@ import pytest
 from recorded_driver import RecordedDriver
 from vendor_displays import vendor_display
 
-from napalm_cloudengine import parse
 from napalm_cloudengine.displays.bgp import read_peers
+from napalm_cloudengine.displays.interfaces import read_names
 from napalm_cloudengine.displays.shown import Shown
 from napalm_cloudengine.displays.trial import STATUS, TrialStatus, read_trial
 
@@ -23,7 +23,7 @@ STATES = [
 
 
 def test_names_are_those_of_the_interfaces_without_speed_and_indent() -> None:
-    assert parse.interface_names(vendor_display("interface-brief-v300")) == [
+    assert read_names(Shown("display", vendor_display("interface-brief-v300"))) == [
         "100GE1/0/3",
         "400GE1/1/1:1",
         "Eth-Trunk10",
@@ -33,7 +33,7 @@ def test_names_are_those_of_the_interfaces_without_speed_and_indent() -> None:
         "MEth0/0/0",
         "NULL0",
     ]
-    assert parse.interface_names(vendor_display("interface-brief-v200")) == [
+    assert read_names(Shown("display", vendor_display("interface-brief-v200"))) == [
         "100GE1/0/1",
         "100GE1/0/3",
         "NULL0",

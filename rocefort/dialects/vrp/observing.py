@@ -10,7 +10,6 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Any, Protocol
 
 from napalm_cloudengine.displays.routing import IN_FIB
-from napalm_cloudengine.displays.shown import UnreadableError
 from rocefort.dialects.vrp.names import interface_name
 from rocefort.errors import DeviceFailed
 from rocefort.models.interface import kind_of
@@ -91,8 +90,8 @@ def read_topic(
     }
     try:
         return readers[topic]()
-    except UnreadableError as error:
-        raise DeviceFailed(str(error), where=device, how=HOW) from None
+    except ValueError as error:  # UnreadableError, or a value that is none
+        raise DeviceFailed(" ".join(str(error).splitlines()), where=device, how=HOW) from None
 
 
 class _Reading:

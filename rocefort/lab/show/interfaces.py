@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from napalm_cloudengine.displays import lldp as displays
 from napalm_cloudengine.displays.interfaces import (
+    BRIEF,
     LOGICAL,
     MANAGEMENT,
     MEMBERS,
@@ -26,27 +27,6 @@ from rocefort.models.breakout import whole_port
 from rocefort.models.hardware import SyntaxFamily, port_speed_gbps
 from rocefort.models.interface import kind_of
 
-BRIEF_LEGEND = """\
-PHY: Physical
-*down: administratively down
-^down: standby
-(l): loopback
-(s): spoofing
-(b): BFD down
-(e): ETHOAM down
-(d): Dampening Suppressed
-(p): port alarm down
-(dl): DLDP down
-(c): CFM down
-"""
-BRIEF_V300 = """\
-(sd): STP instance discarding
-(ms): MACsec down
-"""
-BRIEF_HEAD = """\
-(ed): error down
-InUti/OutUti: input utility rate/output utility rate
-Interface                  PHY      Protocol  InUti OutUti   inErrors  outErrors"""
 STATES = {"up": "UP", "down": "DOWN", "*down": "Administratively DOWN"}
 PROTOCOLS = {"up": "UP", "down": "DOWN", "up(s)": "UP (spoofing)"}
 TRUNK_HEAD = "ActorPortName              Status   PortType PortPri PortNo PortKey PortState Weight"
@@ -92,16 +72,19 @@ def brief(switch: EmulatedSwitch) -> str:
             rows.append(_brief_row(state, ""))
             below = sorted(name for name in state.members if name in by_name)
             rows += [_brief_row(by_name[name], "  ") for name in below]
-    own = "" if switch.family is SyntaxFamily.V200 else BRIEF_V300
-    return "\n".join([BRIEF_LEGEND + own + BRIEF_HEAD, *rows])
+    return BRIEF.write(rows, switch.family.value)
 
 
-def _brief_row(state: InterfaceState, indent: str) -> str:
-    counts = state.counts
-    return (
-        f"{indent + _with_speed(state):<25}{state.physical:<9}{state.protocol:<10}{'0%':>5}"
-        f"{'0%':>7}{counts.in_errors:>11}{counts.out_discards:>11}"
-    )
+def _brief_row(state: InterfaceState, indent: str) -> dict[str, object]:
+    return {
+        "interface": indent + _with_speed(state),
+        "physical": state.physical,
+        "protocol": state.protocol,
+        "rx_utility": "0%",
+        "tx_utility": "0%",
+        "rx_errors": state.counts.in_errors,
+        "tx_errors": state.counts.out_discards,
+    }
 
 
 def _with_speed(state: InterfaceState) -> str:
