@@ -328,10 +328,11 @@ def others(model: BaseModel, name: str) -> Iterator[Any]:
 
 
 def edited(data: dict[str, Any], path: YamlPath, value: Any) -> dict[str, Any]:
-    data = copy.deepcopy(data)
-    at: Any = data
-    for part in path[:-1]:
-        at = at[part] if isinstance(part, int) else at.setdefault(part, {})
+    at: Any
+    data = at = copy.copy(data)
+    for part in path[:-1]:  # what is beside it stays the same
+        at[part] = copy.copy(at[part] if isinstance(part, int) else at.get(part, {}))
+        at = at[part]
     if value is None:
         at.pop(path[-1], None)
     elif value in ("reversed", "shorter"):
