@@ -229,8 +229,15 @@ addEventListener('load', () => {
 """
 
 
-@pytest.mark.parametrize("width", [1280, 400])
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(
+    ("width", "dark"),
+    [
+        (1280, False),
+        (400, True),
+        pytest.param(1280, True, marks=pytest.mark.thorough),
+        pytest.param(400, False, marks=pytest.mark.thorough),
+    ],
+)
 def test_the_picture_in_a_browser(
     browse: Browse, shown: PageContent, width: int, dark: bool
 ) -> None:

@@ -423,8 +423,15 @@ def test_a_bond_without_lacp_is_not_one_whose_timeout_nobody_knows(tmp_path: Pat
 # --- in a browser ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", [1280, 400])
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(
+    ("width", "dark"),
+    [
+        (1280, False),
+        (400, True),
+        pytest.param(1280, True, marks=pytest.mark.thorough),
+        pytest.param(400, False, marks=pytest.mark.thorough),
+    ],
+)
 def test_in_a_browser(drive: Drive, failed_content: PageContent, width: int, dark: bool) -> None:
     seen = drive(failed_content, width, dark=dark, device="leaf03")
     assert (seen["width"], seen["dark"]) == (width, dark)

@@ -39,7 +39,13 @@ def full() -> Iterator[int]:
     os.close(number)
 
 
-@pytest.mark.parametrize(("output", "why"), [(unread, "Broken pipe"), (full, "No space left")])
+@pytest.mark.parametrize(
+    ("output", "why"),
+    [
+        (unread, "Broken pipe"),
+        pytest.param(full, "No space left", marks=pytest.mark.thorough),
+    ],
+)
 def test_it_comes_to_its_end_without_its_output(
     lab: Rehearsal,
     described: Path,
