@@ -123,9 +123,6 @@ class Server:
 
 def perftest(name: str, words: Sequence[str], server: Server) -> None:
     """One end of ib_write_bw and its siblings."""
-    if list(words) == ["--version"]:
-        say(f"Version: {server.own['version']}\n")
-        return
     given = Words(words)
     if given.get("-d") != server.own["device"]:
         fail(f"IB device {given.get('-d')} not found\n Unable to find the Infiniband/RoCE device\n")

@@ -98,7 +98,6 @@ class RdmaRoot:
             "gbps": self.gbps,
             "device": self.device,
             "gid": self.gid,
-            "version": self.version,
             "faults": list(self.faults),
             "pace": self.pace,
             "tick": self.tick,
@@ -114,13 +113,18 @@ class RdmaRoot:
         for name in (*PERFTEST, *OTHERS):
             if name not in missing:
                 words = [sys.executable, "-I", "-S", str(PROGRAM), str(self.root), name]
-                self._script(name, f'exec {shlex.join(words)} "$@"')
+                self._script(name, f'{self._version(name)}exec {shlex.join(words)} "$@"')
         self._script("uname", f"echo {self.name}")
         self._script("stdbuf", 'shift; exec "$@"')
         self._script("mountpoint", "exit 32" if "not-mounted" in self.faults else "exit 0")
         link = STATISTIC.format(device=self.device, packets=1, lost=0)
         self._script("rdma", f'cat "$ROCEFORT_ROOT/statistic" 2>/dev/null || echo "{link}"')
         self._script("ethtool", "printf 'NIC statistics:\\n     rx_discards_phy: 0\\n'")
+
+    def _version(self, name: str) -> str:
+        """Answer of perftest to `--version`, by the shell: every probe asks for it."""
+        said = shlex.quote(f"Version: {self.version}")
+        return f'[ "$*" != --version ] || {{ echo {said}; exit; }}\n' if name in PERFTEST else ""
 
     def _device(self) -> None:
         port = f"sys/class/infiniband/{self.device}/ports/1"
