@@ -12,11 +12,16 @@ timer ends.
 import re
 import time
 
-from napalm.base.exceptions import CommitConfirmException, CommitError
+from napalm.base.exceptions import (
+    CommandErrorException,
+    CommitConfirmException,
+    CommitError,
+)
 
 from napalm_cloudengine import framing
 from napalm_cloudengine.changing import COMMIT_UNKNOWN, Changing
 from napalm_cloudengine.dialogue import NOTHING_CHANGED, same_configuration
+from napalm_cloudengine.displays.commits import LIST, Commit, commit
 from napalm_cloudengine.displays.trial import TrialStatus
 from napalm_cloudengine.errors import CandidateNotOursError, QuestionRefusedError
 from napalm_cloudengine.transport import Reply
@@ -83,6 +88,13 @@ class Trials(Changing):
     def has_pending_commit(self) -> bool:
         """Whether a trial runs or is being cancelled; CommitConfirmException if not told."""
         return self.trial_status().state != "INACTIVE"
+
+    def newest_commit(self) -> Commit | None:
+        """The newest commit as the switch lists it; None: the release has no such list."""
+        try:
+            return commit(self._display(f"{LIST.command} verbose 1"))
+        except CommandErrorException:
+            return None
 
     def rollback(self) -> None:
         """Undo: abort a running trial, otherwise take back the last commit (whoever made it).

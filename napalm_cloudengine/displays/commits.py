@@ -1,6 +1,7 @@
 """Rollback points: the commits that a switch remembers, the newest first."""
 
 import re
+from dataclasses import dataclass
 
 from napalm_cloudengine.displays.block import Block
 from napalm_cloudengine.displays.table import Form, Table
@@ -34,7 +35,22 @@ VERBOSE = Block(
     source='command reference V300R023C00, "commit", last example but one',
 )
 _ID = re.compile(r"\b\d{10}\b", re.ASCII)  # command reference, "display configuration commit list"
+_DESCRIPTION = re.compile(r"^\s*Description:[ \t]*(.*?)\s*$", re.MULTILINE)
 _ROW = re.compile(r"^\s*\d", re.MULTILINE | re.ASCII)
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A commit as the switch lists it; entry: all that is listed, empty for no commit."""
+
+    entry: str
+    description: str
+
+
+def commit(text: str) -> Commit:
+    """Read an entry of the verbose list; empty where there is none."""
+    found = _DESCRIPTION.search(text)
+    return Commit(text.strip(), found[1] if found else "")
 
 
 def newest_commit(text: str) -> str | None:

@@ -11,11 +11,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from napalm.base.exceptions import CommandErrorException, CommitError
+from napalm.base.exceptions import CommitError
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.placeholders import filled
-from rocefort.dialects.words import line
 from rocefort.errors import BadInput, DeviceFailed, Refused
 from rocefort.fleet.credentials import Secret
 from rocefort.models.change import Change
@@ -27,9 +26,7 @@ from rocefort.rollout.pending_trials import Pending
 from rocefort.rollout.plan import running_digest
 from rocefort.rollout.ports import Before
 from rocefort.rollout.stand import LEGS, UNDONE
-from rocefort.rollout.trial_owner import Began, Owner, TrialStatus, described, owner_of
-
-NEWEST_COMMIT = line("the newest commit")
+from rocefort.rollout.trial_owner import Began, Commit, Owner, TrialStatus, described, owner_of
 
 
 class Driver(Protocol):
@@ -37,9 +34,9 @@ class Driver(Protocol):
 
     def get_config(self, retrieve: str) -> dict[str, str]: ...  # noqa: D102 - NAPALM's
     def get_bgp_neighbors(self) -> dict[str, dict[str, Any]]: ...  # noqa: D102
-    def cli(self, commands: list[str]) -> dict[str, str]: ...  # noqa: D102
     def compare_config(self) -> str: ...  # noqa: D102
     def trial_status(self) -> TrialStatus: ...  # noqa: D102
+    def newest_commit(self) -> Commit | None: ...  # noqa: D102
     def has_pending_commit(self) -> bool: ...  # noqa: D102
     def load_merge_candidate(self, *, config: str) -> None: ...  # noqa: D102
     def commit_config(self, message: str, revert_in: int) -> None: ...  # noqa: D102
@@ -49,20 +46,12 @@ class Driver(Protocol):
     def save_config(self) -> None: ...  # noqa: D102
 
 
-def newest_commit(driver: Driver) -> str | None:
-    """The newest commit as a switch lists it, "" for none; None: the release has no such list."""
-    try:
-        return driver.cli([NEWEST_COMMIT])[NEWEST_COMMIT].strip()
-    except CommandErrorException:
-        return None
-
-
 def pending_trial(driver: Driver) -> Pending | None:
     """The trial that runs on a switch, whoever began it."""
     trial = driver.trial_status()
     if trial.state == "INACTIVE":
         return None
-    plan, run = run_told(trial.persist_id, described(newest_commit(driver)))
+    plan, run = run_told(trial.persist_id, described(driver.newest_commit()))
     return Pending(trial.seconds_left, plan, run)
 
 
@@ -104,7 +93,7 @@ class DeviceSteps:
         if said.name != change.device:
             return _another(change, said.name)
         self.running[change.device] = running
-        trial, newest = driver.trial_status(), newest_commit(driver)
+        trial, newest = driver.trial_status(), driver.newest_commit()
         at = _state(said.digest, parts, self._words_of(driver, change, newest))
         owner = self._owner(driver, trial, newest, parts, lambda: said.digest)
         whose = owner.whose
@@ -129,7 +118,7 @@ class DeviceSteps:
         self,
         driver: Driver,
         trial: TrialStatus,
-        newest: str | None,
+        newest: Commit | None,
         parts: Sequence[Change],
         running: Callable[[], str],
     ) -> Owner:
@@ -152,7 +141,7 @@ class DeviceSteps:
         mine = began is not None and began.session is driver and self.clock() <= began.ends_by
         return began if mine else None
 
-    def _words_of(self, driver: Driver, change: Change, newest: str | None) -> str | None:
+    def _words_of(self, driver: Driver, change: Change, newest: Commit | None) -> str | None:
         """Words of the newest commit where it is of this plan; None: it is not, or has none.
 
         Where the switch does not list it, this session knows what it committed. A commit that came
@@ -240,7 +229,7 @@ class DeviceSteps:
     def trial(self, driver: Driver, change: Change, seconds: int, word: str = "") -> None:
         """A trial; plan, run and the leg's word go into the description."""
         refuse_pending(driver, change)  # someone else's: it must not be taken for ours
-        newest, begins = newest_commit(driver), self.clock()
+        newest, begins = driver.newest_commit(), self.clock()
         self._words.pop(change.device, None)
         self._loaded.pop(change.device, None)
         self._began.pop(change.device, None)
@@ -282,7 +271,7 @@ class DeviceSteps:
 
     def abort(self, driver: Driver, change: Change) -> None:
         """End the trial or the candidate of this run; nobody else's is touched."""
-        trial, newest = driver.trial_status(), newest_commit(driver)
+        trial, newest = driver.trial_status(), driver.newest_commit()
 
         def running() -> str:
             return self._said(driver.get_config("running")["running"], change, "running").digest

@@ -7,15 +7,12 @@ somebody else's, or for zero seconds.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from rocefort.models.rollout import Whose
 from rocefort.rollout.label import Label
-
-DESCRIPTION = re.compile(r"^\s*Description:[ \t]*(.*?)\s*$", re.MULTILINE)
 
 
 class TrialStatus(Protocol):
@@ -29,6 +26,13 @@ class TrialStatus(Protocol):
     def persist_id(self) -> str: ...  # noqa: D102
 
 
+class Commit(Protocol):
+    """A commit as the switch lists it; two that are equal are the same one."""
+
+    @property
+    def description(self) -> str: ...  # noqa: D102
+
+
 @dataclass(frozen=True, slots=True)
 class Began:
     """A trial that this controller began after nothing was pending.
@@ -39,7 +43,7 @@ class Began:
     """
 
     session: object
-    newest: str | None
+    newest: Commit | None
     ends_from: float
     ends_by: float
 
@@ -52,16 +56,15 @@ class Owner:
     run: str = ""
 
 
-def described(newest: str | None) -> str:
-    """Description of a commit, of an entry of the list of commits."""
-    found = DESCRIPTION.search(newest or "")
-    return found[1] if found else ""
+def described(newest: Commit | None) -> str:
+    """Description of a commit; empty without one."""
+    return newest.description if newest else ""
 
 
 def owner_of(  # noqa: PLR0913 - all that is known of it
     label: Label,
     trial: TrialStatus,
-    newest: str | None,
+    newest: Commit | None,
     began: Began | None,
     *,
     led_to: Callable[[str], bool],

@@ -50,6 +50,8 @@ def test_a_change_from_load_to_save(bench: Start) -> None:
         assert "mtu 9000" not in driver.get_config(retrieve="candidate")["candidate"]
         driver.commit_config(message="larger frames", revert_in=600)
         assert driver.trial_status().seconds_left == 600
+        newest = driver.newest_commit()
+        assert newest is not None and newest.description == "larger frames"
         driver.confirm_commit()
         assert driver.has_pending_commit() is False
         assert driver.compare_config() == ""

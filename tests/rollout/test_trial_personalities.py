@@ -15,6 +15,8 @@ from crash_site import Wire
 from crashing import Trials, new_trials
 
 from napalm_cloudengine.answers import Answer
+from napalm_cloudengine.parse import Commit
+from napalm_cloudengine.parse import commit as read_commit
 from napalm_cloudengine.transport import Reply
 from rocefort.design.derive import Derived
 from rocefort.lab.personality import Personality, covering_set
@@ -82,7 +84,8 @@ def test_a_trial_that_somebody_else_begins_before_ours_is_left_alone(
 PLAN, RUN, OTHER = "a" * 64, "b" * 32, "c" * 32
 LABEL = Label(PLAN, RUN, frozenset({"d" * 32}))
 SHOWN = persist_id(PLAN, RUN)
-SESSION = Began(object(), "before", 600, 601)
+BEFORE, ANOTHER = Commit("1) CommitId: 6", ""), Commit("1) CommitId: 8", "")
+SESSION = Began(object(), BEFORE, 600, 601)
 
 
 class Status:
@@ -92,19 +95,19 @@ class Status:
         self.state, self.seconds_left, self.persist_id = state, None, persist
 
 
-def commit(run: str, plan: str = PLAN) -> str:
-    return f"1) CommitId: 7\n    Description: {Label(plan, run).description()}\n"
+def commit(run: str, plan: str = PLAN) -> Commit:
+    return read_commit(f"1) CommitId: 7\n    Description: {Label(plan, run).description()}\n")
 
 
 @pytest.mark.parametrize(
     ("trial", "newest", "began", "fits", "owner"),
     [
         (Status(state="INACTIVE"), commit(RUN), SESSION, True, Owner(Whose.NOBODY)),
-        (Status(), "before", SESSION, True, Owner(Whose.OURS, RUN)),  # the list is silent
+        (Status(), BEFORE, SESSION, True, Owner(Whose.OURS, RUN)),  # the list is silent
         (Status(), commit(RUN), SESSION, True, Owner(Whose.OURS, RUN[:8])),
-        (Status(), "another", SESSION, True, Owner(Whose.FOREIGN)),  # committed since
+        (Status(), ANOTHER, SESSION, True, Owner(Whose.FOREIGN)),  # committed since
         (Status(), commit(OTHER), SESSION, True, Owner(Whose.FOREIGN, OTHER[:8])),
-        (Status(persist_id(PLAN, OTHER)), "before", SESSION, True, Owner(Whose.FOREIGN, OTHER[:8])),
+        (Status(persist_id(PLAN, OTHER)), BEFORE, SESSION, True, Owner(Whose.FOREIGN, OTHER[:8])),
         (Status("theirs"), commit(RUN), SESSION, True, Owner(Whose.FOREIGN)),
         (Status(SHOWN), None, None, False, Owner(Whose.OURS, RUN[:8])),
         (Status(persist_id(PLAN, "d" * 32)), None, None, True, Owner(Whose.OURS, "d" * 8)),
@@ -117,7 +120,7 @@ def commit(run: str, plan: str = PLAN) -> str:
     ],
 )
 def test_session_then_persist_id_then_description_decide_and_silence_is_unknown(
-    trial: Status, newest: str | None, began: Began | None, fits: bool, owner: Owner
+    trial: Status, newest: Commit | None, began: Began | None, fits: bool, owner: Owner
 ) -> None:
     found = owner_of(LABEL, trial, newest, began, led_to=lambda _: fits, may_be_ours=lambda: fits)
     assert found == owner

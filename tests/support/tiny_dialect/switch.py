@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from napalm.base.exceptions import CommandErrorException, CommitError
+from napalm.base.exceptions import CommitError
 from nornir.core.configuration import Config
 from nornir.core.inventory import ConnectionOptions, Host
 
@@ -54,8 +54,8 @@ class TinySwitch:
                  for line in rows if line.startswith("neighbor ")]  # fmt: skip
         return {"global": {"peers": {peer: {"is_up": True} for peer in peers}}}
 
-    def cli(self, commands: list[str]) -> dict[str, str]:
-        raise CommandErrorException(f"unknown command {commands[0]!r}")
+    def newest_commit(self) -> None:
+        """TinyOS lists no commits."""
 
     def compare_config(self) -> str:
         """Rows `+ VIEW / LINE` and `- VIEW / LINE`, those that go first."""
