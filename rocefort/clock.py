@@ -1,9 +1,15 @@
-"""Time of the switches, as a controller waits for it."""
+"""Time of this machine, and of the switches as a controller waits for it."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
+
+
+def utc_now() -> datetime:
+    """This machine's clock."""
+    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)

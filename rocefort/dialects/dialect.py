@@ -8,16 +8,19 @@ raises one Refused that names the system.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+from rocefort.clock import utc_now
 from rocefort.dialects.data import Display, Line, Parsed, Patch
 from rocefort.errors import Refused
 from rocefort.models.change import Change
 from rocefort.models.device import Device
 from rocefort.models.hardware import Family
 from rocefort.models.network import Node, TextLine
+from rocefort.models.observed import Topic
 
 NOT_READ = "its configuration is not read by Rocefort"
 NOT_DEPLOYED = "not deployed by Rocefort"
@@ -157,6 +160,21 @@ class Displays(System, Protocol):
     def read_display(self, text: str) -> Display | None:
         """Saved output: neighbours by LLDP, model, release; None for text without any."""
         return None
+
+    def read_topic(
+        self,
+        driver: Any,  # noqa: ANN401 - NAPALM's, with what it has beside
+        topic: Topic,
+        device: str,
+        ports: Iterable[str] = (),
+        now: Callable[[], datetime] = utc_now,
+    ) -> object:
+        """State of a running switch by its NAPALM driver, in the type of its field of DeviceSeen.
+
+        ports: those whose queues are read. now: this machine's clock. Raises DeviceFailed for an
+        answer that cannot be read, and what the driver raises.
+        """
+        raise self.lacks("the state of its switches is not read by Rocefort")
 
 
 class Dialect(Texts, Changes, Secrets, FirstDay, Displays, Protocol):

@@ -10,11 +10,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from rocefort.clock import utc_now
 from rocefort.dialects.vrp.interpret import (
     Applied,
     Lines,
@@ -126,11 +127,6 @@ class Author:
 
 class CommitError(Exception):
     """The commit changed nothing; the text is what the switch prints."""
-
-
-def utc_now() -> datetime:
-    """Wall clock of a switch that is not given another."""
-    return datetime.now(UTC)
 
 
 @dataclass

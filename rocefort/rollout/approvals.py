@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from rocefort.errors import RocefortError
@@ -42,11 +42,6 @@ class Asked:
     signers: Path | None = None
     allow_sick: bool = False
     base: str = ""
-
-
-def utc_now() -> datetime:
-    """This machine's clock."""
-    return datetime.now(UTC)
 
 
 def rules_for(

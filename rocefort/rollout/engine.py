@@ -11,6 +11,7 @@ from datetime import datetime
 from uuid import uuid4
 
 from rocefort import internal_errors
+from rocefort.clock import utc_now
 from rocefort.errors import DeviceFailed, Refused, RocefortError, ServiceFailed
 from rocefort.fleet.masking import masked
 from rocefort.models.change import Plan, Wave, longest_soak_s
@@ -93,7 +94,7 @@ class Rollout:
     approve_with: str = "rocefort approve PLAN"
     break_glass: str = ""
     again: str = APPLY_AGAIN
-    now: Callable[[], datetime] = approvals.utc_now
+    now: Callable[[], datetime] = utc_now
     live: Watching | None = None
     end_checks: Callable[[], None] = nothing
     check_plan: Callable[[Mapping[str, Seen]], None] = believed

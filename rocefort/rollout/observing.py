@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from napalm.base.exceptions import CommandErrorException, ConnectionException
@@ -11,7 +11,8 @@ from nornir.core import Nornir
 from nornir.core.inventory import Host
 from nornir.core.task import Result, Task
 
-from rocefort.dialects.vrp.observing import Driver, read_topic
+from rocefort.clock import utc_now
+from rocefort.dialects.choose import dialect_of
 from rocefort.errors import DeviceFailed, RocefortError
 from rocefort.fleet.inventory import LIVE_SESSION
 from rocefort.models.network import Network
@@ -22,11 +23,6 @@ UNREADABLE = "what the switch shows could not be read (LIV001)"
 # the clock, because that of one switch alone does not tell whose clock is wrong.
 BESIDE = (Topic.FACTS, Topic.PEERS, Topic.ROUTES, Topic.NEIGHBOURS, Topic.PORTS, Topic.CLOCK)
 NOT_BESIDE = "it is read only of switches that change"
-
-
-def utc_now() -> datetime:
-    """This machine's clock."""
-    return datetime.now(UTC)
 
 
 def observe(  # noqa: PLR0913 - what of whom, and how
@@ -51,7 +47,7 @@ def observe(  # noqa: PLR0913 - what of whom, and how
         topics = BESIDE if host.name in beside else tuple(Topic)
 
         def read() -> DeviceSeen:
-            driver: Driver = host.get_connection(LIVE_SESSION, task.nornir.config)
+            driver = host.get_connection(LIVE_SESSION, task.nornir.config)
             return _read(driver, network, host.name, topics, now)
 
         try:
@@ -112,7 +108,7 @@ def _said(name: str, error: BaseException | None) -> str:
 
 
 def _read(
-    driver: Driver,
+    driver: Any,  # noqa: ANN401 - NAPALM's, as the dialect of the switch takes it
     network: Network,
     name: str,
     topics: Collection[Topic],
@@ -122,13 +118,14 @@ def _read(
     found: dict[str, Any] = {"name": name, "at": now()}
     failed: list[str] = []
     missing: dict[Topic, str] = {}
+    dialect = dialect_of(network.by_name[name].family)
     ports = [port.end.interface for port in network.roce_ports if port.end.device == name]
     for topic in Topic:
         if topic not in topics:
             missing[topic] = NOT_BESIDE
             continue
         try:
-            found[topic.value] = read_topic(driver, topic, name, ports, now)
+            found[topic.value] = dialect.read_topic(driver, topic, name, ports, now)
         except ConnectionException:
             raise
         except (CommandErrorException, NotImplementedError) as error:

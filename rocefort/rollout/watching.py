@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from rocefort.clock import utc_now
 from rocefort.models.network import Network
 from rocefort.models.observed import DeviceSeen, Observed
 from rocefort.models.wording import counted
 from rocefort.rollout.history import AFTER, BEFORE
 from rocefort.rollout.live import Live, LiveChecks, MeantNow, with_neighbours
-from rocefort.rollout.observing import as_beside, utc_now
+from rocefort.rollout.observing import as_beside
 
 FRESH_S = 30.0  # as long as sessions may take to settle
 NOTHING_BEFORE = "; nothing was read before the change, so every error counts as new"

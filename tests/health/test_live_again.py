@@ -10,6 +10,7 @@ import pytest
 from nornir.core import Nornir
 from shared_lab import SharedLab
 
+from rocefort.clock import utc_now
 from rocefort.fleet.inventory import LIVE_SESSION
 from rocefort.fleet.runner import open_fleet
 from rocefort.lab.faults import Fault
@@ -17,7 +18,7 @@ from rocefort.models.network import Network
 from rocefort.models.observed import DeviceSeen, Observed, Topic
 from rocefort.rollout.history import AFTER, BEFORE, DURING
 from rocefort.rollout.live import Latest, LiveChecks, MeantNow
-from rocefort.rollout.observing import BESIDE, as_beside, close_sessions, observe, utc_now
+from rocefort.rollout.observing import BESIDE, as_beside, close_sessions, observe
 from rocefort.rollout.watching import FRESH_S, WaveChecks
 from rocefort.steps.fabric.judging import Subject
 from rocefort.steps.lab.emulated_site import Rehearsal

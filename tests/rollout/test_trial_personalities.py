@@ -15,8 +15,8 @@ from crash_site import Wire
 from crashing import Trials, new_trials
 
 from napalm_cloudengine.answers import Answer
-from napalm_cloudengine.parse import Commit
-from napalm_cloudengine.parse import commit as read_commit
+from napalm_cloudengine.displays.commits import Commit
+from napalm_cloudengine.displays.commits import commit as read_commit
 from napalm_cloudengine.transport import Reply
 from rocefort.design.derive import Derived
 from rocefort.lab.personality import Personality, covering_set

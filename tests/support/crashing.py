@@ -19,11 +19,11 @@ from crash_plans import STATES, Case, plan_of
 from crash_site import Fate, Killed, Point, Site, WiredSwitches, lines_of, site_of, words_of
 from crash_snapshots import Camera, Snapshot, switch_state
 
+from rocefort.clock import utc_now
 from rocefort.lab.session import Session
 from rocefort.models.change import Gate, Plan
 from rocefort.models.hardware import Family
 from rocefort.models.rollout import Applied, Request
-from rocefort.rollout.approvals import utc_now
 from rocefort.rollout.engine import Rollout
 from rocefort.rollout.history import history_of, leg_of
 from rocefort.rollout.journal import JournalFailed, SqliteJournal, open_journal

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 
+from rocefort.clock import utc_now
 from rocefort.dialects.data import Display, Line, Parsed, Patch
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.vrp import (
@@ -13,6 +15,7 @@ from rocefort.dialects.vrp import (
     displays,
     known,
     names,
+    observing,
     parse,
     provenance,
     secrets,
@@ -30,6 +33,7 @@ from rocefort.models.change import Change
 from rocefort.models.device import Device
 from rocefort.models.hardware import Family
 from rocefort.models.network import Node, TextLine
+from rocefort.models.observed import Topic
 from rocefort.models.saved_form import saved_form
 from rocefort.paths import TEMPLATES
 
@@ -130,6 +134,17 @@ class Vrp(Dialect):
     def read_display(self, text: str) -> Display | None:
         """`display lldp neighbor`, `display version`, `display device`."""
         return displays.read_display(text)
+
+    def read_topic(
+        self,
+        driver: observing.Driver,
+        topic: Topic,
+        device: str,
+        ports: Iterable[str] = (),
+        now: Callable[[], datetime] = utc_now,
+    ) -> object:
+        """By the getters of napalm_cloudengine."""
+        return observing.read_topic(driver, topic, device, ports, now)
 
 
 DIALECT: Dialect = Vrp()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any, Protocol
 
 from napalm_cloudengine.displays.routing import IN_FIB
+from rocefort.clock import utc_now
 from rocefort.dialects.vrp.names import interface_name
 from rocefort.errors import DeviceFailed
 from rocefort.models.interface import kind_of
@@ -55,16 +56,12 @@ class Driver(Protocol):
     def cli(self, commands: list[str]) -> dict[str, str]: ...  # noqa: D102
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 def read_topic(
     driver: Driver,
     topic: Topic,
     device: str,
     ports: Iterable[str] = (),
-    now: Callable[[], datetime] = _utc_now,
+    now: Callable[[], datetime] = utc_now,
 ) -> object:
     """A topic of a switch, in the type of its field of DeviceSeen.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from napalm.base.exceptions import CommandErrorException, ConnectionException
 from nornir.core import Nornir
 from nornir.core.task import Result, Task
 
-from rocefort.dialects.vrp.observing import Driver, read_topic
+from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.words import line
 from rocefort.errors import RocefortError
 from rocefort.fleet.inventory import NEW_SESSION
@@ -46,7 +46,7 @@ def read_switches(
 
     def read(task: Task) -> Result:
         name = task.host.name
-        driver: Driver = task.host.get_connection(NEW_SESSION, task.nornir.config)
+        driver = task.host.get_connection(NEW_SESSION, task.nornir.config)
         try:
             return Result(task.host, result=_counters(driver, network, name))
         finally:
@@ -64,7 +64,8 @@ def read_switches(
     )
 
 
-def _counters(driver: Driver, network: Network, name: str) -> SwitchCounters:
+def _counters(driver: Any, network: Network, name: str) -> SwitchCounters:  # noqa: ANN401 - NAPALM's
+    read_topic = dialect_of(network.by_name[name].family).read_topic
     ports = [p.end.interface for p in network.roce_ports if p.end.device == name]
 
     def marked() -> tuple[MarkedSeen, ...]:
