@@ -163,6 +163,10 @@ class Reading(Dialogue):
         """AI-ECN of each queue of a port; a threshold that is shown as `-` is None."""
         return ai_ecn.STATE.read(self._shown(ai_ecn.STATE.command))
 
+    def get_ecn_marks(self) -> list[Row]:
+        """Packets that each port has marked ECN since its counters were cleared."""
+        return queues.ECN_MARKS.read(self._shown(queues.ECN_MARKS.command))
+
     def get_queues(self, interface: str) -> list[Row]:
         """Passed and dropped packets of the egress queues of a port.
 

@@ -1,4 +1,4 @@
-"""Statistics of the egress queues of a port."""
+"""Statistics of the egress queues of a port, and of what the ports have marked."""
 
 from napalm_cloudengine.displays.shown import Shown
 from napalm_cloudengine.displays.table import Form, Row, Table
@@ -42,6 +42,18 @@ OF_SLOT = Table(  # written for each port of a slot, one below the other
             row=_ROW,
         )
     },
+)
+
+ECN_MARKS = Table(
+    "display qos ecn statistics",
+    {
+        "": Form(
+            source='command reference V300R023C00, "display qos ecn statistics"',
+            head=f"Interface          ECN-marked packets\n{'-' * 36}",
+            row="{interface:<20i} {marked_packets:>9d}",
+        )
+    },
+    key=("interface",),
 )
 
 

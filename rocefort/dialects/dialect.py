@@ -21,8 +21,10 @@ from rocefort.models.device import Device
 from rocefort.models.hardware import Family
 from rocefort.models.network import Node, TextLine
 from rocefort.models.observed import Topic
+from rocefort.models.rdma_counters import MarkedSeen
 
 NOT_READ = "its configuration is not read by Rocefort"
+STATE_NOT_READ = "the state of its switches is not read by Rocefort"
 NOT_DEPLOYED = "not deployed by Rocefort"
 
 
@@ -174,7 +176,11 @@ class Displays(System, Protocol):
         ports: those whose queues are read. now: this machine's clock. Raises DeviceFailed for an
         answer that cannot be read, and what the driver raises.
         """
-        raise self.lacks("the state of its switches is not read by Rocefort")
+        raise self.lacks(STATE_NOT_READ)
+
+    def ecn_marks(self, driver: Any) -> Sequence[MarkedSeen]:  # noqa: ANN401 - as above
+        """Packets that each port has marked; raises DeviceFailed, and what the driver raises."""
+        raise self.lacks(STATE_NOT_READ)
 
 
 class Dialect(Texts, Changes, Secrets, FirstDay, Displays, Protocol):

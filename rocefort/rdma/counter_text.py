@@ -1,23 +1,15 @@
-"""Counters as servers and switches print them: `rdma statistic`, `ethtool -S`, ECN statistics.
-
-Forms: iproute2's `rdma statistic show` in text and JSON, ethtool's list, and V300R023C00's
-`display qos ecn statistics` (the vendor's sample). PFC frames and dropped packets of switches are
-read by the driver.
-"""
+"""Counters as servers print them: `rdma statistic show` in text and JSON, `ethtool -S`."""
 
 from __future__ import annotations
 
 import json
 import re
 
-from rocefort.models.rdma_counters import MarkedSeen, NicCounters
+from rocefort.models.rdma_counters import NicCounters
 from rocefort.rdma.outcome import Outcome
 from rocefort.rdma.rows import FlawError
 
 COUNTER = re.compile(r"\s+(?P<name>[^:]+?)\s*:\s*(?P<value>-?\d+)\s*")
-MARKED = re.compile(r"\s*(?P<interface>\d*[A-Za-z][\w/:-]*\d)\s+(?P<packets>\d+)\s*")
-MARKED_HEADER = re.compile(r"\s*Interface\s+ECN-marked packets\s*")
-LINE = re.compile(r"[-=]{10,}")
 
 
 def read_rdma_statistic(text: str, server: str) -> tuple[NicCounters, ...]:
@@ -70,19 +62,3 @@ def read_ethtool(text: str, server: str, interface: str) -> NicCounters:
             raise FlawError(Outcome.UNKNOWN_LINE, line)
         values[found["name"]] = int(found["value"])
     return NicCounters(server=server, link=interface, values=values)
-
-
-def read_ecn_statistics(text: str) -> tuple[MarkedSeen, ...]:
-    """Read `display qos ecn statistics`; raises FlawError."""
-    lines = [
-        line for line in text.splitlines() if line.strip() and not LINE.fullmatch(line.strip())
-    ]
-    if not lines or not MARKED_HEADER.fullmatch(lines[0]):
-        raise FlawError(Outcome.NO_TABLE, lines[0] if lines else "ECN statistics: nothing")
-    rows = []
-    for line in lines[1:]:
-        found = MARKED.fullmatch(line)
-        if found is None:
-            raise FlawError(Outcome.UNKNOWN_LINE, line)
-        rows.append(MarkedSeen(interface=found["interface"], marked_packets=int(found["packets"])))
-    return tuple(rows)

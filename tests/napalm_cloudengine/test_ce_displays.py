@@ -301,6 +301,12 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
         ],
     ),
     (
+        "qos-ecn-statistics",
+        queues.ECN_MARKS.read,
+        queues.ECN_MARKS.write,
+        [{"interface": "10GE1/0/1", "marked_packets": 0}],
+    ),
+    (
         "ai-ecn-calculated-state",
         ai_ecn.STATE.read,
         lambda rows: ai_ecn.STATE.write(rows, version="1.0.1"),
@@ -538,7 +544,7 @@ def test_every_form_says_where_it_is_printed_so() -> None:
         trial.STATUS,
         *(b for b in vars(system).values() if isinstance(b, Block)),
     ]
-    assert len(tables) == 14
+    assert len(tables) == 15
     assert [form.source for form in forms if not form.source] == []
     assert [form.source for form in forms if not form.confirmed] == [
         "AI Fabric best practice, EDOC1100155250 (f1a44286)",

@@ -35,9 +35,17 @@ GETTERS = {
     "ping",
 }
 OWN = {  # beside NAPALM's
-    *("abort_commit", "save_config", "trial_status"),
+    *("abort_commit", "save_config", "trial_status", "newest_commit"),
     "get_free_flash",
-    *("get_ports", "get_pfc", "get_ai_ecn", "get_queues", "get_routes", "get_clock"),
+    *(
+        "get_ports",
+        "get_pfc",
+        "get_ai_ecn",
+        "get_ecn_marks",
+        "get_queues",
+        "get_routes",
+        "get_clock",
+    ),
 }
 
 

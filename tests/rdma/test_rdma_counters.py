@@ -9,7 +9,7 @@ import pytest
 from rocefort.models.observed import PfcCountersSeen, QueueSeen
 from rocefort.models.rdma_counters import MarkedSeen, NicCounters, SwitchCounters
 from rocefort.rdma.counter_rules import driver_of, judge_nics, judge_switches
-from rocefort.rdma.counter_text import read_ecn_statistics, read_ethtool, read_rdma_statistic
+from rocefort.rdma.counter_text import read_ethtool, read_rdma_statistic
 from rocefort.rdma.rows import FlawError
 
 # Recorded on Soft-RoCE guests before and after a run with one packet in a hundred lost.
@@ -136,23 +136,6 @@ def test_what_is_no_ethtool(text: str) -> None:
 
 
 # --- switches -------------------------------------------------------------------------------------
-
-# The vendor's sample, V300R023C00, with a count.
-ECN = """Interface          ECN-marked packets
-------------------------------------
-10GE1/0/1                    0
-100GE1/0/2                  42
-"""
-
-
-def test_ecn_statistics() -> None:
-    assert read_ecn_statistics(ECN) == (
-        MarkedSeen(interface="10GE1/0/1", marked_packets=0),
-        MarkedSeen(interface="100GE1/0/2", marked_packets=42),
-    )
-    for bad in ("", "Error: Unrecognized command", ECN + "10GE1/0/3  many\n"):
-        with pytest.raises(FlawError):
-            read_ecn_statistics(bad)
 
 
 def switch(dropped: int = 0, rx: int = 0, deadlocks: int = 0, marked: int = 0) -> SwitchCounters:

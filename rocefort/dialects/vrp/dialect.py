@@ -34,6 +34,7 @@ from rocefort.models.device import Device
 from rocefort.models.hardware import Family
 from rocefort.models.network import Node, TextLine
 from rocefort.models.observed import Topic
+from rocefort.models.rdma_counters import MarkedSeen
 from rocefort.models.saved_form import saved_form
 from rocefort.paths import TEMPLATES
 
@@ -145,6 +146,10 @@ class Vrp(Dialect):
     ) -> object:
         """By the getters of napalm_cloudengine."""
         return observing.read_topic(driver, topic, device, ports, now)
+
+    def ecn_marks(self, driver: observing.Driver) -> Sequence[MarkedSeen]:
+        """`display qos ecn statistics`."""
+        return observing.ecn_marks(driver)
 
 
 DIALECT: Dialect = Vrp()

@@ -29,6 +29,7 @@ from rocefort.models.observed import (
     ThresholdSeen,
     Topic,
 )
+from rocefort.models.rdma_counters import MarkedSeen
 
 Row = dict[str, Any]
 COLUMNS = ("guaranteed", "xon", "xon_lowest", "xon_offset", "xoff", "hdrm")  # of thresholds
@@ -51,6 +52,7 @@ class Driver(Protocol):
     def get_queues(self, interface: str) -> list[Row]: ...  # noqa: D102
     def get_routes(self) -> list[Row]: ...  # noqa: D102
     def get_ai_ecn(self) -> list[Row]: ...  # noqa: D102
+    def get_ecn_marks(self) -> list[Row]: ...  # noqa: D102
     def get_clock(self) -> datetime: ...  # noqa: D102
     def get_free_flash(self) -> int: ...  # noqa: D102
     def cli(self, commands: list[str]) -> dict[str, str]: ...  # noqa: D102
@@ -89,6 +91,14 @@ def read_topic(
         return readers[topic]()
     except ValueError as error:  # UnreadableError, or a value that is none
         raise DeviceFailed(" ".join(str(error).splitlines()), where=device, how=HOW) from None
+
+
+def ecn_marks(driver: Driver) -> tuple[MarkedSeen, ...]:
+    """Packets that each port has marked; raises what the driver raises."""
+    return tuple(
+        MarkedSeen(interface=_named(row["interface"]), marked_packets=row["marked_packets"])
+        for row in driver.get_ecn_marks()
+    )
 
 
 class _Reading:

@@ -15,9 +15,7 @@ from rocefort.errors import RocefortError
 from rocefort.fleet.inventory import NEW_SESSION
 from rocefort.models.network import Network
 from rocefort.models.observed import Topic
-from rocefort.models.rdma_counters import MarkedSeen, SwitchCounters
-from rocefort.rdma.counter_text import read_ecn_statistics
-from rocefort.rdma.rows import FlawError
+from rocefort.models.rdma_counters import SwitchCounters
 
 ECN = line("counters of ECN")
 
@@ -65,17 +63,14 @@ def read_switches(
 
 
 def _counters(driver: Any, network: Network, name: str) -> SwitchCounters:  # noqa: ANN401 - NAPALM's
-    read_topic = dialect_of(network.by_name[name].family).read_topic
+    dialect = dialect_of(network.by_name[name].family)
     ports = [p.end.interface for p in network.roce_ports if p.end.device == name]
-
-    def marked() -> tuple[MarkedSeen, ...]:
-        return read_ecn_statistics(driver.cli([ECN])[ECN])
 
     return SwitchCounters(
         device=name,
-        pfc=_told(lambda: read_topic(driver, Topic.PFC_COUNTERS, name)),
-        queues=_told(lambda: read_topic(driver, Topic.QUEUES, name, ports)),
-        marked=_told(marked),
+        pfc=_told(lambda: dialect.read_topic(driver, Topic.PFC_COUNTERS, name)),
+        queues=_told(lambda: dialect.read_topic(driver, Topic.QUEUES, name, ports)),
+        marked=_told(lambda: tuple(dialect.ecn_marks(driver))),
     )
 
 
@@ -83,5 +78,5 @@ def _told(read: Callable[[], T]) -> T | None:
     """What a reading gives; None where the release does not know it, or shows it otherwise."""
     try:
         return read()
-    except (CommandErrorException, RocefortError, FlawError):
+    except (CommandErrorException, RocefortError):
         return None
