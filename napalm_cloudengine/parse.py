@@ -1,8 +1,6 @@
-"""Read what a CloudEngine prints: pure functions from text to data, nothing is sent or kept.
+"""Read what a CloudEngine prints around its displays: prompts, questions, refusals, differences.
 
-Forms are those of the V300R023C00 command reference; where V200 or older VRP8 prints a line more
-or less, both are read. A table that does not look as documented raises ValueError: a getter that
-guessed would be believed.
+Pure functions: nothing is sent or kept. Displays are described in `displays/`.
 """
 
 import re
