@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 
@@ -18,8 +19,12 @@ def dialect_of(family: Family | None, text: str = "") -> Dialect:
     """
     if family is not None:
         return load_dialect(family.dialect)
-    first, *others = dialects()
-    return next((dialect for dialect in others if dialect.is_config(text)), first)
+    return reader_of(text, dialects())
+
+
+def reader_of(text: str, known: Sequence[Dialect]) -> Dialect:
+    """The first dialect that recognises a text; the first of all where none does."""
+    return next((dialect for dialect in known if dialect.is_config(text)), known[0])
 
 
 @cache

@@ -155,10 +155,6 @@ class FirstDay(System, Protocol):
 class Displays(System, Protocol):
     """Output of commands that show state."""
 
-    def interface_name(self, typed: str) -> str | None:
-        """Name of an interface as the switch saves it; None if it is not one."""
-        return None
-
     def read_display(self, text: str) -> Display | None:
         """Saved output: neighbours by LLDP, model, release; None for text without any."""
         return None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.dialects.choose import dialect_of, dialects, load_dialect
+from rocefort.dialects.choose import dialect_of, dialects, load_dialect, reader_of
 from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput, Refused
 from rocefort.families import load_families
@@ -42,10 +42,11 @@ def test_every_family_that_ships_is_vrp() -> None:
         assert dialect_of(family).name == "VRP"
 
 
-def test_a_text_of_unknown_hardware_is_taken_by_the_first_of_the_data_unless_another_knows_it() -> (
-    None
-):
-    assert dialect_of(None, "sysname leaf01\n").name == "VRP"
+def test_a_text_of_unknown_hardware_is_read_by_the_dialect_that_recognises_it() -> None:
+    known = [load_dialect("vrp"), load_dialect("tiny_dialect.dialect")]
+    assert reader_of("sysname leaf01\n", known).name == "VRP"
+    assert reader_of("hostname leaf01\n", known).name == "TinyOS"
+    assert reader_of("something else\n", known).name == "VRP"  # its parser reports it
     assert dialect_of(None, "something else\n").name == "VRP"
 
 

@@ -14,7 +14,6 @@ from rocefort.dialects.vrp import (
     day0,
     displays,
     known,
-    names,
     observing,
     parse,
     provenance,
@@ -127,10 +126,6 @@ class Vrp(Dialect):
     def check_password(self, value: str, user: str, reference: str) -> str:
         """What `local-user password` takes."""
         return day0.check_password(value, user, reference)
-
-    def interface_name(self, typed: str) -> str | None:
-        """`100ge 1/0/1` -> `100GE1/0/1`."""
-        return names.interface_name(typed)
 
     def read_display(self, text: str) -> Display | None:
         """`display lldp neighbor`, `display version`, `display device`."""
