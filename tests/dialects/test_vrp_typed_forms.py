@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rocefort.design.derive import Derived
 from rocefort.dialects.data import Parsed
 from rocefort.dialects.texts import render_all
-from rocefort.dialects.vrp.known import command_of, with_commands
+from rocefort.dialects.vrp.known import command_of
 from rocefort.dialects.vrp.parse import parse
 from rocefort.errors import BadInput
 from rocefort.models.network import TextLine
@@ -80,9 +80,8 @@ def test_a_title_of_many_lines_is_no_command(sign: str) -> None:
     parsed = parse(f"sysname a\n#\n{title}#\nvlan batch 10\n#\n", "a.cfg")
     assert parsed.device.vlans == (10,)
     assert parsed.cut_off_at == 9
-    lines = with_commands(parsed.unmodelled)
-    assert [line.line for line in lines] == [3, 4, 6, 7]
-    assert all(line.command for line in lines)
+    assert [line.line for line in parsed.unmodelled] == [3, 4, 6, 7]
+    assert all(map(command_of, parsed.unmodelled))
 
 
 def test_a_title_without_its_end_hides_no_command() -> None:
@@ -98,7 +97,7 @@ def test_a_stored_password_is_no_difference() -> None:
     )
     assert first.device == other.device
     assert first.unmodelled == other.unmodelled
-    assert [line.command for line in with_commands(first.unmodelled)] == ["local-user .. password"]
+    assert [command_of(line) for line in first.unmodelled] == ["local-user .. password"]
 
 
 def test_a_route_over_an_interface_is_kept_not_refused() -> None:
@@ -221,7 +220,7 @@ def test_a_spoilt_text_is_read_or_refused_with_its_place(
     result = _read(b"\n".join(lines))
     event(type(result).__name__)
     if isinstance(result, Parsed):
-        assert len(with_commands(result.unmodelled)) <= result.total_lines
+        assert len([command_of(line) for line in result.unmodelled]) <= result.total_lines
     else:
         assert all(problem.where.startswith("a.cfg") for problem in result.problems)
         assert all(problem.what for problem in result.problems)

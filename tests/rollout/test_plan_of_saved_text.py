@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from rocefort.design.derive import Derived
+from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.texts import render_all
-from rocefort.dialects.vrp.known import with_commands
 from rocefort.dialects.vrp.parse import parse
 from rocefort.models.network import Network
 from rocefort.rollout.plan import make_changes
+from rocefort.steps.fabric.judging import with_commands
 
 BESIDE = """#
 vlan 1
@@ -73,7 +74,8 @@ def test_lines_of_real_v200_switches_are_said_once_or_stay(heps: Derived) -> Non
     assert [line.rpartition(" / ")[2] for line in change.kept] == [
         line.strip() for line in [*ON_PORT.splitlines(), *SEEN.splitlines()] if line != "#"
     ]
-    lines = with_commands(parse(running["leaf01"], "leaf01.cfg").unmodelled)
+    parsed = parse(running["leaf01"], "leaf01.cfg")
+    lines = with_commands(parsed.unmodelled, dialect_of(None))
     assert all(line.command for line in lines), "each is a known command"
 
 

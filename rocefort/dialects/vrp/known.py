@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
 from functools import cache, lru_cache
 
 from rocefort.dialects.vrp.beside import beside
@@ -14,11 +12,6 @@ from rocefort.models.network import TextLine
 
 UNDO = "undo"
 UNKNOWN_VIEW = ""
-
-
-def with_commands(lines: Iterable[TextLine]) -> tuple[TextLine, ...]:
-    """The lines, each with the command of the table that it is, of whichever syntax family."""
-    return tuple(replace(line, command=command_of(line)) for line in lines)
 
 
 def command_of(line: TextLine) -> str:

@@ -84,7 +84,7 @@ def _node(config: ConfigFile, displays: Sequence[DisplayFile]) -> Node:
     software = next((display.software for display in own if display.software), parsed.software)
     node = Node(
         device=parsed.device,
-        unmodelled=_with_commands(parsed.unmodelled, dialect_of(None, config.text)),
+        unmodelled=with_commands(parsed.unmodelled, dialect_of(None, config.text)),
         cut_off_at=parsed.cut_off_at,
     )
     if model is None and _is_campus(parsed):
@@ -92,7 +92,7 @@ def _node(config: ConfigFile, displays: Sequence[DisplayFile]) -> Node:
     return with_hardware(node, model, software) if model or software else node
 
 
-def _with_commands(lines: Iterable[TextLine], dialect: Dialect) -> tuple[TextLine, ...]:
+def with_commands(lines: Iterable[TextLine], dialect: Dialect) -> tuple[TextLine, ...]:
     """The lines, each with the known command that it is."""
     return tuple(replace(line, command=dialect.command_of(line)) for line in lines)
 
