@@ -317,7 +317,8 @@ def test_a_status_in_words_of_another_release_is_not_taken_for_no_trial(
     with switch.driver() as driver, pytest.raises(CommitConfirmException) as caught:
         driver.has_pending_commit()
     assert str(caught.value).startswith(
-        "127.0.0.1: the switch does not tell whether a trial runs: not a trial status: "
+        "127.0.0.1: the switch does not tell whether a trial runs: "
+        "'display configuration trial status', line 1: not a trial status: "
     )
 
 
