@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocefort.dialects.lines import lines_of
+from rocefort.dialects.choose import dialect_of
 from rocefort.models.bgp import BgpSettings
 from rocefort.models.finding import Severity
 from rocefort.models.secret import CIPHER, CLEAR, is_reference
@@ -63,7 +63,7 @@ def no_readable_secret(subject: Subject) -> Iterator[Verdict]:
 def _secrets(switch: Switch) -> Iterator[Said]:
     node = switch.node
     yield from _readable_passwords(switch)
-    for line in filter(lines_of(node.family).shows_secret, node.unmodelled):
+    for line in filter(dialect_of(node.family).shows_secret, node.unmodelled):
         yield switch.finding(
             node,
             f"`{line.text}` shows its secret",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address
 
-from rocefort.dialects.lines import lines_of
+from rocefort.dialects.choose import dialect_of
 from rocefort.models.fabric_policy import SegmentPolicy
 from rocefort.models.finding import Severity
 from rocefort.models.network import Network, Node, Segment
@@ -225,8 +225,8 @@ def _filters(switch: Switch) -> Iterator[Said]:
 
 def _other_match(node: Node, classifier: str) -> bool:
     """Whether the text has a match in it that the models do not know."""
-    lines = lines_of(node.family)
-    return any(lines.matches_in(line, classifier) for line in node.unmodelled)
+    dialect = dialect_of(node.family)
+    return any(dialect.matches_in(line, classifier) for line in node.unmodelled)
 
 
 @rule(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from rocefort.dialects.lines import lines_of
+from rocefort.dialects.choose import dialect_of
 from rocefort.models.access import PREDEFINED_GROUPS, SHORTEST_USER_NAME, LocalUser
 from rocefort.models.finding import Severity
 from rocefort.models.wording import counted, listing
@@ -80,7 +80,7 @@ def _ssh(switch: Switch) -> Iterator[Said]:
     ssh = node.device.ssh
     if not ssh.stelnet:
         yield switch.finding(node, "the SSH server is off", "add [the SSH server]", path="ssh")
-    more = list(filter(lines_of(node.family).opens_ssh, node.unmodelled))
+    more = list(filter(dialect_of(node.family).opens_ssh, node.unmodelled))
     for line in more:
         yield switch.finding(
             node,
@@ -190,7 +190,7 @@ def _snmp(switch: Switch) -> Iterator[Said]:
             "no [version of SNMP], and the release's default is not confirmed",
             path="snmp",
         )
-    for line in filter(lines_of(node.family).is_community, node.unmodelled):
+    for line in filter(dialect_of(node.family).is_community, node.unmodelled):
         yield switch.finding(
             node,
             "an SNMP community is a password that is sent as text",

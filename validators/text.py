@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocefort.dialects.lines import lines_of
+from rocefort.dialects.choose import dialect_of
 from rocefort.models.finding import Severity
 from rocefort.models.network import TextLine
 from rocefort.validators.by_switch import Said, Switch
@@ -38,7 +38,7 @@ def _unconfirmed(switch: Switch) -> Iterator[Said]:
             "compare them with the switch before a rollout",
         )
     for entry in node.family.unconfirmed if node.family else ():
-        used = lines_of(node.family).in_use(entry.command, node.device)
+        used = dialect_of(node.family).in_use(entry.command, node.device)
         if used is False:
             continue
         form = f"`{entry.command}` is not confirmed on {node.syntax}"

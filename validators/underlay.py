@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
-from rocefort.dialects.lines import lines_of
+from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.words import in_words
 from rocefort.errors import Refused
 from rocefort.models.bond import trunk_number
@@ -237,9 +237,9 @@ def _interface(network: Network, port: Port) -> Interface:
 
 def unmodelled_forwarding(node: Node) -> Iterator[tuple[TextLine, str]]:
     """Lines that the models do not know and that may change where packets go, and the sentence."""
-    lines = lines_of(node.family)
+    dialect = dialect_of(node.family)
     for line in node.unmodelled:
-        if lines.may_forward(line):
+        if dialect.may_forward(line):
             yield line, f"`{line.text}` may change forwarding and is not modelled"
 
 

@@ -97,3 +97,17 @@ class Display:
     software: str | None = None
     model: str | None = None
     neighbours: tuple[Neighbor, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Words of a dialect for terms: commands and keywords (shown in backticks), other names."""
+
+    quoted: Mapping[str, str]
+    names: Mapping[str, str]
+
+    def __contains__(self, term: str) -> bool:
+        return term in self.quoted or term in self.names
+
+
+NO_WORDS = Words({}, {})

@@ -1,4 +1,4 @@
-"""The Dialect protocol: what Rocefort asks of a network operating system, in five groups.
+"""The Dialect protocol: what Rocefort asks of a network operating system, in six groups.
 
 A dialect is one package whose module `dialect` has `DIALECT`; a syntax family names the package
 (`inventory/hardware/families.yaml`), and `choose.dialect_of` gives it. The packages above (rollout,
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from rocefort.clock import utc_now
-from rocefort.dialects.data import Display, Line, Parsed, Patch
+from rocefort.dialects.data import NO_WORDS, Display, Line, Parsed, Patch, Words
 from rocefort.errors import Refused
 from rocefort.models.change import Change
 from rocefort.models.device import Device
@@ -22,6 +22,7 @@ from rocefort.models.hardware import Family
 from rocefort.models.network import Node, TextLine
 from rocefort.models.observed import Topic
 from rocefort.models.rdma_counters import MarkedSeen
+from rocefort.models.traffic import Uses
 
 NOT_READ = "its configuration is not read by Rocefort"
 STATE_NOT_READ = "the state of its switches is not read by Rocefort"
@@ -43,6 +44,11 @@ class System(Protocol):
 
 class Texts(System, Protocol):
     """Configuration text: written, read, and explained line by line."""
+
+    @property
+    def words(self) -> Words:
+        """Commands for the terms of rules and reports; without one the term itself is shown."""
+        return NO_WORDS
 
     @property
     def how_to_save(self) -> str:
@@ -124,6 +130,42 @@ class Changes(System, Protocol):
         raise self.lacks("no port is split")
 
 
+class UnmodelledLines(System, Protocol):
+    """Meaning of lines that no model holds."""
+
+    def may_forward(self, line: TextLine) -> bool:
+        """Whether a line may change where packets go."""
+        return False
+
+    def opens_ssh(self, line: TextLine) -> bool:
+        """Whether a line lets SSH sessions in on some interface."""
+        return False
+
+    def is_community(self, line: TextLine) -> bool:
+        """Whether a line sets an SNMP community."""
+        return False
+
+    def shows_secret(self, line: TextLine) -> bool:
+        """Whether the secret of a line can be read."""
+        return False
+
+    def matches_in(self, line: TextLine, classifier: str) -> bool:
+        """Whether a line is a match of a traffic classifier."""
+        return False
+
+    def uses(self, line: TextLine) -> Uses:
+        """ACLs and parts of traffic policies that a line names, as one that is none of them."""
+        return Uses()
+
+    def closed_peer(self, line: str) -> str | None:
+        """The peer or group whose sessions a line closes on purpose, its views before it."""
+        return None
+
+    def in_use(self, command: str, device: Device) -> bool | None:
+        """Whether a Device makes a command stand in its text; None: no Device tells of it."""
+        return None
+
+
 class Secrets(System, Protocol):
     """Secrets in text."""
 
@@ -179,5 +221,5 @@ class Displays(System, Protocol):
         raise self.lacks(STATE_NOT_READ)
 
 
-class Dialect(Texts, Changes, Secrets, FirstDay, Displays, Protocol):
+class Dialect(Texts, UnmodelledLines, Changes, Secrets, FirstDay, Displays, Protocol):
     """One network operating system."""

@@ -7,37 +7,19 @@ value. A dialect's table of terms has the command; without one the bare term is 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 
-from rocefort.dialects.vrp import terms
-from rocefort.models.hardware import Family, SyntaxFamily
+from rocefort.dialects.choose import dialect_of, dialects
+from rocefort.dialects.data import Words
+from rocefort.models.hardware import Family
 
 TERM = re.compile(r"(?<!\w)\[([A-Za-z0-9][^][:`]*)(?:: ([^][`]*))?\]")
 QUOTED_OR_TERM = re.compile(rf"`[^`]*`|{TERM.pattern}")  # a switch's own line may hold brackets
 HOLE = re.compile(r" ?\{\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """Terms of one dialect: commands and keywords (shown in backticks), and other names."""
-
-    quoted: Mapping[str, str]
-    names: Mapping[str, str]
-
-    def __contains__(self, term: str) -> bool:
-        return term in self.quoted or term in self.names
-
-
-VRP = Words({**terms.COMMANDS, **terms.DIALOGUE, **terms.TYPED, **terms.KEYWORDS}, terms.NAMES)
-NO_WORDS = Words({}, {})
-BY_FAMILY: Mapping[SyntaxFamily, Words] = dict.fromkeys(SyntaxFamily, VRP)
-KNOWN = (VRP,)
-
-
 def words_of(family: Family | None) -> Words:
-    """Words of a family's dialect; without one VRP's, for only its text is read."""
-    return VRP if family is None else BY_FAMILY.get(family.name, NO_WORDS)
+    """Words of a family's dialect; of the first dialect for a text about no switch."""
+    return dialect_of(family).words
 
 
 def in_words(text: str, family: Family | None = None) -> str:
@@ -48,7 +30,7 @@ def in_words(text: str, family: Family | None = None) -> str:
 
     def worded(match: re.Match[str]) -> str:
         term, values = " ".join((match[1] or "").split()), match[2]
-        if not any(term in known for known in KNOWN):
+        if not any(term in dialect.words for dialect in dialects()):
             return match[0]
         if term in words.names:
             return words.names[term]

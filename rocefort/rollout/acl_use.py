@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rocefort.dialects.lines import lines_of
+from rocefort.dialects.choose import dialect_of
 from rocefort.models.device import Device
 from rocefort.models.hardware import Family
 from rocefort.models.network import TextLine
@@ -26,7 +26,7 @@ def with_used(
     if factory:
         vrfs = tuple(sorted((*intended.vrfs, *factory), key=lambda vrf: vrf.name))
         intended = intended.model_copy(update={"vrfs": vrfs})
-    uses = [lines_of(family).uses(line) for line in kept]
+    uses = [dialect_of(family).uses(line) for line in kept]
     acls = {name for each in uses for name in each.acls}
     filters = _used(running.filters, uses, acls)
     acls |= {acl for item in filters.classifiers for acl in item.acls}

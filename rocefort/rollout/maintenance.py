@@ -23,9 +23,6 @@ BEYOND_A_TRIAL = frozenset({Requirement.SAVE, Requirement.REBOOT, Requirement.NO
 
 HOW = "make it by hand in a window, as the maintenance procedure says, then plan again"
 
-CONFIGURE = line("configure")
-DONE = (line("commit"), line("leave"))
-SAVE = (line("leave"), line("save"))
 PORT = re.compile(r"\b\d+GE\d+/\d+/\d+(?::\d+)?", re.ASCII)
 TYPE_IT = "In the place of <secret ..> type the secret itself. "
 
@@ -99,13 +96,17 @@ def _steps(
         down = _in_views(ports, line("a port out of use"))
         yield Step(
             what=f"Shut down {named(ports)}, and see that nothing flows there any more.",
-            commands=(CONFIGURE, *down, *DONE, line("ports in brief")),
+            commands=(*_entered(down), line("leave"), line("ports in brief")),
         )
     yield Step(
         what="Type the change, at the console. "
         + (TYPE_IT if references(sides.whole.patch) else "")
         + in_words("A commit here has no timer: read [changes of the candidate] before it."),
-        commands=(CONFIGURE, *(text.rstrip() for text in sides.whole.patch), line("commit")),
+        commands=(
+            line("configure"),
+            *(text.rstrip() for text in sides.whole.patch),
+            line("commit"),
+        ),
     )
     if Requirement.IDLE_PORT in wanted and ports:
         left = [p for p in ports if p in sides.intended.by_interface]
@@ -113,21 +114,30 @@ def _steps(
         if up:
             yield Step(
                 what="Bring back into use what the change has not taken away.",
-                commands=(CONFIGURE, *up, line("commit")),
+                commands=_entered(up),
             )
     if wanted & {Requirement.SAVE, Requirement.REBOOT}:
-        yield Step(what="Save the configuration, and answer y.", commands=SAVE)
+        yield Step(what="Save the configuration, and answer y.", commands=_save())
     if Requirement.REBOOT in wanted:
         yield Step(
             what=f"Restart {name}, and answer y. Servers that hang on it alone are away meanwhile.",
             commands=(line("restart"),),
         )
     yield from _in_use(sides)
-    yield Step(what="Save the configuration, and answer y.", commands=SAVE)
+    yield Step(what="Save the configuration, and answer y.", commands=_save())
     yield Step(
         what="In a shell: judge it, and plan what is left to do.",
         commands=("rocefort health FABRIC --connections FILE", "rocefort plan FABRIC"),
     )
+
+
+def _entered(commands: Iterable[str]) -> tuple[str, ...]:
+    """Commands typed in the system view, and committed."""
+    return line("configure"), *(text.rstrip() for text in commands), line("commit")
+
+
+def _save() -> tuple[str, ...]:
+    return line("leave"), line("save")
 
 
 def _in_views(ports: Iterable[str], command: str) -> list[str]:
@@ -145,7 +155,7 @@ def _in_use(sides: Sides) -> Iterator[Step]:
         lift = sides.change(silent(sides.intended), sides.intended).patch
         yield Step(
             what=f"Let {sides.node.name} take traffic again.",
-            commands=(CONFIGURE, *(text.rstrip() for text in lift), line("commit")),
+            commands=_entered(lift),
         )
 
 
@@ -163,7 +173,11 @@ def _out_of_use(network: Network, sides: Sides) -> Step:
         return Step(
             what=f"Take {name} out of traffic: a first node that denies in each export policy. "
             f"{listing(others) or 'No other spine'} must carry all of it meanwhile.",
-            commands=(CONFIGURE, *_drain_lines(sides), *DONE, line("state of BGP peers")),
+            commands=(
+                *_entered(_drain_lines(sides)),
+                line("leave"),
+                line("state of BGP peers"),
+            ),
         )
     servers = [
         s.name for s in network.servers or () if any(port.device == name for port in s.ports)

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address
 
 from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.lines import lines_of
 from rocefort.dialects.words import in_words
 from rocefort.errors import Refused
 from rocefort.models.bgp import HOLD_S, BgpSettings
@@ -26,7 +25,7 @@ from rocefort.models.wording import counted
 from rocefort.rollout.plan import Sides
 from rocefort.rollout.touch import timed
 
-HOW = in_words(
+HOW = (
     "close the session first (drain the spine, [a closed session with: ..]), then plan, apply with "
     "--allow-sick and open it: `rocefort review` lists the steps"
 )
@@ -52,7 +51,7 @@ def refuse_two_sided(network: Network, sides: Mapping[str, Sides]) -> None:
         f"its BGP session with {spine} ends within the hold time of {hold_s} s once it changes, "
         f"for {spine} changes in a later wave: {why}{more}",
         where=leaf,
-        how=HOW,
+        how=in_words(HOW),
     )
 
 
@@ -80,7 +79,7 @@ def _apart(network: Network, sides: Mapping[str, Sides]) -> Iterator[tuple[str, 
 
 def _closed(sides: Sides, peer: IPv4Address) -> bool:
     """Whether a switch keeps a session closed, by its peer or its peer's group."""
-    found = set(map(lines_of(sides.family).closed_peer, sides.kept)) - {None}
+    found = set(map(dialect_of(sides.family).closed_peer, sides.kept)) - {None}
     bgp = sides.running.bgp
     row = bgp.by_address.get(peer) if bgp else None
     return bool(found & {str(peer), row.group if row else None})

@@ -10,13 +10,16 @@ import pytest
 from vendor_words import ROOT, is_read, strings_of, vendor_commands
 
 from rocefort.dialects import words
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.data import Words
 from rocefort.dialects.vrp import terms
 from rocefort.dialects.vrp.command import Trace, read_all, words_of
 from rocefort.dialects.vrp.semantics import rows_by_view
-from rocefort.dialects.words import TERM, VRP, Words, in_words
+from rocefort.dialects.words import TERM, in_words
 from rocefort.families import load_families
 from rocefort.lab.commands import Stage, commands
 from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.network import TextLine
 
 NEUTRAL = (
     "models",
@@ -116,7 +119,7 @@ def _bare(*packages: str) -> set[str]:
 
 
 def test_every_term_is_used_and_every_term_of_a_rule_is_known() -> None:
-    known = {*VRP.quoted, *VRP.names}
+    known = {*terms.WORDS.quoted, *terms.WORDS.names}
     assert known - _terms(*NEUTRAL) - _bare(*NEUTRAL) == set()
     assert _terms("validators") - known == set()
 
@@ -131,8 +134,17 @@ def test_a_text_is_in_the_words_of_the_dialect(monkeypatch: pytest.MonkeyPatch) 
         "[2 of 3] a[BFD] `description [BFD]`"
     )
     other = Words({"BFD": "bfd all"}, {})
-    monkeypatch.setattr(words, "BY_FAMILY", {SyntaxFamily.V200: other})
+    monkeypatch.setattr(words, "words_of", lambda _family: other)
     text = "[BFD], [a PFC profile: p], [the vendor's system]"
     assert in_words(text, family) == "`bfd all`, a PFC profile p, the vendor's system"
-    unworded = load_families()[SyntaxFamily.V300_G1]
-    assert in_words(text, unworded) == "BFD, a PFC profile p, the vendor's system"
+
+
+def test_a_dialect_without_words_shows_the_terms() -> None:
+    """And without an answer about lines that no model holds, none of them means anything."""
+    vrp = load_families()[SyntaxFamily.V200]
+    other = vrp.model_copy(update={"dialect": "eos"})
+    text = "[BFD], [a PFC profile: p], [the vendor's system]"
+    assert in_words(text, vrp) == "`bfd`, `dcb pfc p`, VRP"
+    assert in_words(text, other) == "BFD, a PFC profile p, the vendor's system"
+    line = TextLine(path=(), text="ip route-static 10.0.0.0 8 NULL0", line=1)
+    assert [dialect_of(each).may_forward(line) for each in (vrp, other)] == [True, False]

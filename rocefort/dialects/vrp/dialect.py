@@ -14,10 +14,12 @@ from rocefort.dialects.vrp import (
     day0,
     displays,
     known,
+    lines,
     observing,
     parse,
     provenance,
     secrets,
+    terms,
     tree,
 )
 from rocefort.dialects.vrp import patch as patching
@@ -35,6 +37,7 @@ from rocefort.models.network import Node, TextLine
 from rocefort.models.observed import Topic
 from rocefort.models.rdma_counters import MarkedSeen
 from rocefort.models.saved_form import saved_form
+from rocefort.models.traffic import Uses
 from rocefort.paths import TEMPLATES
 
 HERE = Path(__file__).parent
@@ -44,6 +47,7 @@ class Vrp(Dialect):
     """Huawei VRP of a CloudEngine."""
 
     name = "VRP"
+    words = terms.WORDS
     how_to_save = parse.WANTED
     disrupts = DISRUPTS
     files = (
@@ -83,6 +87,38 @@ class Vrp(Dialect):
     def written_by_itself(self, line: TextLine) -> bool:
         """By defaults of the tables, and a list of lines."""
         return by_itself.written_by_itself(line)
+
+    def may_forward(self, line: TextLine) -> bool:
+        """By its command."""
+        return lines.may_forward(line)
+
+    def opens_ssh(self, line: TextLine) -> bool:
+        """By its command."""
+        return lines.opens_ssh(line)
+
+    def is_community(self, line: TextLine) -> bool:
+        """By its command."""
+        return lines.is_community(line)
+
+    def shows_secret(self, line: TextLine) -> bool:
+        """By its last words."""
+        return lines.shows_secret(line)
+
+    def matches_in(self, line: TextLine, classifier: str) -> bool:
+        """By its view."""
+        return lines.matches_in(line, classifier)
+
+    def uses(self, line: TextLine) -> Uses:
+        """By names behind commands."""
+        return lines.uses(line)
+
+    def closed_peer(self, line: str) -> str | None:
+        """By its command."""
+        return lines.closed_peer(line)
+
+    def in_use(self, command: str, device: Device) -> bool | None:
+        """By a table of commands."""
+        return lines.in_use(command, device)
 
     def patch(self, running: str, intended: str, family: Family) -> Patch:
         """By annet and the rulebook."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rocefort.dialects.data import Words
+
 COMMANDS: Mapping[str, str] = {
     # PFC and buffers
     "PFC on a port": "dcb pfc enable",
@@ -141,7 +143,6 @@ DIALOGUE: Mapping[str, str] = {
 TYPED: Mapping[str, str] = {
     "an SNMP community": "snmp-agent community",
     "restart": "reboot",
-    "counters of ECN": "display qos ecn statistics",
     "domains": "display diffserv domain",
     "drop profiles": "display drop-profile",
     "services of ports": "display qos configuration interface",
@@ -172,3 +173,4 @@ NAMES: Mapping[str, str] = {
     "a switch of this vendor": "a CloudEngine",
     "the vendor's system": "VRP",
 }
+WORDS = Words({**COMMANDS, **DIALOGUE, **TYPED, **KEYWORDS}, NAMES)

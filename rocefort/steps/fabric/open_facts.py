@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rocefort.design.catalogue import load_catalogue
 from rocefort.design.open_facts import SPLIT, Concern, of_family, of_hardware
-from rocefort.dialects.lines import lines_of
+from rocefort.dialects.choose import dialect_of
 from rocefort.lab.personality import OPEN_POINTS
 from rocefort.models.hardware import Family, Hardware
 from rocefort.models.network import Node
@@ -63,7 +63,7 @@ def _of_family(family: Family, nodes: Sequence[Node]) -> Iterator[OpenFact]:
 def _matters(concern: Concern, node: Node) -> bool:
     if not concern.command:
         return True
-    told = lines_of(node.family).in_use(concern.command, node.device)
+    told = dialect_of(node.family).in_use(concern.command, node.device)
     return not concern.surely if told is None else told
 
 

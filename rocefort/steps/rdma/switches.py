@@ -10,14 +10,11 @@ from nornir.core import Nornir
 from nornir.core.task import Result, Task
 
 from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.words import line
 from rocefort.errors import RocefortError
 from rocefort.fleet.inventory import NEW_SESSION
 from rocefort.models.network import Network
 from rocefort.models.observed import Topic
 from rocefort.models.rdma_counters import SwitchCounters
-
-ECN = line("counters of ECN")
 
 EXPECTED = (RocefortError, OSError, ConnectionException)
 

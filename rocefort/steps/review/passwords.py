@@ -21,7 +21,7 @@ from rocefort.steps.review.drain import (
     typed,
 )
 
-ENDS = in_words(
+ENDS = (
     "A session ends with its hold time ({}) if the other end does not have the same password by "
     "then (V300R023C00, [password of peer])."
 )
@@ -103,7 +103,7 @@ def _advice(sight: Sight, before: str, after: str, ends: Sequence[_Ended]) -> Ad
         devices=tuple(devices),
         traffic=(
             f"{counted(number, 'session')}, {both}, between {names_of(devices)}.",
-            ENDS.format(_hold(sight, devices[0])),
+            in_words(ENDS.format(_hold(sight, devices[0]))),
             *_meanwhile(sight, cut, ends),
             ONE_END_FIRST,
             "This review has references only, nothing of a password.",

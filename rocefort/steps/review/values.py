@@ -25,7 +25,7 @@ MIXED = (
     "While some switches have the new map and some the old one, RoCE may cross a hop in a queue "
     "without PFC, and lose packets there: change it with RDMA stopped."
 )
-REFUSED = in_words(
+REFUSED = (
     "A switch may refuse the line while a port is congested (V300R023C00, [PFC thresholds]; taken "
     "to hold for other releases)."
 )
@@ -151,7 +151,7 @@ def _advice(sight: Sight, topic: Topic, felt: Sequence[_Felt]) -> Advice:
         kind=AdviceKind.LOSSLESS,
         title=f"{topic} of {names_of(devices)}",
         devices=tuple(devices),
-        traffic=(*_lines(felt), *_direction(felt), *aspect.traffic),
+        traffic=(*_lines(felt), *_direction(felt), *map(in_words, aspect.traffic)),
         steps=(
             apply_steps(sight, f"Apply it at a quiet hour; switches differ meanwhile.{first}"),
             AdviceStep(
