@@ -129,7 +129,8 @@ def with_ranges(row: Row, families: Mapping[str, Family]) -> tuple[Row, ...]:
     Raises BadInput for a family without such a range.
     """
     if not row.families:
-        return (row,)
+        any_number = FACT.sub(rf"\g<open>{ANY_NUMBER}\g<close>", row.format)
+        return (replace(row, format=any_number, written=row.format),)
     found: dict[Row, set[SyntaxFamily]] = {}
     for name in sorted(row.families):
         found.setdefault(_of_family(row, name, families), set()).add(name)
