@@ -92,7 +92,7 @@ class Family(Frozen):
     """
 
     name: FamilyName
-    dialect: DialectName
+    dialect: DialectName = "vrp"  # as in data of before there were others
     deadlock_detect_ms: Range | None = None  # G1: one timer for all queues
     deadlock_recovery_ms: Range | None = None
     deadlock_detect_time: Range | None = None  # V200, G2: multiples of the interval

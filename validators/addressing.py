@@ -137,7 +137,7 @@ def unique_asns(subject: Subject) -> Iterator[Verdict]:
 @rule(
     "ADR003",
     severity=Severity.ERROR,
-    source="[the vendor's reference], [address of a port]; RFC 3021 (31-bit prefixes)",
+    source="«the vendor's reference», «address of a port»; RFC 3021 (31-bit prefixes)",
     needs=(Need.CABLING,),
 )
 def one_subnet_per_link(subject: Subject) -> Iterator[Verdict]:
@@ -169,7 +169,7 @@ def _link_subnet(subject: Subject, cable: Cable) -> Iterator[Verdict]:
         yield subject.finding(
             bare[0],
             f"no address on the link to {other}; both ends of a routed link need one",
-            "make the port a routed one ([a routed port]) and give it an address",
+            "make the port a routed one («a routed port») and give it an address",
             path="addresses",
         )
     else:
@@ -193,8 +193,8 @@ def _switched(subject: Subject, link: Link) -> Iterator[Verdict]:
 @rule(
     "ADR004",
     severity=Severity.ERROR,
-    source="RFC 4343 (host names are the same in upper and lower case); [the vendor's reference], "
-    "[name of a switch]",
+    source="RFC 4343 (host names are the same in upper and lower case); «the vendor's reference», "
+    "«name of a switch»",
     wants=(Need.SERVERS,),
 )
 def unique_names(subject: Subject) -> Iterator[Verdict]:

@@ -43,7 +43,7 @@ ROUTING: Mapping[str, Words] = {
         (ENGINE,),
         """
         A session that stays down carries no route, and what it was for goes over the others or is
-        lost. Compare addresses, AS numbers, passwords and [use of peer] at both ends. Where the
+        lost. Compare addresses, AS numbers, passwords and «use of peer» at both ends. Where the
         engine knows the cause, the finding stands at the line that has it. If both ends match, an
         interface between them is down or in another subnet.
         """,
@@ -53,9 +53,9 @@ ROUTING: Mapping[str, Words] = {
         (ENGINE, ROLES),
         """
         A leaf that has a path less than it has spines and cables sends its share over the others,
-        which are crowded the sooner. Look at sessions that are down, at [equal paths of BGP],
-        at AS numbers where spines have one each ([equal paths over unlike ASNs]), and at the
-        policies on the way. Where the far leaf keeps the prefix to itself, its [network] line, its
+        which are crowded the sooner. Look at sessions that are down, at «equal paths of BGP»,
+        at AS numbers where spines have one each («equal paths over unlike ASNs»), and at the
+        policies on the way. Where the far leaf keeps the prefix to itself, its «network» line, its
         interface or its policy is named.
         """,
     ),
@@ -86,7 +86,7 @@ ROUTING: Mapping[str, Words] = {
         What intent lets in at an exit has to be known on every switch, over every border leaf that
         has it, and what it announces has to arrive outside. Otherwise traffic to the outside
         crowds one border leaf, or is lost. Look at the sessions of the exits, at import and export
-        policies, at [network] lines and at [equal paths over unlike ASNs].
+        policies, at «network» lines and at «equal paths over unlike ASNs».
         """,
     ),
     "BGP106": _error(
@@ -136,7 +136,7 @@ FAILING: Mapping[str, Words] = {
         """
         After one failure a leaf should keep every equal path that the cables still give. With
         fewer, the links that are left are crowded more than the failure makes necessary. Look for
-        a session that is down, for [equal paths over unlike ASNs] and [equal paths of BGP].
+        a session that is down, for «equal paths over unlike ASNs» and «equal paths of BGP».
         """,
     ),
     "DLK101": _error(
@@ -206,7 +206,7 @@ ASKED_OF_BATFISH: Mapping[str, Words] = {
         """,
     ),
     "TOP101": _error(
-        "Batfish, question `layer3Edges`; [the vendor's reference], [MTU of a port]",
+        "Batfish, question `layer3Edges`; «the vendor's reference», «MTU of a port»",
         (BATFISH,),
         """
         A packet that one end sends and the other is too small for is dropped without a word, and
@@ -232,7 +232,7 @@ CHANGING: Mapping[str, Words] = {
         """
         A switch that both versions have loses a route, or has fewer equal paths to it than before.
         That may be meant, as where a leaf goes; otherwise look at the sessions, policies and
-        [network] lines that the change touches.
+        «network» lines that the change touches.
         """,
     ),
     "CHG103": _words(

@@ -105,7 +105,7 @@ class Side(NamedTuple):
 @rule(
     "BGP001",
     severity=Severity.ERROR,
-    source="[the vendor's reference], BGP; RFC 4271; RFC 5882 (BFD)",
+    source="«the vendor's reference», BGP; RFC 4271; RFC 5882 (BFD)",
     wants=(Need.LINKS,),
 )
 def ends_agree(subject: Subject) -> Iterator[Verdict]:
@@ -179,21 +179,21 @@ def _own_sides(switch: Switch) -> Iterator[Said]:
             yield switch.finding(
                 node,
                 f"peer {peer.address} has no AS number",
-                "add [AS number of peer: ..] to the peer or its group",
+                "add «AS number of peer: ..» to the peer or its group",
                 path=path,
             )
         if not settings.active:
             yield switch.finding(
                 node,
                 f"peer {peer.address} is not enabled in the IPv4 family, so it brings no routes",
-                "add [use of peer: ..] under [the IPv4 family]",
+                "add «use of peer: ..» under «the IPv4 family»",
                 path=path,
             )
         if bfd_is_missing:
             yield switch.finding(
                 node,
                 f"peer {peer.address} has BFD enabled, but BFD is off on the switch",
-                "add [BFD] in the system view",
+                "add «BFD» in the system view",
                 path=path,
             )
 
@@ -309,8 +309,8 @@ def _no_session(subject: Subject, cable: Cable, speakers: dict[str, Speaker]) ->
 @rule(
     "BGP002",
     severity=Severity.ERROR,
-    source="[the vendor's reference], [equal paths of BGP] (default 1), "
-    "[equal paths over unlike ASNs]",
+    source="«the vendor's reference», «equal paths of BGP» (default 1), "
+    "«equal paths over unlike ASNs»",
     needs=(Need.ROLE,),
     wants=(Need.LINKS,),
 )
@@ -320,7 +320,7 @@ def ecmp_width(subject: Subject) -> Iterator[Verdict]:
     The default is one path: then every leaf sends everything over one link. What is enough today
     and too little for the reserved capacity is a warning, as growth should only add lines. Paths by
     way of spines with different AS numbers are equal only with
-    [equal paths over unlike ASNs].
+    «equal paths over unlike ASNs».
     """
     network = subject.network
     spine_nodes = network.role(Role.SPINE)
@@ -340,9 +340,9 @@ def ecmp_width(subject: Subject) -> Iterator[Verdict]:
         if leaf and len(asns) > 1 and not node.device.bgp.as_path_relax:
             yield subject.finding(
                 node,
-                f"the spines are AS {listing(asns)}, and [equal paths over unlike ASNs] is off: "
+                f"the spines are AS {listing(asns)}, and «equal paths over unlike ASNs» is off: "
                 "paths over different spines are not shared",
-                "add [equal paths over unlike ASNs], or give the spines one AS number",
+                "add «equal paths over unlike ASNs», or give the spines one AS number",
                 path="bgp.as_path_relax",
             )
 
@@ -351,8 +351,8 @@ def _width(subject: Subject, node: Node, maximum: int, needed: int) -> Iterator[
     if maximum < needed:
         yield subject.finding(
             node,
-            f"[equal paths of BGP] is {maximum}, but there are {needed} equal paths",
-            f"set [equal paths of BGP] to {needed} or more",
+            f"«equal paths of BGP» is {maximum}, but there are {needed} equal paths",
+            f"set «equal paths of BGP» to {needed} or more",
             path="bgp.maximum_paths",
         )
 
@@ -366,7 +366,7 @@ def _width_to_come(subject: Subject, node: Node, maximum: int, needed: int) -> I
     if needed <= maximum < width:
         yield subject.finding(
             node,
-            f"[equal paths of BGP] is {maximum}, but the reserved capacity has {width} equal paths",
+            f"«equal paths of BGP» is {maximum}, but the reserved capacity has {width} equal paths",
             f"set it to {width} now, so that growth changes no line",
             path="bgp.maximum_paths",
             severity=Severity.WARNING,

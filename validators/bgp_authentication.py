@@ -46,16 +46,16 @@ def unreadable(subject: Subject) -> Iterator[Verdict]:
 @rule(
     "SEC004",
     severity=Severity.ERROR,
-    source="[the vendor's reference], [password of peer] ([a readable secret] is saved as "
+    source="«the vendor's reference», «password of peer» («a readable secret» is saved as "
     "it is typed)",
 )
 def no_readable_secret(subject: Subject) -> Iterator[Verdict]:
     """No secret stands readable in a configuration.
 
-    Whoever sees the text, a backup of it or a mail with it, has the secret. [a readable secret]
-    saves it as it was typed; behind [an encrypted secret] a switch keeps what it encrypted, so
+    Whoever sees the text, a backup of it or a mail with it, has the secret. «a readable secret»
+    saves it as it was typed; behind «an encrypted secret» a switch keeps what it encrypted, so
     words that no switch would have saved were typed into a file. Set the secret again with
-    [an encrypted secret], and change it: it has been seen.
+    «an encrypted secret», and change it: it has been seen.
     """
     yield from subject.by_switch(_secrets)
 
@@ -67,7 +67,7 @@ def _secrets(switch: Switch) -> Iterator[Said]:
         yield switch.finding(
             node,
             f"`{line.text}` shows its secret",
-            "set it again with [an encrypted secret], and change it",
+            "set it again with «an encrypted secret», and change it",
             path=f"unmodelled[{line.line}]",
         )
 
@@ -83,6 +83,6 @@ def _readable_passwords(switch: Switch) -> Iterator[Said]:
         yield switch.finding(
             node,
             f"the BGP password of {kind} {name} can be read",
-            "set it again with [an encrypted secret], and change it",
+            "set it again with «an encrypted secret», and change it",
             path=f"bgp.{kind}s[{name}].password",
         )

@@ -12,24 +12,24 @@ from rocefort.models.wording import counted
 from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
-ETH_TRUNK = "[the vendor's reference], Eth-Trunk"
+ETH_TRUNK = "«the vendor's reference», Eth-Trunk"
 
 # Fields of an Interface and what a person calls them.
 OF_MEMBERS = {
     "pfc": "PFC",
     "thresholds": "PFC thresholds",
-    "drr": "scheduling by weight ([queues by weight])",
+    "drr": "scheduling by weight («queues by weight»)",
     "markings": "marking of queues",
     "flow_control": "802.3x flow control",
 }
 OF_TRUNKS = {
-    "routed": "[a routed port]",
+    "routed": "«a routed port»",
     "link_type": "a link type",
     "access_vlan": "a VLAN",
     "trunk_vlans": "VLANs",
-    "edge": "[an edge port]",
-    "trust_dscp": "[trust of DSCP]",
-    "domain": "[domain of a port]",
+    "edge": "«an edge port»",
+    "trust_dscp": "«trust of DSCP»",
+    "domain": "«domain of a port»",
 }
 
 
@@ -49,7 +49,7 @@ def _end(node: Node, interface: Interface) -> End:
 @rule(
     "LAG001",
     severity=Severity.ERROR,
-    source=f"{ETH_TRUNK}, [member of Eth-Trunk] (one speed), and DCB, [PFC on a port] (by "
+    source=f"{ETH_TRUNK}, «member of Eth-Trunk» (one speed), and DCB, «PFC on a port» (by "
     "member port)",
 )
 def members_alike(subject: Subject) -> Iterator[Verdict]:
@@ -88,8 +88,8 @@ def _alike(switch: Switch) -> Iterator[Said]:
 @rule(
     "LAG002",
     severity=Severity.ERROR,
-    source=f"{ETH_TRUNK}, [member of Eth-Trunk] (no service on a member); views of the commands of "
-    "VLAN, [trust of a port], QoS and DCB",
+    source=f"{ETH_TRUNK}, «member of Eth-Trunk» (no service on a member); views of the commands of "
+    "VLAN, «trust of a port», QoS and DCB",
 )
 def settings_in_their_place(subject: Subject) -> Iterator[Verdict]:
     """Each setting stands where it must: Eth-Trunk or members.
@@ -131,7 +131,7 @@ def _set(interface: Interface, fields: dict[str, str]) -> Iterator[str]:
 @rule(
     "LAG003",
     severity=Severity.WARNING,
-    source=f"{ETH_TRUNK}, [mode of a bond] and [timeout of LACP]; IEEE 802.1AX (LACP)",
+    source=f"{ETH_TRUNK}, «mode of a bond» and «timeout of LACP»; IEEE 802.1AX (LACP)",
 )
 def lacp_where_lossless(subject: Subject) -> Iterator[Verdict]:
     """An Eth-Trunk with lossless members runs LACP.
@@ -150,13 +150,13 @@ def _manual_trunks(switch: Switch) -> Iterator[Said]:
             yield switch.finding(
                 _end(switch.node, trunk),
                 "manual mode with lossless members; one that fails silently swallows RoCE flows",
-                "use [a bond with LACP], and LACP (802.3ad) on the server",
+                "use «a bond with LACP», and LACP (802.3ad) on the server",
                 path="bond.mode",
             )
 
 
 @rule(
-    "LAG004", severity=Severity.ERROR, source=f"{ETH_TRUNK}, [member of Eth-Trunk] (created before)"
+    "LAG004", severity=Severity.ERROR, source=f"{ETH_TRUNK}, «member of Eth-Trunk» (created before)"
 )
 def trunk_exists(subject: Subject) -> Iterator[Verdict]:
     """A member names an Eth-Trunk that exists.
@@ -175,16 +175,16 @@ def _trunkless(switch: Switch) -> Iterator[Said]:
                 yield switch.finding(
                     _end(node, port),
                     f"a member of {trunk_name(number)}, which does not exist",
-                    f"create it with [an interface: {trunk_name(number)}], or take the port out",
+                    f"create it with «an interface: {trunk_name(number)}», or take the port out",
                     path="eth_trunk",
                 )
 
 
-@rule("LAG005", severity=Severity.ERROR, source=f"{ETH_TRUNK}, [members that must be up]")
+@rule("LAG005", severity=Severity.ERROR, source=f"{ETH_TRUNK}, «members that must be up»")
 def enough_members(subject: Subject) -> Iterator[Verdict]:
     """Every Eth-Trunk has as many members as it needs to be up.
 
-    Without a member, or with fewer than [members that must be up], an Eth-Trunk never comes up, and
+    Without a member, or with fewer than «members that must be up», an Eth-Trunk never comes up, and
     with it the VLAN and the server behind it. Add ports, lower the number, or remove it.
     """
     yield from subject.by_switch(_memberless)
@@ -198,7 +198,7 @@ def _memberless(switch: Switch) -> Iterator[Said]:
             yield switch.finding(
                 _end(switch.node, trunk),
                 f"{has}, but {least} must be up; it never comes up",
-                f"add ports with [member of Eth-Trunk: {trunk_number(trunk.name)}], or remove "
+                f"add ports with «member of Eth-Trunk: {trunk_number(trunk.name)}», or remove "
                 f"{trunk.name}",
                 path="bond.minimum_links" if there else "",
             )
@@ -207,7 +207,7 @@ def _memberless(switch: Switch) -> Iterator[Said]:
 @rule(
     "LAG006",
     severity=Severity.ERROR,
-    source=f"{ETH_TRUNK}, [member of Eth-Trunk] (both ends bundle the same links)",
+    source=f"{ETH_TRUNK}, «member of Eth-Trunk» (both ends bundle the same links)",
     needs=(Need.SERVERS,),
 )
 def ports_of_the_server(subject: Subject) -> Iterator[Verdict]:

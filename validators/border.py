@@ -23,13 +23,13 @@ WAYS = ("import", "export")
 @rule(
     "BGP003",
     severity=Severity.ERROR,
-    source="RFC 8212 (no routes to or from outside without a policy); [the vendor's system] takes "
+    source="RFC 8212 (no routes to or from outside without a policy); «the vendor's system» takes "
     "and gives all",
 )
 def external_policies(subject: Subject) -> Iterator[Verdict]:
     """Sessions with the outside have import and export policies.
 
-    Without one [a switch of this vendor] takes all that a stranger announces, and tells him all it
+    Without one «a switch of this vendor» takes all that a stranger announces, and tells him all it
     knows: one wrong default route outside then moves the whole fabric. Give the peer a route-policy
     in both directions.
     """
@@ -47,7 +47,7 @@ def external_policies(subject: Subject) -> Iterator[Verdict]:
             yield subject.finding(
                 node,
                 f"peer {peer.address} outside has no {' and no '.join(missing)} policy",
-                "add [policy of peer: ..] in both directions",
+                "add «policy of peer: ..» in both directions",
                 path=f"bgp.peers[{peer.address}]",
             )
 
@@ -148,8 +148,8 @@ def _others(exit_: Exit, network: Network) -> set[IPv4Network]:
 @rule(
     "BGP005",
     severity=Severity.ERROR,
-    source="[the vendor's reference], [a static route] (preference 60) and "
-    "[preference of BGP] of BGP (255)",
+    source="«the vendor's reference», «a static route» (preference 60) and "
+    "«preference of BGP» of BGP (255)",
 )
 def one_default_route(subject: Subject) -> Iterator[Verdict]:
     """The default route of management is not that of the fabric.
@@ -200,14 +200,14 @@ def _brings_default(device: Device) -> str:
     "PFC006",
     severity=Severity.ERROR,
     source="Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016 (a pause spreads); "
-    "[the vendor's reference], [domain of a port]",
+    "«the vendor's reference», «domain of a port»",
 )
 def no_pfc_outside(subject: Subject) -> Iterator[Verdict]:
     """PFC ends at an exit, unless intent says it is lossless.
 
     A pause from outside would stop a leaf's queue, and then its neighbours'; a stranger's DSCP
     would put packets into the lossless queue. Take PFC off the port and set
-    [domain of a port: none], or say `lossless: true` if the other end is run with the same profile.
+    «domain of a port: none», or say `lossless: true` if the other end is run with the same profile.
     """
     network = subject.network
     for exit_ in network.exits or ():
@@ -219,7 +219,7 @@ def no_pfc_outside(subject: Subject) -> Iterator[Verdict]:
             yield subject.finding(
                 end,
                 f"exit {exit_.name} is not lossless, but its port pauses and obeys pauses (PFC)",
-                "remove [PFC on a port] from the port",
+                "remove «PFC on a port» from the port",
                 path="pfc",
             )
         if port.domain != NO_DOMAIN:
@@ -227,7 +227,7 @@ def no_pfc_outside(subject: Subject) -> Iterator[Verdict]:
                 end,
                 f"exit {exit_.name} is not lossless, but its port trusts the priorities of packets "
                 "from outside",
-                "set [domain of a port: none]",
+                "set «domain of a port: none»",
                 path="domain",
             )
 

@@ -51,7 +51,7 @@ def _demands(switch: Switch, intent: LosslessIntent) -> Iterator[Demand | Said]:
 @rule(
     "BUF001",
     severity=Severity.ERROR,
-    source=f"{FORMULA}; [the vendor's reference], [headroom of queue: ..] and [a headroom pool]",
+    source=f"{FORMULA}; «the vendor's reference», «headroom of queue: ..» and «a headroom pool»",
     needs=(Need.LINKS, Need.SERVERS, Need.LOSSLESS, Need.FAMILY),
 )
 def headroom(subject: Subject) -> Iterator[Verdict]:
@@ -59,7 +59,7 @@ def headroom(subject: Subject) -> Iterator[Verdict]:
 
     After xoff is crossed, frames already begun, the bits on the cable and the peer's reaction
     still arrive. V300 G2 sets headroom by port and queue, out of a pool; G1 has a pool at most;
-    on V200 nothing is confirmed. Raise [headroom] or the pool, shorten the cable or lower the MTU.
+    on V200 nothing is confirmed. Raise «headroom» or the pool, shorten the cable or lower the MTU.
     Where the size of a buffer's cells is confirmed, it is told, too, what only the smallest
     packets would fill, each a cell: by SONiC's formula with the terms of another maker's chips.
     """
@@ -131,7 +131,7 @@ def _port_headroom(
             port.end,
             f"headroom of queue {queue} is {size} KB{default_word}; {demand.why} and frames of "
             f"{intent.headroom_mtu} bytes need {kbytes(demand.needed_bytes)} KB",
-            f"set [headroom of queue: {queue}, {kbytes(demand.needed_bytes)}] or more",
+            f"set «headroom of queue: {queue}, {kbytes(demand.needed_bytes)}» or more",
             path=path,
         )
     else:
@@ -175,7 +175,7 @@ def _pool(switch: Switch, family: Family, demands: list[Demand]) -> Iterator[Sai
         yield switch.finding(
             node,
             f"no headroom pool is configured, which {family.name} must have; {_summary(demands)}",
-            "set [the size of the headroom pool] (lossless.headroom_pool_kbytes)",
+            "set «the size of the headroom pool» (lossless.headroom_pool_kbytes)",
             path=path,
         )
     elif limits is not None and size not in limits:
@@ -197,7 +197,7 @@ def _pool(switch: Switch, family: Family, demands: list[Demand]) -> Iterator[Sai
 @rule(
     "BUF002",
     severity=Severity.ERROR,
-    source=f"[the vendor's reference], [PFC thresholds] (sum of xoff and headroom); {FORMULA}",
+    source=f"«the vendor's reference», «PFC thresholds» (sum of xoff and headroom); {FORMULA}",
     needs=(Need.LINKS, Need.SERVERS, Need.LOSSLESS, Need.HARDWARE),
 )
 def buffer_budget(subject: Subject) -> Iterator[Verdict]:

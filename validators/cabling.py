@@ -23,7 +23,7 @@ HINTS = {
 @rule(
     "TOP007",
     severity=Severity.ERROR,
-    source="[the vendor's reference], [neighbours of ports]; RFC 7938, 5.1 (a subnet a link)",
+    source="«the vendor's reference», «neighbours of ports»; RFC 7938, 5.1 (a subnet a link)",
 )
 def one_cabling(subject: Subject) -> Iterator[Verdict]:
     """What tells the cabling agrees: LLDP, addresses, descriptions.

@@ -19,7 +19,7 @@ from rocefort.validators.rules import Subject, Verdict, rule
 @rule(
     "ECN001",
     severity=Severity.ERROR,
-    source="[the vendor's reference], AI ECN ([queue of AI-ECN]: two queues at most, lossless "
+    source="«the vendor's reference», AI ECN («queue of AI-ECN»: two queues at most, lossless "
     "first); HEPS: Network 2025, 5(4), 53 (ai_ecn_hpc on queue 4)",
 )
 def ai_ecn_on_lossless_queue(subject: Subject) -> Iterator[Verdict]:
@@ -51,7 +51,7 @@ def _marked(switch: Switch, queue: int) -> Iterator[Said]:
         yield switch.finding(
             node,
             f"AI-ECN is not enabled, so queue {queue} is paused before any sender slows down",
-            "add [AI-ECN] under [the AI service], [its AI-ECN]",
+            "add «AI-ECN» under «the AI service», «its AI-ECN»",
             path="ai_ecn",
         )
     if queue not in assigned and not marked:
@@ -59,7 +59,7 @@ def _marked(switch: Switch, queue: int) -> Iterator[Said]:
             node,
             f"AI-ECN does not mark lossless queue {queue}; it is assigned to "
             + (f"queue {listing(assigned)}" if assigned else "no queue"),
-            f"add [queue of AI-ECN: {queue}] with its model under ai-ecn",
+            f"add «queue of AI-ECN: {queue}» with its model under ai-ecn",
             path="ai_ecn.queues",
         )
     if len(assigned) > MOST_AI_ECN_QUEUES:
@@ -67,14 +67,14 @@ def _marked(switch: Switch, queue: int) -> Iterator[Said]:
             node,
             f"AI-ECN is assigned to queues {listing(assigned)}; a switch takes "
             f"{MOST_AI_ECN_QUEUES} at most",
-            "remove [queue of AI-ECN] of the queues that are not lossless",
+            "remove «queue of AI-ECN» of the queues that are not lossless",
             path="ai_ecn.queues",
         )
     for other in sorted(set(assigned) - paused_queues(node)):
         yield switch.finding(
             node,
             f"AI-ECN is assigned to queue {other}, which PFC does not pause",
-            f"pause queue {other} in the PFC profile, or remove its [queue of AI-ECN]",
+            f"pause queue {other} in the PFC profile, or remove its «queue of AI-ECN»",
             path=f"ai_ecn.queues[{other}]",
         )
     for other in sorted({row.queue for _, row in static} - paused_queues(node)):
@@ -82,7 +82,7 @@ def _marked(switch: Switch, queue: int) -> Iterator[Said]:
         yield switch.finding(
             node,
             f"static ECN marks queue {other}, which PFC does not pause, on {_some(ports)}",
-            f"pause queue {other} in the PFC profile, or remove its [ECN of queue: {other}]",
+            f"pause queue {other} in the PFC profile, or remove its «ECN of queue: {other}»",
             path=f"interfaces[{ports[0]}].markings[{other}]",
             severity=Severity.WARNING,  # TCP may be marked on purpose
         )
@@ -95,7 +95,7 @@ def _unmarked_ports(switch: Switch, queue: int, marked: set[str]) -> Iterator[Sa
         yield switch.finding(
             node,
             f"static ECN does not mark lossless queue {queue} on {_some(bare)}",
-            f"add [drop profile of queue: {queue}] and [ECN of queue: {queue}] there",
+            f"add «drop profile of queue: {queue}» and «ECN of queue: {queue}» there",
             path=f"interfaces[{bare[0]}].markings",
         )
 
@@ -107,7 +107,7 @@ def _some(ports: list[str]) -> str:
 @rule(
     "ECN002",
     severity=Severity.WARNING,
-    source="DCQCN, SIGCOMM 2015, section 4 (ECN before PFC); [the vendor's reference], AI ECN "
+    source="DCQCN, SIGCOMM 2015, section 4 (ECN before PFC); «the vendor's reference», AI ECN "
     "(the model chooses the thresholds)",
 )
 def marks_before_pauses(subject: Subject) -> Iterator[Verdict]:
@@ -116,7 +116,7 @@ def marks_before_pauses(subject: Subject) -> Iterator[Verdict]:
     Senders should slow down before they are stopped. Traffic of one ingress may spread over all
     egresses of a switch, and each may hold just under Kmin unmarked, so only Kmin below xoff
     divided by the lossless ports makes it certain for any traffic. AI-ECN chooses its thresholds
-    while it runs: compare [the limits that AI-ECN chose] on the switch with the limit that is
+    while it runs: compare «the limits that AI-ECN chose» on the switch with the limit that is
     told here.
 
     Static thresholds get one of three grades. Strict, of which nothing is said: Kmin is that low.

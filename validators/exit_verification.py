@@ -81,7 +81,7 @@ def _reached(network: Network, widths: Widths, sources: Sources) -> Iterator[Fin
                 message = f"{node.name} has {said} to {prefix} behind {listing(sorted(borders))}"
                 hint = (
                     "look at the exits' sessions, at policies, and at "
-                    "[equal paths over unlike ASNs] on the way"
+                    "«equal paths over unlike ASNs» on the way"
                 )
                 yield _finding(OUTSIDE, sources, (node.name, "bgp"), message, hint)
 

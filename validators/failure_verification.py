@@ -87,8 +87,8 @@ def _narrow(study: FailureStudy, sources: Sources) -> Iterator[Finding]:
         if more := len(loss.prefixes) - 1:
             message += f" and {more} more prefix{'es' if more > 1 else ''}"
         hint = (
-            "look for a session that is down, [equal paths over unlike ASNs] and "
-            "[equal paths of BGP]"
+            "look for a session that is down, «equal paths over unlike ASNs» and "
+            "«equal paths of BGP»"
         )
         yield _error(NARROW, leaf, sources, message, hint)
 

@@ -130,7 +130,7 @@ def _bond(
 @host_rule(
     "HST104",
     severity=Severity.ERROR,
-    source="RFC 1191 (a host's MTU is its link's); [MTU of a port] of [the vendor's system]",
+    source="RFC 1191 (a host's MTU is its link's); «MTU of a port» of «the vendor's system»",
 )
 def mtu(subject: HostSubject) -> Iterator[Verdict]:
     """A server has the MTU of its gateway.

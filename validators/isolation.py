@@ -18,7 +18,7 @@ from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.filters import Filter, applied, filter_of
 from rocefort.validators.rules import Subject, Verdict, rule
 
-CR = "[the vendor's reference]"
+CR = "«the vendor's reference»"
 REPRESENTATIVES = 3  # addresses past a prefix's first, which is nobody's
 
 
@@ -72,7 +72,7 @@ class _Isolation:
 @rule(
     "SEC010",
     severity=Severity.ERROR,
-    source=f"the fabric's security.policy; {CR}, [drop] and [let through] (what an ACL denies is "
+    source=f"the fabric's security.policy; {CR}, «drop» and «let through» (what an ACL denies is "
     "dropped, what nothing matches goes on)",
 )
 def isolated_segments(subject: Subject) -> Iterator[Verdict]:
@@ -133,7 +133,7 @@ def _not_isolated(  # noqa: PLR0913, PLR0917 - what is wrong, and where
 @rule(
     "SEC011",
     severity=Severity.WARNING,
-    source=f"{CR}, [rule of an ACL] (Advanced ACL view): rules are tried in the order of "
+    source=f"{CR}, «rule of an ACL» (Advanced ACL view): rules are tried in the order of "
     "their numbers",
 )
 def unreachable_rules(subject: Subject) -> Iterator[Verdict]:
@@ -177,8 +177,8 @@ def _pairs(acl: FilterAcl) -> Iterator[tuple[FilterRule, FilterRule]]:
 @rule(
     "SEC012",
     severity=Severity.ERROR,
-    source=f"{CR}, [traffic policy of a port] (interface view), [class of a policy], "
-    "[ACL of a class]: prerequisites",
+    source=f"{CR}, «traffic policy of a port» (interface view), «class of a policy», "
+    "«ACL of a class»: prerequisites",
 )
 def whole_filters(subject: Subject) -> Iterator[Verdict]:
     """Applied traffic policies exist, with all that they refer to.
@@ -198,7 +198,7 @@ def _filters(switch: Switch) -> Iterator[Said]:
                 yield switch.finding(
                     node,
                     f"{interface.name} applies traffic policy {name}, which does not exist",
-                    f"define [a traffic policy: {name}], or remove the line",
+                    f"define «a traffic policy: {name}», or remove the line",
                     path=f"interfaces[{interface.name}].{field}",
                 )
     basic = {str(acl.number) for acl in device.acls}
@@ -218,7 +218,7 @@ def _filters(switch: Switch) -> Iterator[Said]:
             yield switch.finding(
                 node,
                 f"traffic classifier {classifier.name} has no ACL, so it matches nothing",
-                "add [ACL of a class], or remove the classifier",
+                "add «ACL of a class», or remove the classifier",
                 path=f"filters.classifiers[{classifier.name}]",
             )
 
@@ -232,7 +232,7 @@ def _other_match(node: Node, classifier: str) -> bool:
 @rule(
     "SEC013",
     severity=Severity.WARNING,
-    source=f"{CR}, [ACL of logins] (user interface view)",
+    source=f"{CR}, «ACL of logins» (user interface view)",
 )
 def terminal_acl(subject: Subject) -> Iterator[Verdict]:
     """The terminal lines admit only networks that somebody named.
@@ -260,7 +260,7 @@ def _terminals(switch: Switch) -> Iterator[Said]:
             yield switch.finding(
                 node,
                 f"{lines}: ACL {vty.acl} does not exist",
-                f"define [an ACL: {vty.acl}]",
+                f"define «an ACL: {vty.acl}»",
                 path=f"{path}.acl",
                 severity=Severity.ERROR,
             )

@@ -13,13 +13,13 @@ from rocefort.models.observed import DeviceSeen, PortCounters, Topic
 from rocefort.validators.live import LiveSubject, live_rule, reading
 from rocefort.validators.rules import Need, Verdict
 
-INTERFACE = "[the vendor's reference], [state of ports]"
+INTERFACE = "«the vendor's reference», «state of ports»"
 
 
 @live_rule(
     "LIV006",
     severity=Severity.ERROR,
-    source="[the vendor's reference], [neighbours of ports]",
+    source="«the vendor's reference», «neighbours of ports»",
     reads=reading(Topic.NEIGHBOURS, Topic.PORTS),
     needs=(Need.LINKS,),
 )
@@ -46,7 +46,7 @@ def lldp_cabling(subject: LiveSubject) -> Iterator[Verdict]:
                 yield subject.finding(here, message, hint)
             elif found is None and wanted and _is_up(seen, name):
                 message = f"cable: sees no neighbour, intended {wanted}"
-                hint = "see [LLDP] at the other end, and what is plugged in"
+                hint = "see «LLDP» at the other end, and what is plugged in"
                 yield subject.finding(here, message, hint, severity=Severity.WARNING)
 
 
@@ -82,7 +82,7 @@ def port_state(subject: LiveSubject) -> Iterator[Verdict]:
 
     A port that somebody has shut, or whose cable or optics fail, is an error between switches. A
     server's port that is down is a warning, for the server may be off: an error only where it was
-    up in the earlier reading. See [state of ports] and [state of optics].
+    up in the earlier reading. See «state of ports» and «state of optics».
     """
     servers = {port: server.name for server in subject.servers for port in server.ports}
     cabled = _cabled(subject.network)
@@ -93,12 +93,12 @@ def port_state(subject: LiveSubject) -> Iterator[Verdict]:
             if interface is None or not interface.enabled:
                 continue
             if port is None:
-                message = "port: [state of ports] does not show it"
-                yield subject.finding(end, message, "see [state of cards], and its port splits")
+                message = "port: «state of ports» does not show it"
+                yield subject.finding(end, message, "see «state of cards», and its port splits")
             elif not port.up:
                 whose = f", of server {servers[end]}" if end in servers else ""
                 hint = (
-                    "[an enabled port], once it is known who shut it"
+                    "«an enabled port», once it is known who shut it"
                     if port.shut
                     else "see its cable and optics"
                 )
@@ -152,7 +152,7 @@ def port_mtu(subject: LiveSubject) -> Iterator[Verdict]:
     """The MTU is as intended, and no server's frame is too long.
 
     A packet that is too long for a port is dropped or cut up, and RDMA over that path stands still
-    while pings pass. Correct [MTU of a port] (layer 3) or [longest frame] (layer 2) on the
+    while pings pass. Correct «MTU of a port» (layer 3) or «longest frame» (layer 2) on the
     switch, or the fabric.
     """
     for node, seen in subject.told:
@@ -163,10 +163,10 @@ def port_mtu(subject: LiveSubject) -> Iterator[Verdict]:
                 continue
             wanted = interface.mtu or ETHERNET_MTU
             if port.mtu is None:
-                yield subject.not_judged(end, "[state of ports] shows no MTU")
+                yield subject.not_judged(end, "«state of ports» shows no MTU")
             elif port.mtu != wanted:
                 message = f"MTU: {port.mtu} bytes, intended {wanted}"
-                hint = f"[MTU of a port: {wanted}] in its view, or correct the fabric"
+                hint = f"«MTU of a port: {wanted}» in its view, or correct the fabric"
                 yield subject.finding(end, message, hint, path="mtu")
     yield from _server_frames(subject)
 
@@ -182,7 +182,7 @@ def _server_frames(subject: LiveSubject) -> Iterator[Verdict]:
                     f"longest frame: {port.frame_bytes} bytes, and server {server.name} "
                     f"(MTU {server.mtu}) sends {frame}"
                 )
-                yield subject.finding(end, message, f"[longest frame: {frame}] or longer")
+                yield subject.finding(end, message, f"«longest frame: {frame}» or longer")
 
 
 @live_rule(
@@ -199,7 +199,7 @@ def errors_rising(subject: LiveSubject) -> Iterator[Verdict]:
         yield from _cleared(subject, end, was, now)
         crc, errors = (_more(was, now, field) for field in ("crc", "rx_errors"))
         parts = [("CRC errors", crc, "clean or replace its optics and cable")]
-        parts += [("errors", errors - crc, "see [state of ports] for their kind")]
+        parts += [("errors", errors - crc, "see «state of ports» for their kind")]
         for what, more, hint in parts:
             if more > 0:
                 yield subject.finding(end, f"{what}: {_rate(subject, end, more)}", hint)
@@ -217,7 +217,7 @@ def discards_rising(subject: LiveSubject) -> Iterator[Verdict]:
     for end, was, now in _both(subject):
         for field, way in (("rx_discards", "input"), ("tx_discards", "output")):
             if (more := _more(was, now, field)) > 0:
-                hint = "see [counters of queues] of the port"
+                hint = "see «counters of queues» of the port"
                 yield subject.finding(end, f"{way} discards: {_rate(subject, end, more)}", hint)
 
 

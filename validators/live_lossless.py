@@ -13,11 +13,11 @@ from rocefort.models.wording import listing
 from rocefort.validators.live import LiveSubject, live_rule, reading
 from rocefort.validators.rules import Need, Verdict
 
-DCB = "[the vendor's reference], DCB: "
+DCB = "«the vendor's reference», DCB: "
 LONGEST_PAUSE_BITS = 65535 * 512  # IEEE 802.1Qbb: a quantum is 512 bit times, 65535 at most
 LOST = (  # of a port with as many deadlocks as turn PFC off
-    "it may have lost PFC, see [where PFC was turned off]; find who pauses without end, then "
-    "[no PFC on a port] and [PFC on a port]: nothing else brings it back"
+    "it may have lost PFC, see «where PFC was turned off»; find who pauses without end, then "
+    "«no PFC on a port» and «PFC on a port»: nothing else brings it back"
 )
 DEFAULT_MODEL = "AI_ECN_DistributedStorage"  # `assign queue` without a model, V300R023C00
 
@@ -25,15 +25,15 @@ DEFAULT_MODEL = "AI_ECN_DistributedStorage"  # `assign queue` without a model, V
 @live_rule(
     "LIV012",
     severity=Severity.ERROR,
-    source=DCB + "[PFC of ports], [queues of PFC profiles]",
+    source=DCB + "«PFC of ports», «queues of PFC profiles»",
     reads=reading(Topic.PFC_PORTS, Topic.PFC_PROFILES),
 )
 def pfc_on(subject: LiveSubject) -> Iterator[Verdict]:
     """PFC is on where RoCE passes, for the intended queues.
 
-    One port without PFC drops what all others would have held back. Enter [PFC in manual mode]
+    One port without PFC drops what all others would have held back. Enter «PFC in manual mode»
     again (it may be refused while the port is congested), and see which queues
-    [queues of PFC profiles] names: queue 3 is paused by default until [no pause of queue: 3].
+    «queues of PFC profiles» names: queue 3 is paused by default until «no pause of queue: 3».
     """
     for node, seen in subject.told:
         rows = {row.interface: row for row in seen.pfc_ports or ()}
@@ -44,7 +44,7 @@ def pfc_on(subject: LiveSubject) -> Iterator[Verdict]:
             if row is None or not row.enabled:
                 shown = row.state if row else "not shown"
                 message = f"PFC: it is {shown}, intended on with profile {pfc.profile}"
-                hint = "[PFC on a port] in its view, when it is idle"
+                hint = "«PFC on a port» in its view, when it is idle"
                 yield subject.finding(port.end, message, hint, path="pfc")
             elif row.profile != pfc.profile:
                 message = f"PFC: profile {row.profile} is applied, intended {pfc.profile}"
@@ -62,7 +62,7 @@ def _profiles(subject: LiveSubject, node: Node, seen: DeviceSeen) -> Iterator[Ve
             pauses = f"pauses {_queues(queues)}" if queues is not None else "is not there"
             message = f"PFC profile {name}: it {pauses}, intended {_queues(profile.queues)}"
             path = f"pfc.profiles[{name}]"
-            yield subject.finding(node, message, "correct its [a paused queue] lines", path=path)
+            yield subject.finding(node, message, "correct its «a paused queue» lines", path=path)
 
 
 def _queues(queues: tuple[int, ...]) -> str:
@@ -73,7 +73,7 @@ def _queues(queues: tuple[int, ...]) -> str:
 @live_rule(
     "LIV013",
     severity=Severity.ERROR,
-    source=DCB + "[thresholds of ports]; columns of V200: EDOC1100155250",
+    source=DCB + "«thresholds of ports»; columns of V200: EDOC1100155250",
     reads=reading(Topic.THRESHOLDS),
 )
 def thresholds(subject: LiveSubject) -> Iterator[Verdict]:
@@ -120,7 +120,7 @@ def _threshold(
 @live_rule(
     "LIV014",
     severity=Severity.ERROR,
-    source=DCB + "[counters of PFC] (DeadlockNum)",
+    source=DCB + "«counters of PFC» (DeadlockNum)",
     reads=reading(Topic.PFC_COUNTERS),
 )
 def deadlocks(subject: LiveSubject) -> Iterator[Verdict]:
@@ -128,8 +128,8 @@ def deadlocks(subject: LiveSubject) -> Iterator[Verdict]:
 
     A deadlock means that a port was held in pause for the whole detection time: a NIC that pauses
     without end, or switches that wait for each other in a circle (DLK001). One that rises is an
-    error; an old one a warning, until [clear the counters of PFC] clears it. After many within
-    20 s the port goes on without PFC (PFC007): see [where PFC was turned off].
+    error; an old one a warning, until «clear the counters of PFC» clears it. After many within
+    20 s the port goes on without PFC (PFC007): see «where PFC was turned off».
     """
     earlier = _earlier_deadlocks(subject)
     for node, seen in subject.told:
@@ -137,7 +137,7 @@ def deadlocks(subject: LiveSubject) -> Iterator[Verdict]:
             end = End(device=node.name, interface=row.interface)
             was = earlier.get((node.name, row.interface, row.queue))
             hint, lost = (
-                "find who pauses without end; [clear the counters of PFC] clears the counter",
+                "find who pauses without end; «clear the counters of PFC» clears the counter",
                 "",
             )
             limit = _turn_off(node, row.interface, row.queue)
@@ -171,7 +171,7 @@ def _earlier_deadlocks(subject: LiveSubject) -> dict[tuple[str, str, int], int]:
 @live_rule(
     "LIV015",
     severity=Severity.ERROR,
-    source="[the vendor's reference], [counters of queues]",
+    source="«the vendor's reference», «counters of queues»",
     reads=reading(Topic.QUEUES),
     needs=(Need.LOSSLESS,),
 )
@@ -180,7 +180,7 @@ def lossless_drops(subject: LiveSubject) -> Iterator[Verdict]:
 
     A drop there says that a sender was not held back in time: PFC is off at the other end, headroom
     is too small for the cable, or the queue's drop threshold is below what PFC lets in. Drops that
-    rise are an error; old ones a warning, until [clear the counters of queues] clears them.
+    rise are an error; old ones a warning, until «clear the counters of queues» clears them.
     """
     queue = subject.lossless.queue
     devices = subject.before.devices if subject.before else ()
@@ -203,7 +203,7 @@ def lossless_drops(subject: LiveSubject) -> Iterator[Verdict]:
 @live_rule(
     "LIV016",
     severity=Severity.ERROR,
-    source=DCB + "[counters of PFC]; pause time: IEEE 802.1Qbb; the limit is a choice",
+    source=DCB + "«counters of PFC»; pause time: IEEE 802.1Qbb; the limit is a choice",
     reads=reading(Topic.PFC_COUNTERS),
     needs=(Need.LOSSLESS,),
 )
@@ -238,15 +238,15 @@ def _share(subject: LiveSubject, end: End, rate: int) -> str:
 @live_rule(
     "LIV017",
     severity=Severity.ERROR,
-    source="[the vendor's reference], [state of AI-ECN]; whether V200 has it is not confirmed",
+    source="«the vendor's reference», «state of AI-ECN»; whether V200 has it is not confirmed",
     reads=reading(Topic.AI_ECN, Topic.PORTS),
 )
 def ai_ecn(subject: LiveSubject) -> Iterator[Verdict]:
     """AI-ECN works on ports that are up, with the intended model.
 
     Mode `-` is abnormal: the queue marks by no model, and PFC does all the work. It needs PFC on
-    the queue first. Another active model was tuned for other traffic. See [models of AI-ECN] and
-    [state of AI-ECN].
+    the queue first. Another active model was tuned for other traffic. See «models of AI-ECN» and
+    «state of AI-ECN».
     """
     for node, seen in subject.told:
         rows = {(row.interface, row.queue): row for row in seen.ai_ecn or ()}
@@ -265,7 +265,7 @@ def _model(
     subject: LiveSubject, port: Port, assigned: AiEcnQueue, row: AiEcnSeen | None
 ) -> Iterator[Verdict]:
     where, model = f"queue {assigned.queue} AI-ECN", assigned.model or DEFAULT_MODEL
-    hint = "see [models of AI-ECN], and PFC of the queue"
+    hint = "see «models of AI-ECN», and PFC of the queue"
     if row is None:
         message = f"{where}: the switch does not show it, intended {model}"
     elif row.mode == "-":

@@ -13,7 +13,7 @@ from rocefort.models.wording import counted, listing
 from rocefort.validators.live import LiveSubject, live_rule, reading
 from rocefort.validators.rules import Verdict
 
-BGP_PEER = "[the vendor's reference], [state of BGP peers]"
+BGP_PEER = "«the vendor's reference», «state of BGP peers»"
 FEW = 3  # prefixes that a sentence names
 
 
@@ -22,7 +22,7 @@ def bgp_sessions(subject: LiveSubject) -> Iterator[Verdict]:
     """BGP is established with every intended peer.
 
     Intended is what the embedded engine says of the configuration. A session that is down takes its
-    paths from every server behind it: see [state of BGP peer: ADDRESS], the cable, the addresses,
+    paths from every server behind it: see «state of BGP peer: ADDRESS», the cable, the addresses,
     AS numbers and passwords of both ends. A peer that nobody intends is a warning.
     """
     if subject.intended.refused:
@@ -33,7 +33,7 @@ def bgp_sessions(subject: LiveSubject) -> Iterator[Verdict]:
         known = {peer.address: peer for peer in seen.peers or ()}
         for address, up in sorted(intended.items()):
             name, path = subject.named(address), f"bgp.peers[{address}]"
-            hint = f"[state of BGP peer: {address}] says why"
+            hint = f"«state of BGP peer: {address}» says why"
             if address not in known:
                 message = f"peer {name}: the switch has no such peer"
                 yield subject.finding(node, message, "see what runs there", path=path)
@@ -51,9 +51,9 @@ def bgp_prefixes(subject: LiveSubject) -> Iterator[Verdict]:
     """Every peer brings the prefixes that are to be used from it.
 
     More are no finding: a peer may also bring what is better reached another way, and whether
-    [a switch of this vendor] counts what it rejects is not confirmed. Fewer mean that the peer
+    «a switch of this vendor» counts what it rejects is not confirmed. Fewer mean that the peer
     has lost routes, or that a route-policy or prefix list drops them: compare
-    [routes received from: ADDRESS] with the fabric.
+    «routes received from: ADDRESS» with the fabric.
     """
     if subject.intended.refused:
         yield subject.not_judged(None, subject.intended.refused)
@@ -74,15 +74,15 @@ def bgp_prefixes(subject: LiveSubject) -> Iterator[Verdict]:
 @live_rule(
     "LIV005",
     severity=Severity.ERROR,
-    source="[the vendor's reference], [routing table] (flag D: in the FIB)",
+    source="«the vendor's reference», «routing table» (flag D: in the FIB)",
     reads=reading(Topic.ROUTES),
 )
 def ecmp_width(subject: LiveSubject) -> Iterator[Verdict]:
     """Server prefixes have their intended next hops in the FIB.
 
     With fewer, the flows of a leaf share fewer uplinks, and PFC pauses what would have fitted. See
-    the sessions of the missing next hops, [equal paths of BGP], and with one AS a spine
-    [equal paths over unlike ASNs]. A next hop that nobody intends draws traffic where it should not
+    the sessions of the missing next hops, «equal paths of BGP», and with one AS a spine
+    «equal paths over unlike ASNs». A next hop that nobody intends draws traffic where it should not
     go.
     """
     if subject.intended.refused:
@@ -110,7 +110,7 @@ def _widths(subject: LiveSubject, node: Node, seen: DeviceSeen) -> Iterator[Verd
         what = [f"without {listing(map(subject.named, missing))}"] if missing else []
         what += [f"by {listing(map(subject.named, extra))}, not intended"] if extra else []
         message = f"next hops {listing(what)}: {width} to {_prefixes(prefixes)}, intended {wanted}"
-        hint = "see [routes to: PREFIX] and the sessions of these next hops"
+        hint = "see «routes to: PREFIX» and the sessions of these next hops"
         yield subject.finding(node, message, hint, path="bgp.maximum_paths")
 
 

@@ -30,7 +30,7 @@ def answers(subject: LiveSubject) -> Iterator[Verdict]:
 @live_rule(
     "LIV002",
     severity=Severity.ERROR,
-    source="[the vendor's reference], [model and release]; [serial number] is known from "
+    source="«the vendor's reference», «model and release»; «serial number» is known from "
     "public clients only",
     reads=reading(Topic.FACTS),
 )
@@ -63,7 +63,7 @@ def _differences(subject: LiveSubject, node: Node, facts: FactsSeen) -> Iterator
         yield subject.finding(node, f"sysname: it calls itself {facts.hostname!r}", hint)
     model = node.hardware.model if node.hardware else None
     if not facts.hardware:
-        yield subject.not_judged(node, "[model and release] names no model")
+        yield subject.not_judged(node, "«model and release» names no model")
     elif model and facts.hardware != model:
         hint = "correct `hardware` in the fabric, or the cable of its management port"
         yield subject.finding(node, f"hardware: it is a {facts.hardware}, intended {model}", hint)
@@ -76,14 +76,14 @@ def _differences(subject: LiveSubject, node: Node, facts: FactsSeen) -> Iterator
 @live_rule(
     "LIV018",
     severity=Severity.ERROR,
-    source="[the vendor's reference], [the clock]; the limit is a choice",
+    source="«the vendor's reference», «the clock»; the limit is a choice",
     reads=reading(Topic.CLOCK),
 )
 def clocks(subject: LiveSubject) -> Iterator[Verdict]:
     """Every clock agrees with this machine's and with the others'.
 
     Logs of a fault that spans switches cannot be put in order otherwise, and certificates and keys
-    expire by the clock. See [state of NTP], the servers in `services.ntp`, and the path to
+    expire by the clock. See «state of NTP», the servers in `services.ntp`, and the path to
     them. Where all switches agree and differ from this machine, this machine is the one to mend.
     """
     limit = subject.limits.clock_s
@@ -101,7 +101,7 @@ def clocks(subject: LiveSubject) -> Iterator[Verdict]:
     for node, _ in subject.told:
         if node.name in wrong:
             message = f"clock: it is {_off(ahead[node.name])} this machine's, limit {limit:g} s"
-            yield subject.finding(node, message, "see [state of NTP]", path="ntp_servers")
+            yield subject.finding(node, message, "see «state of NTP»", path="ntp_servers")
 
 
 def _off(seconds: float) -> str:
@@ -111,14 +111,14 @@ def _off(seconds: float) -> str:
 @live_rule(
     "LIV019",
     severity=Severity.ERROR,
-    source="[the vendor's reference], [list of files]; the limit is a choice",
+    source="«the vendor's reference», «list of files»; the limit is a choice",
     reads=reading(Topic.DISK),
 )
 def disk(subject: LiveSubject) -> Iterator[Verdict]:
     """The flash has room for configurations and logs.
 
-    A [save] that finds no room leaves the old startup configuration, and the next restart takes the
-    switch back. Delete old software and log files ([delete for good]), after [list of all files].
+    A «save» that finds no room leaves the old startup configuration, and the next restart takes the
+    switch back. Delete old software and log files («delete for good»), after «list of all files».
     """
     for node, seen in subject.told:
         mbytes = (seen.disk_free_kbytes or 0) // 1024
@@ -130,17 +130,17 @@ def disk(subject: LiveSubject) -> Iterator[Verdict]:
 @live_rule(
     "LIV020",
     severity=Severity.ERROR,
-    source="[the vendor's reference], [save], [what a restart loads]",
+    source="«the vendor's reference», «save», «what a restart loads»",
     reads=reading(Topic.SAVED),
 )
 def saved(subject: LiveSubject) -> Iterator[Verdict]:
     """What runs is what the switch would start with.
 
-    Otherwise a restart changes the fabric. Compare [what runs] with [what a restart loads], then
-    [save], or find out who changed what. While a trial is under way they
+    Otherwise a restart changes the fabric. Compare «what runs» with «what a restart loads», then
+    «save», or find out who changed what. While a trial is under way they
     differ by that trial, which is why a rollout does not judge this then.
     """
     for node, seen in subject.told:
         if not seen.saved:
             message = "startup: what runs is not saved"
-            yield subject.finding(node, message, "[save], once it is known who changed it")
+            yield subject.finding(node, message, "«save», once it is known who changed it")

@@ -20,7 +20,7 @@ from rocefort.models.optics import (
 from rocefort.models.wording import counted
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
-FEC_SOURCE = "[the vendor's guide], Configuring FEC; command reference, [FEC]"
+FEC_SOURCE = "«the vendor's guide», Configuring FEC; command reference, «FEC»"
 
 
 class _Cable(NamedTuple):

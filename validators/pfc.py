@@ -16,14 +16,14 @@ from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.ports import lossless_queue
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
-DCB = "[the vendor's reference], DCB"
+DCB = "«the vendor's reference», DCB"
 LONG_MS = 1000  # beyond it a deadlock stops a queue for longer than any vendor's default
 
 
 @rule(
     "PFC001",
     severity=Severity.ERROR,
-    source=f"{DCB}, [PFC thresholds]; DCQCN, SIGCOMM 2015 (resume at xoff less two MTU)",
+    source=f"{DCB}, «PFC thresholds»; DCQCN, SIGCOMM 2015 (resume at xoff less two MTU)",
     wants=(Need.LOSSLESS, Need.FAMILY),
 )
 def thresholds(subject: Subject) -> Iterator[Verdict]:
@@ -104,7 +104,7 @@ def _xoff_range(
 @rule(
     "PFC002",
     severity=Severity.ERROR,
-    source=f"{DCB}, [a PFC profile], [a paused queue] (queue 3 is on by default); "
+    source=f"{DCB}, «a PFC profile», «a paused queue» (queue 3 is on by default); "
     "HEPS: Network 2025, 5(4), 53 (queue 4 only)",
     wants=(Need.LINKS, Need.SERVERS, Need.FAMILY),
 )
@@ -112,7 +112,7 @@ def only_lossless_queue(subject: Subject) -> Iterator[Verdict]:
     """Only the lossless queue is paused, at both ends of a cable.
 
     A queue paused at one end only loses packets at the other; a second paused queue takes buffer
-    and spreads congestion. Queue 3 is on by default in a PFC profile: [no pause of queue: 3].
+    and spreads congestion. Queue 3 is on by default in a PFC profile: «no pause of queue: 3».
     """
     queue = lossless_queue(subject.network)
     if queue is None:
@@ -131,7 +131,7 @@ def _one_queue(switch: Switch, queue: int) -> Iterator[Said]:
                 port.end,
                 f"PFC is off, and RoCE passes here; queue {queue} must be paused at both ends "
                 "of every cable",
-                "add [PFC in manual mode] to the port",
+                "add «PFC in manual mode» to the port",
                 path="pfc",
             )
     used = _used_profiles(node)
@@ -167,7 +167,7 @@ def _undefined_profiles(switch: Switch) -> Iterator[Said]:
             yield switch.finding(
                 End(device=node.name, interface=interface.name),
                 f"PFC profile {interface.pfc.profile} is applied, but not defined",
-                f"define it with [a PFC profile: {interface.pfc.profile}], or apply another",
+                f"define it with «a PFC profile: {interface.pfc.profile}», or apply another",
                 path="pfc",
             )
 
@@ -184,8 +184,8 @@ def _queues(switch: Switch, profile: PfcProfile, queue: int) -> Iterator[Said]:
         return
     noun = "queue" if len(profile.queues) == 1 else "queues"
     paused = f"{noun} {listing(profile.queues)}" if profile.queues else "no queue"
-    undo = [f"[no pause of queue: {q}]" for q in profile.queues if q != queue]
-    add = [] if queue in profile.queues else [f"[a paused queue: {queue}]"]
+    undo = [f"«no pause of queue: {q}»" for q in profile.queues if q != queue]
+    add = [] if queue in profile.queues else [f"«a paused queue: {queue}»"]
     yield switch.finding(
         node,
         f"PFC profile {profile.name} pauses {paused}; it must pause queue {queue} and no other",
@@ -197,7 +197,7 @@ def _queues(switch: Switch, profile: PfcProfile, queue: int) -> Iterator[Said]:
 @rule(
     "PFC003",
     severity=Severity.ERROR,
-    source=f"{DCB}, [PFC on a port]; HEPS: Network 2025, 5(4), 53 (manual mode)",
+    source=f"{DCB}, «PFC on a port»; HEPS: Network 2025, 5(4), 53 (manual mode)",
 )
 def manual_mode(subject: Subject) -> Iterator[Verdict]:
     """PFC is in manual mode on every port that has it.
@@ -216,7 +216,7 @@ def _modes(switch: Switch) -> Iterator[Said]:
                 End(device=node.name, interface=interface.name),
                 f"PFC mode is {interface.pfc.mode}, where the neighbour decides by DCBX; "
                 "it must be manual",
-                "use [PFC in manual mode]",
+                "use «PFC in manual mode»",
                 path="pfc.mode",
             )
 
@@ -225,13 +225,13 @@ def _modes(switch: Switch) -> Iterator[Said]:
     "PFC005",
     severity=Severity.ERROR,
     source="IEEE 802.1Q, 36 (PFC and 802.3x PAUSE exclude each other on a link); "
-    f"{DCB}, [PFC on a port] and [802.3x flow control]",
+    f"{DCB}, «PFC on a port» and «802.3x flow control»",
 )
 def no_link_pause(subject: Subject) -> Iterator[Verdict]:
     """802.3x flow control is off on every port that has PFC.
 
     An 802.3x pause stops the whole link, CNP and management traffic included, where PFC stops one
-    priority. Remove [802.3x flow control] from the port; it is off by default.
+    priority. Remove «802.3x flow control» from the port; it is off by default.
     """
     yield from subject.by_switch(_link_pauses)
 
@@ -243,7 +243,7 @@ def _link_pauses(switch: Switch) -> Iterator[Said]:
             yield switch.finding(
                 End(device=node.name, interface=interface.name),
                 "802.3x flow control is on beside PFC; its pauses stop all priorities",
-                "enter [no 802.3x flow control] on the port",
+                "enter «no 802.3x flow control» on the port",
                 path="flow_control",
             )
 
@@ -274,7 +274,7 @@ class Deadlock:
 @rule(
     "PFC004",
     severity=Severity.ERROR,
-    source=f"{DCB}, [deadlock detection] and [deadlock recovery] (G1: 10 to 1500 ms; "
+    source=f"{DCB}, «deadlock detection» and «deadlock recovery» (G1: 10 to 1500 ms; "
     "G2: multiples of an interval); HEPS: Network 2025, 5(4), 53 (10 s)",
     needs=(Need.FAMILY,),
     wants=(Need.LOSSLESS,),
@@ -285,7 +285,7 @@ def deadlock_timers(subject: Subject) -> Iterator[Verdict]:
     HEPS publishes 10 s. A V300 G1 switch takes 10 to 1500 ms, so such a fabric must give that
     family a value of its own; where it does, the difference is told. Over one second a deadlocked
     queue stands still for longer than any vendor's default, and 10 s may be 100 ms that lost
-    its unit: ask the site for [the deadlock lines of what runs].
+    its unit: ask the site for «the deadlock lines of what runs».
     """
     network = subject.network
     yield from _long_intent(subject)
@@ -440,16 +440,16 @@ def _unsettable(switch: Switch, family: Family, timer: Deadlock, time_ms: int) -
 @rule(
     "PFC007",
     severity=Severity.INFO,
-    source=f"{DCB}, [the limit of deadlocks of a queue], [the limit of deadlocks of a port]; "
+    source=f"{DCB}, «the limit of deadlocks of a queue», «the limit of deadlocks of a port»; "
     "typed on V200 switches",
 )
 def keeps_pfc(subject: Subject) -> Iterator[Verdict]:
     """No port gives PFC up sooner than the switch's own default.
 
     A port with so many deadlocks within 20 s goes on without PFC, and drops what it held back until
-    then. It stays so: its text still says [PFC on a port]. A port that lost PFC: LIV014 counts its
-    deadlocks, and [where PFC was turned off] shows TurnOff. Find who pauses without end and stop
-    it. Then enter [no PFC on a port], commit, enter [PFC in manual mode], commit: nothing else
+    then. It stays so: its text still says «PFC on a port». A port that lost PFC: LIV014 counts its
+    deadlocks, and «where PFC was turned off» shows TurnOff. Find who pauses without end and stop
+    it. Then enter «no PFC on a port», commit, enter «PFC in manual mode», commit: nothing else
     brings PFC back.
     """
     yield from subject.by_switch(_gives_up)

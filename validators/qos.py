@@ -15,14 +15,14 @@ from rocefort.validators.ports import carriers, paused_queues
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
 BY_DEFAULT = {dscp: default_queue(dscp) for dscp in DSCPS}  # queues
-MAPPING = "[the vendor's reference], QoS, priority mapping"
+MAPPING = "«the vendor's reference», QoS, priority mapping"
 
 
 @rule(
     "QOS001",
     severity=Severity.ERROR,
-    source=f"{MAPPING} ([trust of a port], [domain of a port], [the map of DSCP]) and "
-    "DCB, [PFC by DSCP]; ConnectX default dscp2prio is DSCP >> 3",
+    source=f"{MAPPING} («trust of a port», «domain of a port», «the map of DSCP») and "
+    "DCB, «PFC by DSCP»; ConnectX default dscp2prio is DSCP >> 3",
     needs=(Need.LOSSLESS,),
     wants=(Need.LINKS, Need.SERVERS, Need.FAMILY),
 )
@@ -77,22 +77,22 @@ def _trust(switch: Switch, port: Port) -> Iterator[Said]:
     if not interface.trust_dscp and not interface.layer3:
         yield switch.finding(
             port.end,
-            "a switched port without [trust of DSCP]; RoCE packets are classed by 802.1p here, "
+            "a switched port without «trust of DSCP»; RoCE packets are classed by 802.1p here, "
             "not by DSCP",
-            "add [trust of DSCP] to the port",
+            "add «trust of DSCP» to the port",
             path="trust_dscp",
         )
     if interface.domain == NO_DOMAIN:
         yield switch.finding(
             port.end,
-            "[domain of a port: none]: no priority is mapped here",
-            "name the fabric's diffserv domain in [domain of a port]",
+            "«domain of a port: none»: no priority is mapped here",
+            "name the fabric's diffserv domain in «domain of a port»",
             path="domain",
         )
     elif device.domain_of(interface) is None:
         yield switch.finding(
             port.end,
-            f"[domain of a port: {interface.domain}]: there is no such diffserv domain",
+            f"«domain of a port: {interface.domain}»: there is no such diffserv domain",
             f"define diffserv domain {interface.domain}, or name one that exists",
             path="domain",
         )
@@ -109,7 +109,7 @@ def _family_specific(switch: Switch) -> Iterator[Said]:
         yield switch.finding(
             node,
             f"PFC on {syntax} goes by 802.1p until DSCP mapping is enabled, and RoCE has DSCP only",
-            "add [PFC by DSCP on slot: 1]",
+            "add «PFC by DSCP on slot: 1»",
             path="pfc.dscp_mapping",
         )
     routed = any(i.routed and i.kind == "ethernet" for i in device.interfaces)
@@ -198,7 +198,7 @@ def _cnp_queue(switch: Switch, intent: LosslessIntent) -> Iterator[Said]:
 @rule(
     "QOS004",
     severity=Severity.ERROR,
-    source="[the vendor's reference], QoS, [queues by weight] and [queues by strict priority] "
+    source="«the vendor's reference», QoS, «queues by weight» and «queues by strict priority» "
     "(strict by default); "
     "DCQCN, SIGCOMM 2015 (CNPs go at high priority)",
     needs=(Need.LOSSLESS,),
@@ -232,7 +232,7 @@ def _weights(switch: Switch, intent: LosslessIntent) -> Iterator[Said]:
             yield switch.finding(
                 port.end,
                 f"queue {cnp}, which CNP uses, is served by weight; it must have strict priority",
-                f"take queue {cnp} off [queues by weight] (lossless.scheduling)",
+                f"take queue {cnp} off «queues by weight» (lossless.scheduling)",
                 path=f"drr[{cnp}]",
             )
         if intent.queue not in weights:

@@ -186,7 +186,7 @@ class Subject:
     ) -> Finding:
         """Build a violation at a place; `path` leads on from there to the field at fault.
 
-        Terms in message and hint, `[BFD]`, become commands of the switch at the place.
+        Terms in message and hint, `«BFD»`, become commands of the switch at the place.
         """
         family = self._family(place)
         return Finding(

@@ -11,20 +11,20 @@ from rocefort.models.wording import counted, listing
 from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.rules import Subject, Verdict, rule
 
-CR = "[the vendor's reference]"
+CR = "«the vendor's reference»"
 PLAIN_SERVICES = ("ftp", "http", "telnet")  # passwords cross the network as text
 
 
 @rule(
     "SEC001",
     severity=Severity.ERROR,
-    source=f"{CR}, [protocol of logins] and [the check of logins] (user interface view)",
+    source=f"{CR}, «protocol of logins» and «the check of logins» (user interface view)",
 )
 def remote_login(subject: Subject) -> Iterator[Verdict]:
     """Remote logins use SSH only and are checked by AAA.
 
     Telnet sends passwords as text, and a line without AAA knows no users, so nobody can tell who
-    changed what. Set [logins by SSH alone] and [logins checked by AAA] on every vty line.
+    changed what. Set «logins by SSH alone» and «logins checked by AAA» on every vty line.
     """
     yield from subject.by_switch(_logins)
 
@@ -40,14 +40,14 @@ def _logins(switch: Switch) -> Iterator[Said]:
         if vty.protocol is None:
             yield switch.not_judged(
                 node,
-                f"{lines}: no [protocol of logins], and the release's default is not confirmed",
+                f"{lines}: no «protocol of logins», and the release's default is not confirmed",
                 path=path,
             )
         elif vty.protocol != "ssh":
             yield switch.finding(
                 node,
-                f"{lines}: [protocol of logins] is {vty.protocol}; it must be ssh alone",
-                "set [logins by SSH alone]",
+                f"{lines}: «protocol of logins» is {vty.protocol}; it must be ssh alone",
+                "set «logins by SSH alone»",
                 path=path,
             )
         if vty.authentication != "aaa":
@@ -55,7 +55,7 @@ def _logins(switch: Switch) -> Iterator[Said]:
                 node,
                 f"{lines}: authentication mode is {vty.authentication or 'not set'}; "
                 "it must be aaa",
-                "set [logins checked by AAA]",
+                "set «logins checked by AAA»",
                 path=path,
             )
 
@@ -63,7 +63,7 @@ def _logins(switch: Switch) -> Iterator[Said]:
 @rule(
     "SEC002",
     severity=Severity.ERROR,
-    source=f"{CR}, [the SSH server] and [the interfaces of the SSH server] (without it no "
+    source=f"{CR}, «the SSH server» and «the interfaces of the SSH server» (without it no "
     "interface accepts a session)",
 )
 def ssh_server(subject: Subject) -> Iterator[Verdict]:
@@ -79,20 +79,20 @@ def _ssh(switch: Switch) -> Iterator[Said]:
     node = switch.node
     ssh = node.device.ssh
     if not ssh.stelnet:
-        yield switch.finding(node, "the SSH server is off", "add [the SSH server]", path="ssh")
+        yield switch.finding(node, "the SSH server is off", "add «the SSH server»", path="ssh")
     more = list(filter(dialect_of(node.family).opens_ssh, node.unmodelled))
     for line in more:
         yield switch.finding(
             node,
             f"`{line.text}` lets sessions in on more than one interface",
-            "name the management port alone, in one [interface of the SSH server]",
+            "name the management port alone, in one «interface of the SSH server»",
             path=f"unmodelled[{line.line}]",
         )
     if ssh.source_interface is None and not more:
         yield switch.finding(
             node,
             "the SSH server has no source interface, so no interface accepts a session",
-            "add [interface of the SSH server: MEth0/0/0]",
+            "add «interface of the SSH server: MEth0/0/0»",
             path="ssh",
         )
     elif ssh.source_interface and ssh.source_interface not in node.device.by_interface:
@@ -107,7 +107,7 @@ def _ssh(switch: Switch) -> Iterator[Said]:
 @rule(
     "SEC003",
     severity=Severity.WARNING,
-    source=f"{CR}, [the level of user] and [the services of user] (AAA)",
+    source=f"{CR}, «the level of user» and «the services of user» (AAA)",
 )
 def local_users(subject: Subject) -> Iterator[Verdict]:
     """Local users have a level or group, and services that encrypt.
@@ -131,7 +131,7 @@ def _users(switch: Switch) -> Iterator[Said]:
             yield switch.finding(
                 node,
                 f"user {user.name} may use {listing(plain)}, which sends the password as text",
-                f"use [the services of user: {user.name}, ssh]",
+                f"use «the services of user: {user.name}, ssh»",
                 path=path,
                 severity=Severity.ERROR,
             )
@@ -139,7 +139,7 @@ def _users(switch: Switch) -> Iterator[Said]:
 
 def _rank(user: LocalUser, groups: Set[str]) -> Iterator[tuple[str, str]]:
     """What is odd about what a user may do, and how to mend it."""
-    level = f"[the level of user: {user.name}]"
+    level = f"«the level of user: {user.name}»"
     if user.level is None and user.group is None:
         yield "has no privilege level and no group", f"add {level}: 3 is everything, 1 monitoring"
     elif user.level is not None and user.group is not None:
@@ -163,13 +163,13 @@ def _rank(user: LocalUser, groups: Set[str]) -> Iterator[tuple[str, str]]:
 @rule(
     "SEC008",
     severity=Severity.ERROR,
-    source=f"{CR}, [version of SNMP] and [an SNMP community]",
+    source=f"{CR}, «version of SNMP» and «an SNMP community»",
 )
 def snmp_version(subject: Subject) -> Iterator[Verdict]:
     """SNMP speaks version 3 alone.
 
     Versions 1 and 2c send the community, which is their only password, as text. Set
-    [version of SNMP: v3], take communities away, and give readers a user of version 3.
+    «version of SNMP: v3», take communities away, and give readers a user of version 3.
     """
     yield from subject.by_switch(_snmp)
 
@@ -181,13 +181,13 @@ def _snmp(switch: Switch) -> Iterator[Said]:
         yield switch.finding(
             node,
             f"SNMP speaks {listing(old)}, whose only password is sent as text",
-            "set [version of SNMP: v3] alone",
+            "set «version of SNMP: v3» alone",
             path="snmp.versions",
         )
     elif node.device.snmp.enabled and not node.device.snmp.versions:
         yield switch.not_judged(
             node,
-            "no [version of SNMP], and the release's default is not confirmed",
+            "no «version of SNMP», and the release's default is not confirmed",
             path="snmp",
         )
     for line in filter(dialect_of(node.family).is_community, node.unmodelled):

@@ -14,8 +14,8 @@ from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.marking import end_of, limits_of, static_rows
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
-REFERENCE = "[the vendor's reference], congestion avoidance"
-LIMITS = "[ECN limits], [drop limits]"
+REFERENCE = "«the vendor's reference», congestion avoidance"
+LIMITS = "«ECN limits», «drop limits»"
 PERCENT = Range(low=0, high=100, source=f"{REFERENCE} ({LIMITS})")
 CHANCE = Range(low=1, high=100, source=f"{REFERENCE} ({LIMITS})")
 UNITS = {"percent": "%", "bytes": "bytes", "cells": "cells"}
@@ -114,15 +114,15 @@ def _range(switch: Switch, family: Family, said: _Said) -> Iterator[Said]:
 @rule(
     "ECN004",
     severity=Severity.ERROR,
-    source=f"{REFERENCE} ([drop profile of queue], [ECN of queue]: a profile first; "
-    "[a drop profile]: how many)",
+    source=f"{REFERENCE} («drop profile of queue», «ECN of queue»: a profile first; "
+    "«a drop profile»: how many)",
     wants=(Need.FAMILY,),
 )
 def profiles_exist(subject: Subject) -> Iterator[Verdict]:
     """Drop profiles that ports name exist, for ECN with thresholds.
 
-    A port takes the thresholds of a queue from the profile that [drop profile of queue: ..]
-    names. Without one, or without [ECN limits], [ECN of queue: ..] marks
+    A port takes the thresholds of a queue from the profile that «drop profile of queue: ..»
+    names. Without one, or without «ECN limits», «ECN of queue: ..» marks
     nothing.
     """
     yield from subject.by_switch(_profiles)
@@ -138,14 +138,14 @@ def _references(switch: Switch) -> Iterator[Said]:
     for interface in node.device.interfaces:
         for row in interface.markings:
             what = ""
-            how = f"add [drop profile of queue: {row.queue}] with a profile that has [ECN limits]"
+            how = f"add «drop profile of queue: {row.queue}» with a profile that has «ECN limits»"
             if row.profile is None:
                 what = "has ECN without a drop profile"
             elif node.device.drop_profile(row.profile) is None:
                 what = f"names drop profile {row.profile}, which is not there"
-                how = f"add [a drop profile: {row.profile}], or name another"
+                how = f"add «a drop profile: {row.profile}», or name another"
             elif row.ecn and limits_of(node, row) is None:
-                what = f"has ECN by drop profile {row.profile}, which has no [ECN limits] line"
+                what = f"has ECN by drop profile {row.profile}, which has no «ECN limits» line"
             if what:
                 place = end_of(node, interface)
                 message = f"queue {row.queue} {what}"
@@ -169,8 +169,8 @@ def _how_many(switch: Switch) -> Iterator[Said]:
 @rule(
     "ECN005",
     severity=Severity.ERROR,
-    source="[the vendor's reference], AI ECN ([queue of AI-ECN]: AI and static ECN together) "
-    "and [thresholds of ECN] (thresholds of a queue are AI's or static)",
+    source="«the vendor's reference», AI ECN («queue of AI-ECN»: AI and static ECN together) "
+    "and «thresholds of ECN» (thresholds of a queue are AI's or static)",
     wants=(Need.FAMILY,),
 )
 def one_kind_of_marking(subject: Subject) -> Iterator[Verdict]:
@@ -201,7 +201,7 @@ def _together(switch: Switch, static: dict[int, list[str]]) -> Iterator[Said]:
             node,
             f"queue {queue} is marked by AI-ECN and by static ECN, on {ports[0]}"
             + (f" and {len(ports) - 1} more" if len(ports) > 1 else ""),
-            f"remove [ECN of queue: {queue}] of the ports, or [queue of AI-ECN: {queue}]",
+            f"remove «ECN of queue: {queue}» of the ports, or «queue of AI-ECN: {queue}»",
             path=f"ai_ecn.queues[{queue}]",
         )
     most, marked = node.family.ecn_queues if node.family else None, learned | static.keys()
@@ -210,20 +210,20 @@ def _together(switch: Switch, static: dict[int, list[str]]) -> Iterator[Said]:
             node,
             f"queues {listing(sorted(marked))} are marked by AI-ECN or static ECN; {node.syntax} "
             f"marks {most.value} at most",
-            "remove [ECN of queue: ..] of queues that carry no RoCE",
+            "remove «ECN of queue: ..» of queues that carry no RoCE",
         )
 
 
 @rule(
     "ECN006",
     severity=Severity.ERROR,
-    source=f"{REFERENCE} ([static ECN for the switch]: off by default, chip group 1 only)",
+    source=f"{REFERENCE} («static ECN for the switch»: off by default, chip group 1 only)",
     needs=(Need.FAMILY,),
 )
 def ecn_is_enabled(subject: Subject) -> Iterator[Verdict]:
     """Static ECN is enabled where the family asks for it.
 
-    On V300 G1 the thresholds of ports mark nothing before [static ECN for the switch] in the
+    On V300 G1 the thresholds of ports mark nothing before «static ECN for the switch» in the
     system view.
     """
     yield from subject.by_switch(_enabled)
@@ -239,6 +239,6 @@ def _enabled(switch: Switch) -> Iterator[Said]:
             node,
             "static ECN is not enabled for the switch, so queues are not marked on "
             f"{ports[0]}" + (f" and {len(ports) - 1} more" if len(ports) > 1 else ""),
-            "add [static ECN for the switch] in the system view",
+            "add «static ECN for the switch» in the system view",
             path="ecn_enabled",
         )

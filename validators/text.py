@@ -16,7 +16,7 @@ LONGEST_SHOWN = 120  # characters of a line in a message
 @rule(
     "TXT001",
     severity=Severity.INFO,
-    source="the hardware data's own notes on what [the vendor's documents] do not say",
+    source="the hardware data's own notes on what «the vendor's documents» do not say",
     needs=(Need.FAMILY,),
 )
 def unconfirmed_commands(subject: Subject) -> Iterator[Verdict]:
@@ -117,12 +117,12 @@ def _known_lines(switch: Switch) -> Iterator[Said]:
 @rule(
     "TXT005",
     severity=Severity.WARNING,
-    source="[the vendor's guide], Configuration Scripts: each ends with [end of a text]",
+    source="«the vendor's guide», Configuration Scripts: each ends with «end of a text»",
 )
 def whole_text(subject: Subject) -> Iterator[Verdict]:
     """A saved configuration has its end.
 
-    That is the line [end of a text]. Text without it may be cut off, by a full disk or a session
+    That is the line «end of a text». Text without it may be cut off, by a full disk or a session
     that ended too early. What is missing is judged as if it were not configured. Save the whole
     text again.
     """
@@ -134,7 +134,7 @@ def _cut_off(switch: Switch) -> Iterator[Said]:
     if node.cut_off_at is not None:
         yield switch.finding(
             node,
-            "the text ends without [end of a text]; it may be cut off here",
-            "save the whole output of [what runs] again",
+            "the text ends without «end of a text»; it may be cut off here",
+            "save the whole output of «what runs» again",
             path="cut_off",
         )

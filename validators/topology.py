@@ -205,8 +205,8 @@ def _not_so(node: Node, interface: str) -> str | None:
 @rule(
     "TOP004",
     severity=Severity.ERROR,
-    source="IBTA RoCEv2 (annex A17), packet sizes; [the vendor's reference], "
-    "[MTU of a port] and [longest frame] defaults",
+    source="IBTA RoCEv2 (annex A17), packet sizes; «the vendor's reference», "
+    "«MTU of a port» and «longest frame» defaults",
     needs=(Need.LINKS,),
     wants=(Need.SERVERS,),
 )

@@ -322,7 +322,7 @@ def _check_bridges(network: Network, far: Mapping[Port, Port], sources: Sources)
                 place = Place(port[0], f"interfaces[{port[1]}]", port[1])
                 what = f"VLAN {vlan} is bridged to {' '.join(other)}, which is not modelled"
                 raise refuse(
-                    what, place, sources, in_words("route between switches: [a routed port]")
+                    what, place, sources, in_words("route between switches: «a routed port»")
                 )
 
 

@@ -156,7 +156,7 @@ def _session_hint(session: BgpSession, cause: Session | None) -> str:
         return f"correct it on {cause.place.device}"
     if session.status is SessionStatus.NOT_ESTABLISHED:
         return "both ends match, so look at what lies between them"
-    return "compare addresses, AS numbers and [use of peer] at both ends"
+    return "compare addresses, AS numbers and «use of peer» at both ends"
 
 
 def _spines(network: Network) -> int | None:
@@ -347,8 +347,8 @@ def _short(
     bgp = leaf.device.bgp
     if bgp is not None and bgp.maximum_paths < expected and found == bgp.maximum_paths:
         place = Place(leaf.name, "bgp.maximum_paths")
-        what += f": [equal paths of BGP] is {found}"
-        hint = f"set [equal paths of BGP] to {expected} or more"
+        what += f": «equal paths of BGP» is {found}"
+        hint = f"set «equal paths of BGP» to {expected} or more"
     return _error(WIDTH, place, sources, f"{leaf.name} has {what}", hint)
 
 

@@ -135,35 +135,35 @@ class UnmodelledLines(System, Protocol):
 
     def may_forward(self, line: TextLine) -> bool:
         """Whether a line may change where packets go."""
-        return False
+        raise self.lacks(NOT_READ)
 
     def opens_ssh(self, line: TextLine) -> bool:
         """Whether a line lets SSH sessions in on some interface."""
-        return False
+        raise self.lacks(NOT_READ)
 
     def is_community(self, line: TextLine) -> bool:
         """Whether a line sets an SNMP community."""
-        return False
+        raise self.lacks(NOT_READ)
 
     def shows_secret(self, line: TextLine) -> bool:
         """Whether the secret of a line can be read."""
-        return False
+        raise self.lacks(NOT_READ)
 
     def matches_in(self, line: TextLine, classifier: str) -> bool:
         """Whether a line is a match of a traffic classifier."""
-        return False
+        raise self.lacks(NOT_READ)
 
     def uses(self, line: TextLine) -> Uses:
         """ACLs and parts of traffic policies that a line names, as one that is none of them."""
-        return Uses()
+        raise self.lacks(NOT_READ)
 
     def closed_peer(self, line: str) -> str | None:
         """The peer or group whose sessions a line closes on purpose, its views before it."""
-        return None
+        raise self.lacks(NOT_READ)
 
     def in_use(self, command: str, device: Device) -> bool | None:
         """Whether a Device makes a command stand in its text; None: no Device tells of it."""
-        return None
+        raise self.lacks(NOT_READ)
 
 
 class Secrets(System, Protocol):
@@ -216,7 +216,7 @@ class Displays(System, Protocol):
         """
         raise self.lacks(STATE_NOT_READ)
 
-    def ecn_marks(self, driver: Any) -> Sequence[MarkedSeen]:  # noqa: ANN401 - as above
+    def ecn_marks(self, driver: Any, device: str) -> Sequence[MarkedSeen]:  # noqa: ANN401
         """Packets that each port has marked; raises DeviceFailed, and what the driver raises."""
         raise self.lacks(STATE_NOT_READ)
 

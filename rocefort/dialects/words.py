@@ -1,19 +1,19 @@
-"""Commands of a vendor in a text that knows none: a dialect's words for the terms in brackets.
+"""Commands of a vendor in a text that knows none: a dialect's words for the terms in it.
 
-Rules and reports write `[PFC in manual mode]`, or `[a paused queue: 4]` where the command has a
-value. A dialect's table of terms has the command; without one the bare term is in the text.
+Rules and reports write «PFC in manual mode», or «a paused queue: 4» where the command has a value.
+A dialect's table of terms has the command; without one the bare term is in the text. What a text
+quotes of a switch or a user has no such quotes, so it is never taken for a term.
 """
 
 from __future__ import annotations
 
 import re
 
-from rocefort.dialects.choose import dialect_of, dialects
+from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import Words
 from rocefort.models.hardware import Family
 
-TERM = re.compile(r"(?<!\w)\[([A-Za-z0-9][^][:`]*)(?:: ([^][`]*))?\]")
-QUOTED_OR_TERM = re.compile(rf"`[^`]*`|{TERM.pattern}")  # a switch's own line may hold brackets
+TERM = re.compile(r"«([^«»:]+)(?:: ([^«»]*))?»")
 HOLE = re.compile(r" ?\{\}")
 
 
@@ -23,22 +23,20 @@ def words_of(family: Family | None) -> Words:
 
 
 def in_words(text: str, family: Family | None = None) -> str:
-    """The text with the vendor's words for its terms; other brackets, and what is quoted, stay."""
-    if "[" not in text:
+    """The text with the vendor's words for its terms."""
+    if "«" not in text:
         return text
     words = words_of(family)
 
     def worded(match: re.Match[str]) -> str:
-        term, values = " ".join((match[1] or "").split()), match[2]
-        if not any(term in dialect.words for dialect in dialects()):
-            return match[0]
+        term, values = " ".join(match[1].split()), match[2]
         if term in words.names:
             return words.names[term]
         if term in words.quoted:
             return f"`{_filled(words.quoted[term], values)}`"
         return f"{term} {values}" if values else term
 
-    return QUOTED_OR_TERM.sub(worded, text)
+    return TERM.sub(worded, text)
 
 
 def line(term: str, *values: object, family: Family | None = None) -> str:

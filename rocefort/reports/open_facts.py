@@ -21,16 +21,16 @@ the switch models of `inventory/hardware`, and the open points of a trial
 (`rocefort/lab/personality.py`). `rocefort facts FABRIC` lists what of it one fabric's switches use,
 with their names.
 
-Take one switch of each kind before it carries anything. Keep the outputs of [model and release],
-[state of cards], [ports in brief] and [what runs with its defaults]. Then ask what the tables name:
-a line that is asked for by [what runs] is entered and committed first, ` / ` leads into a view, `?`
+Take one switch of each kind before it carries anything. Keep the outputs of «model and release»,
+«state of cards», «ports in brief» and «what runs with its defaults». Then ask what the tables name:
+a line that is asked for by «what runs» is entered and committed first, ` / ` leads into a view, `?`
 asks the command line for help, P is a port. What an output settles goes into the data with its
 source, and is gone from here. Forms of displays that are not confirmed are in
 [lab-displays.md](lab-displays.md): compare them with what the switch prints.
 """
 HOW = (
     "Enter each on one switch of its kind that carries nothing, and keep what it prints. "
-    "A line that is asked for by [what runs] is entered and committed first; "
+    "A line that is asked for by «what runs» is entered and committed first; "
     "` / ` leads into a view, `?` asks the command line for help, P is a port."
 )
 

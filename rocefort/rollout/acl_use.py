@@ -19,8 +19,9 @@ def with_used(
 
     Deleting them would turn the line into one that filters nothing, or everything. What intent
     has itself stays as it is. So does the VPN instance of the factory: no source says that it can
-    be deleted.
+    be deleted, and so do the sources of BGP sessions, which no intent names.
     """
+    intended = _with_sources(intended, running)
     own_tables = {vrf.name for vrf in intended.vrfs}
     factory = [v for v in running.vrfs if v.name == FACTORY_VRF and v.name not in own_tables]
     if factory:
@@ -40,6 +41,23 @@ def with_used(
             "filters": _joined(intended.filters, filters),
         }
     )
+
+
+def _with_sources(intended: Device, running: Device) -> Device:
+    bgp, other = intended.bgp, running.bgp
+    if bgp is None or other is None:
+        return intended
+    sources = {
+        row.key: {"source_interface": row.source_interface, "source_address": row.source_address}
+        for row in (*other.groups, *other.peers)
+        if row.source_interface is not None
+    }
+    if not sources:
+        return intended
+    groups = tuple(row.model_copy(update=sources.get(row.key, {})) for row in bgp.groups)
+    peers = tuple(row.model_copy(update=sources.get(row.key, {})) for row in bgp.peers)
+    bgp = bgp.model_copy(update={"groups": groups, "peers": peers})
+    return intended.model_copy(update={"bgp": bgp})
 
 
 def _used(filters: Filters, uses: Sequence[Uses], acls: Iterable[str]) -> Filters:

@@ -216,7 +216,7 @@ def _notes(old: Switch, new: Switch) -> Iterator[str]:
     for switch in (old, new):
         if switch.cut_off_at is not None:
             place = f"{switch.file}:{switch.cut_off_at}"
-            what = in_words("no [end of a text] ends this text, so it may have been cut off")
+            what = in_words("no «end of a text» ends this text, so it may have been cut off")
             yield f"{place}: {what}"
 
 

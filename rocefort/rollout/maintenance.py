@@ -101,7 +101,7 @@ def _steps(
     yield Step(
         what="Type the change, at the console. "
         + (TYPE_IT if references(sides.whole.patch) else "")
-        + in_words("A commit here has no timer: read [changes of the candidate] before it."),
+        + in_words("A commit here has no timer: read «changes of the candidate» before it."),
         commands=(
             line("configure"),
             *(text.rstrip() for text in sides.whole.patch),

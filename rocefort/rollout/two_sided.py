@@ -26,7 +26,7 @@ from rocefort.rollout.plan import Sides
 from rocefort.rollout.touch import timed
 
 HOW = (
-    "close the session first (drain the spine, [a closed session with: ..]), then plan, apply with "
+    "close the session first (drain the spine, «a closed session with: ..»), then plan, apply with "
     "--allow-sick and open it: `rocefort review` lists the steps"
 )
 

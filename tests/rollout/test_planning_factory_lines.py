@@ -176,6 +176,16 @@ def test_a_factory_without_telnet_off_is_told_to_switch_it_off(heps: Derived) ->
     assert changes["leaf01"].patch == tuple(off.splitlines())
 
 
+@pytest.mark.parametrize("source", ["100GE1/0/25", "LoopBack0 10.0.0.11"])
+def test_the_source_of_a_session_stays_for_no_intent_names_it(heps: Derived, source: str) -> None:
+    texts = render_all(heps.network)
+    peer = " peer 10.1.0.0 group SPINE\n"
+    assert peer in texts["leaf01"]
+    told = texts["leaf01"].replace(peer, f"{peer} peer 10.1.0.0 connect-interface {source}\n", 1)
+    changes = make_changes(heps.network, texts | {"leaf01": told})
+    assert [change.patch for change in changes] == [()] * 10
+
+
 def test_the_vpn_instance_of_the_factory_stays_and_the_port_leaves_it(heps: Derived) -> None:
     texts = render_all(heps.network)
     port = "interface MEth0/0/0\n"

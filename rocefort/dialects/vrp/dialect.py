@@ -178,9 +178,9 @@ class Vrp(Dialect):
         """By the getters of napalm_cloudengine."""
         return observing.read_topic(driver, topic, device, ports, now)
 
-    def ecn_marks(self, driver: observing.Driver) -> Sequence[MarkedSeen]:
+    def ecn_marks(self, driver: observing.Driver, device: str) -> Sequence[MarkedSeen]:
         """`display qos ecn statistics`."""
-        return observing.ecn_marks(driver)
+        return observing.ecn_marks(driver, device)
 
 
 DIALECT: Dialect = Vrp()

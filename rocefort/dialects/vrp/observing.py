@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from napalm_cloudengine.displays.routing import IN_FIB
 from rocefort.clock import utc_now
@@ -32,6 +32,7 @@ from rocefort.models.observed import (
 from rocefort.models.rdma_counters import MarkedSeen
 
 Row = dict[str, Any]
+T = TypeVar("T")
 COLUMNS = ("guaranteed", "xon", "xon_lowest", "xon_offset", "xoff", "hdrm")  # of thresholds
 COUNTERS = tuple(PortCounters.model_fields)
 # Switches of a fabric show the same routes, each at every reading.
@@ -87,18 +88,22 @@ def read_topic(
         Topic.DISK: driver.get_free_flash,
         Topic.SAVED: reading.saved,
     }
-    try:
-        return readers[topic]()
-    except ValueError as error:  # UnreadableError, or a value that is none
-        raise DeviceFailed(" ".join(str(error).splitlines()), where=device, how=HOW) from None
+    return _read(readers[topic], device)
 
 
-def ecn_marks(driver: Driver) -> tuple[MarkedSeen, ...]:
-    """Packets that each port has marked; raises what the driver raises."""
+def ecn_marks(driver: Driver, device: str) -> tuple[MarkedSeen, ...]:
+    """Packets that each port has marked; raises as `read_topic` does."""
     return tuple(
         MarkedSeen(interface=_named(row["interface"]), marked_packets=row["marked_packets"])
-        for row in driver.get_ecn_marks()
+        for row in _read(driver.get_ecn_marks, device)
     )
+
+
+def _read(read: Callable[[], T], device: str) -> T:
+    try:
+        return read()
+    except ValueError as error:  # UnreadableError, or a value that is none
+        raise DeviceFailed(" ".join(str(error).splitlines()), where=device, how=HOW) from None
 
 
 class _Reading:

@@ -108,7 +108,7 @@ def _read(path: Path, found: _Found) -> None:
         found.displays.append((path, display))
         return
     if path.suffix in DISPLAY_ENDINGS:
-        how = in_words("save [neighbours of ports] there")
+        how = in_words("save «neighbours of ports» there")
         raise BadInput("no output of a command that is read", where=str(path), how=how)
     parsed = dialect.parse(text, str(path))
     known = found.configs.get(parsed.device.name)

@@ -67,7 +67,7 @@ def _counters(driver: Any, network: Network, name: str) -> SwitchCounters:  # no
         device=name,
         pfc=_told(lambda: dialect.read_topic(driver, Topic.PFC_COUNTERS, name)),
         queues=_told(lambda: dialect.read_topic(driver, Topic.QUEUES, name, ports)),
-        marked=_told(lambda: tuple(dialect.ecn_marks(driver))),
+        marked=_told(lambda: tuple(dialect.ecn_marks(driver, name))),
     )
 
 

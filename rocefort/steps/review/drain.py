@@ -154,7 +154,7 @@ def drain_steps(node: Node) -> Iterator[AdviceStep]:
     yield AdviceStep(
         text=in_words(
             "Wait until it carries nothing: no prefixes from it at its neighbours "
-            "([state of BGP peers], PrefRcv 0), and its ports idle."
+            "(«state of BGP peers», PrefRcv 0), and its ports idle."
         ),
         on=node.name,
         commands=(line("ports in brief"),),
@@ -184,8 +184,8 @@ def drain_unconfirmed(node: Node) -> tuple[str, ...]:
         in_words(
             f"That {node.software or 'its release'} withdraws routes as soon as a route-policy "
             "changes: an older command reference of data centre switches says so "
-            "([delay of new policies], 0 s by default). If PrefRcv stays above 0, type "
-            f"[all routes announced again] on {node.name}."
+            "(«delay of new policies», 0 s by default). If PrefRcv stays above 0, type "
+            f"«all routes announced again» on {node.name}."
         ),
         (
             "Whether packets of a flow overtake each other when it moves to another spine: no "

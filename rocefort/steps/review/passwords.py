@@ -23,7 +23,7 @@ from rocefort.steps.review.drain import (
 
 ENDS = (
     "A session ends with its hold time ({}) if the other end does not have the same password by "
-    "then (V300R023C00, [password of peer])."
+    "then (V300R023C00, «password of peer»)."
 )
 ONE_END_FIRST = (
     "A rollout changes one end before the other, so `rocefort plan` refuses it while the sessions "
@@ -204,7 +204,7 @@ def _closed(sight: Sight, spine: Node, peers: Sequence[str]) -> Iterator[AdviceS
 def _unconfirmed(spines: Sequence[Node]) -> Iterator[str]:
     if spines:
         yield in_words(
-            f"[a closed session with: ..] on {spines[0].name} "
+            f"«a closed session with: ..» on {spines[0].name} "
             f"({spines[0].software or 'release not known'}): "
             "the command reference of V300R023C00 has it for BGP multi-instances, an older one of "
             "data centre switches for the BGP view."

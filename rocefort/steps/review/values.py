@@ -26,7 +26,7 @@ MIXED = (
     "without PFC, and lose packets there: change it with RDMA stopped."
 )
 REFUSED = (
-    "A switch may refuse the line while a port is congested (V300R023C00, [PFC thresholds]; taken "
+    "A switch may refuse the line while a port is congested (V300R023C00, «PFC thresholds»; taken "
     "to hold for other releases)."
 )
 

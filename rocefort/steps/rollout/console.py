@@ -28,7 +28,7 @@ def _ways_back(plan: Plan, device: str, persist: str) -> Iterator[Instruction]:
             "While a trial is pending, end it and answer y: that is all. In the place of RUN type "
             f"what the newest commit's description has behind {plan.digest[:12]}/ and before a "
             f"comma. It ends by itself within {plan.trial_s} s, too. A release without persist ids "
-            "takes [end of a trial] alone."
+            "takes «end of a trial» alone."
         ),
         (
             line("state of the trial"),

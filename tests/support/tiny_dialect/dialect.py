@@ -14,6 +14,7 @@ from rocefort.models.compare import compare
 from rocefort.models.device import Device
 from rocefort.models.hardware import Family
 from rocefort.models.network import TextLine
+from rocefort.models.traffic import Uses
 from tiny_dialect.lines import Tree, applied, commands_between, text_of, tree_of
 
 
@@ -66,6 +67,38 @@ class TinyOs(Dialect):
     def written_by_itself(self, line: TextLine) -> bool:
         """No line is."""
         return False
+
+    def may_forward(self, line: TextLine) -> bool:
+        """A route, which no Device has."""
+        return line.text.startswith("route ")
+
+    def opens_ssh(self, line: TextLine) -> bool:
+        """By no command."""
+        return False
+
+    def is_community(self, line: TextLine) -> bool:
+        """By no command."""
+        return False
+
+    def shows_secret(self, line: TextLine) -> bool:
+        """No command takes a secret."""
+        return False
+
+    def matches_in(self, line: TextLine, classifier: str) -> bool:
+        """There are no classifiers."""
+        return False
+
+    def uses(self, line: TextLine) -> Uses:
+        """No command names another part of the text."""
+        return Uses()
+
+    def closed_peer(self, line: str) -> str | None:
+        """No command closes a session."""
+        return None
+
+    def in_use(self, command: str, device: Device) -> bool | None:
+        """No Device tells of the ten commands."""
+        return None
 
     def patch(self, running: str, intended: str, family: Family) -> Patch:
         """Lines that go, then lines that come."""
