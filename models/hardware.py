@@ -77,8 +77,8 @@ class Unconfirmed(Frozen):
     note: str
 
 
-# A package of rocefort.dialects, or a module by its full name (rocefort/dialects/choose.py).
-DialectName = Annotated[str, Field(pattern=r"^[a-z]\w*(\.[a-z]\w*)*$")]
+# A package of rocefort.dialects, or an entry point of an installed one (dialects/choose.py).
+DialectName = Annotated[str, Field(pattern=r"^[a-z]\w*$")]
 
 
 # Families of CloudEngine are members of the enum, those of another dialect plain names.

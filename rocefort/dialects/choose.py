@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 
 from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput
 from rocefort.families import load_families
 from rocefort.models.hardware import Family
+
+ENTRY_POINTS = "rocefort.dialects"  # group of entry points of installed packages
 
 
 def dialect_of(family: Family | None, text: str = "") -> Dialect:
@@ -36,13 +40,17 @@ def dialects() -> tuple[Dialect, ...]:
 
 @cache
 def load_dialect(name: str) -> Dialect:
-    """The dialect of a package here, or of a module by its full name; raises BadInput for none."""
-    path = name if "." in name else f"rocefort.dialects.{name}.dialect"
-    try:
-        dialect: Dialect = import_module(path).DIALECT
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{path}.".startswith(f"{error.name}."):
-            raise  # the dialect is there, and imports what is not
-        how = "name a package of rocefort.dialects, or a module by its full name"
-        raise BadInput(f"no dialect {name!r}", where="syntax family", how=how) from None
-    return dialect
+    """The dialect of a package here, or of an installed one by its entry point; raises BadInput.
+
+    Data that is reviewed names a dialect, so a name never is a module to import.
+    """
+    path = f"rocefort.dialects.{name}.dialect"
+    package = find_spec(f"rocefort.dialects.{name}") if name.isidentifier() else None
+    if package and package.submodule_search_locations and find_spec(path):
+        shipped: Dialect = import_module(path).DIALECT
+        return shipped
+    for entry in entry_points(group=ENTRY_POINTS, name=name):
+        installed: Dialect = entry.load()
+        return installed
+    how = f"name a package of rocefort.dialects, or install one with an entry point {ENTRY_POINTS}"
+    raise BadInput(f"no dialect {name!r}", where="syntax family", how=how)

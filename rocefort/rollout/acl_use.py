@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rocefort.dialects.choose import dialect_of
+from rocefort.models.bgp import BgpGroup, BgpPeer
 from rocefort.models.device import Device
 from rocefort.models.hardware import Family
 from rocefort.models.network import TextLine
@@ -47,9 +48,10 @@ def _with_sources(intended: Device, running: Device) -> Device:
     bgp, other = intended.bgp, running.bgp
     if bgp is None or other is None:
         return intended
+    rows: tuple[BgpGroup | BgpPeer, ...] = (*other.groups, *other.peers)
     sources = {
         row.key: {"source_interface": row.source_interface, "source_address": row.source_address}
-        for row in (*other.groups, *other.peers)
+        for row in rows
         if row.source_interface is not None
     }
     if not sources:

@@ -43,7 +43,7 @@ def test_every_family_that_ships_is_vrp() -> None:
 
 
 def test_a_text_of_unknown_hardware_is_read_by_the_dialect_that_recognises_it() -> None:
-    known = [load_dialect("vrp"), load_dialect("tiny_dialect.dialect")]
+    known = [load_dialect("vrp"), load_dialect("tiny")]
     assert reader_of("sysname leaf01\n", known).name == "VRP"
     assert reader_of("hostname leaf01\n", known).name == "TinyOS"
     assert reader_of("something else\n", known).name == "VRP"  # its parser reports it
@@ -69,10 +69,10 @@ def test_what_is_only_written_says_so_of_all_else(package: str, name: str) -> No
 
 
 def test_a_dialect_that_is_not_there_is_one_error() -> None:
-    for name in ("ios", "no.such.module"):
+    for name in ("ios", "no.such.module", "words", "xml.dom"):
         with pytest.raises(BadInput) as error:
             load_dialect(name)
         assert str(error.value) == (
-            f"syntax family: no dialect '{name}'; name a package of rocefort.dialects, or a "
-            "module by its full name"
+            f"syntax family: no dialect '{name}'; name a package of rocefort.dialects, or install "
+            "one with an entry point rocefort.dialects"
         )
