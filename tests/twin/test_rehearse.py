@@ -259,7 +259,7 @@ def test_interrupted_in_a_wave_it_speaks_of_the_rehearsal(registry: Registry, se
         out, err = process.communicate(timeout=120)
     how = "nothing of the rehearsal is left; rehearse it again"
     said = " ".join(out.split())
-    assert f"canary stop FAILED wave canary: interrupted; {how}" in said
+    assert f"canary stop FAILED wave canary: interrupted; {how}" in said, err
     digest = read_plan(sealed).digest
     assert (process.returncode, err) == (
         3,

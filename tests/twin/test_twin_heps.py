@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from ipaddress import IPv4Network
 from typing import TypeVar
@@ -18,6 +19,7 @@ from rocefort.lab.twin.tracing import trace
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network import Network
 from rocefort.models.routing import Failure
+from rocefort.models.traffic import ENTROPY_PORT
 from rocefort.steps.lab.opinions import after_failure, three_opinions
 from rocefort.steps.lab.twin import notes_of
 from rocefort.validators.failures import single_failures
@@ -83,6 +85,23 @@ def test_every_session_is_up_and_nothing_is_wrong(twin: Twin) -> None:
     assert (status.switches, status.servers) == (10, 12)
     assert status.wrong == ()
     assert twin.registry.names() == ("heps",)
+
+
+def test_no_port_that_is_given_by_chance_is_one_of_a_flow(twin: Twin) -> None:
+    given = _inside(twin, SERVER, partial(_ports_by_chance, 200))
+    assert len(given) > 150
+    assert max(given) < ENTROPY_PORT
+
+
+def _ports_by_chance(count: int) -> set[int]:
+    with ExitStack() as stack:
+        sockets = [
+            stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+            for _ in range(count)
+        ]
+        for one in sockets:
+            one.bind(("", 0))
+        return {one.getsockname()[1] for one in sockets}
 
 
 def test_the_user_is_told_what_is_left_out(twin: Twin) -> None:

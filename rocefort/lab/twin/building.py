@@ -22,10 +22,13 @@ from rocefort.lab.twin.topology import (
     Host,
     Topology,
 )
+from rocefort.models.traffic import ENTROPY_PORT
 
 HOST_SYSCTLS = (
     ("net.ipv6.conf.all.disable_ipv6", "1"),
     ("net.ipv6.conf.default.disable_ipv6", "1"),
+    # Ports that a program is given by chance are none of those that flows name.
+    ("net.ipv4.ip_local_port_range", f"32768 {ENTROPY_PORT - 1}"),
 )
 # bgpd 8.4.4 may keep one path when the number is lowered and raised within 0.1 s (at the fourth of
 # such tries; in none of 100 with this): peers are asked for their routes anew, no session is reset.
