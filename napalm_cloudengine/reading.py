@@ -122,7 +122,7 @@ class Reading(Dialogue):
         command = lldp.DETAIL_COMMAND
         if interface:
             command += f" interface {pinging.one_word(interface)}"
-        return napalm_lldp_detail(lldp.read_detail(self._shown(command).lines))
+        return napalm_lldp_detail(lldp.read_detail(self._shown(command)))
 
     def get_pfc(self, retrieve: str = "all") -> dict[str, list[Row]]:
         """PFC by part: ports, profiles, counters and thresholds; retrieve: "all", or one of them.

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from napalm_cloudengine.displays.block import Block
@@ -45,7 +46,7 @@ Local Interface         Exptime(s) Neighbor Interface      Neighbor Device
 DETAIL_COMMAND = "display lldp neighbor"
 INTERFACE_NAME = "Interface Name"  # as subtype of a port's ID
 _HEARD = "{} has {} neighbor(s)"
-_PORT = re.compile(r"(\S+) has (\d+) neighbor\(s\)\s*:?", re.ASCII)
+_PORT = re.compile(r"(\S+) has (\d+) neighbor\S*\s*:?", re.ASCII)  # `(s)`, `s`, or neither
 DETAIL = Block(  # what follows `Expired time` is neither read nor written
     """\
 Neighbor index                     :{index}
@@ -99,7 +100,28 @@ def brief_row(row: Mapping[str, Any], line: int) -> Neighbor:
     return Neighbor(row["local"], row["device"], row["port"], line)
 
 
-def read_detail(lines: Iterable[Line]) -> list[Neighbor]:
+def read_detail(shown: Shown) -> list[Neighbor]:
+    """Neighbours of `display lldp neighbor`, as many below each port as its line announces.
+
+    Raises UnreadableError.
+    """
+    ports = [place for place, line in enumerate(shown.lines) if port_of(line)]
+    for line in shown.lines[: ports[0] if ports else None]:
+        if DETAIL.value(line):
+            raise shown.wrong(line.number, f"{line.text.strip()!r} is of no port")
+    neighbors: list[Neighbor] = []
+    for place, end in pairwise([*ports, len(shown.lines)]):
+        line = shown.lines[place]
+        heard = read_paragraphs(shown.lines[place:end])
+        announced = int(line.text.split()[2])
+        if announced != len(heard):
+            what = f"{announced} neighbours of {port_of(line)} announced, {len(heard)} read"
+            raise shown.wrong(line.number, what)
+        neighbors += heard
+    return neighbors
+
+
+def read_paragraphs(lines: Iterable[Line]) -> list[Neighbor]:
     """Neighbours of `display lldp neighbor`, by their paragraphs; other lines are passed over.
 
     A neighbour stands in the line of its name, or of its index where it has none.

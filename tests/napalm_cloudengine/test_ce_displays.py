@@ -352,7 +352,7 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
     ),
     (
         "lldp-neighbor",
-        lambda shown: [{"local": n.local, **n.values} for n in lldp.read_detail(shown.lines)],
+        lambda shown: [{"local": n.local, **n.values} for n in lldp.read_detail(shown)],
         lambda rows: lldp.write_detail({row["local"]: [row] for row in rows} | {"100GE1/0/2": []}),
         [PARAGRAPH],
     ),

@@ -69,7 +69,7 @@ def _row(reading: _Reading, form: Form, line: Line) -> None:
 
 
 def _end_detail(reading: _Reading) -> None:
-    for neighbour in lldp.read_detail(reading.detail):
+    for neighbour in lldp.read_paragraphs(reading.detail):
         if neighbour.device:
             subtype = neighbour.text("port_id_subtype").casefold().replace(" ", "")
             _hear(reading, neighbour, is_name=subtype == "interfacename")

@@ -1,0 +1,45 @@
+"""Displays that differ from the documented form: read where they are clear, refused otherwise."""
+
+import pytest
+from recorded_driver import RecordedDriver
+from vendor_displays import vendor_display
+
+from napalm_cloudengine.displays import lldp
+from napalm_cloudengine.displays.shown import Shown, UnreadableError
+
+DETAIL = vendor_display("lldp-neighbor")
+
+
+def changed(text: str, old: str, new: str) -> str:
+    """A text with one thing in it changed."""
+    assert old in text
+    return text.replace(old, new)
+
+
+@pytest.mark.parametrize("word", ["neighbor(s)", "neighbors", "neighbor", "neighbor(s) "])
+def test_a_port_of_lldp_has_neighbours_in_any_number_of_the_word(word: str) -> None:
+    text = changed(DETAIL, "neighbor(s)", word)
+    assert lldp.read_detail(Shown("display", text)) == lldp.read_detail(Shown("display", DETAIL))
+    driver = RecordedDriver({"display lldp neighbor": text})
+    [neighbors] = driver.get_lldp_neighbors_detail().values()
+    assert [neighbor["remote_system_name"] for neighbor in neighbors] == ["spine01"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "what"),
+    [
+        ("1/0/1 has 1", "1/0/1 has 2", 1, "2 neighbours of 100GE1/0/1 announced, 1 read"),
+        ("1/0/1 has 1 n", "1/0/1 hears 1 n", 3, "'Neighbor index .*' is of no port"),
+        ("1/0/2 has 0", "1/0/2 has 1", 21, "1 neighbours of 100GE1/0/2 announced, 0 read"),
+    ],
+)
+def test_neighbours_that_are_not_as_many_as_announced_are_refused(
+    old: str, new: str, line: int, what: str
+) -> None:
+    with pytest.raises(UnreadableError, match=f"line {line}: {what}"):
+        lldp.read_detail(Shown("display", changed(DETAIL, old, new)))
+
+
+def test_no_neighbour_at_all_is_none() -> None:
+    assert lldp.read_detail(Shown("display", "")) == []
+    assert lldp.read_detail(Shown("display", "Info: LLDP is not enabled.")) == []
