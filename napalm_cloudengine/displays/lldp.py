@@ -41,7 +41,7 @@ Local Interface         Exptime(s) Neighbor Interface      Neighbor Device
             row=_OLDER,
         ),
     },
-    spaced=True,
+    spaced="port",
 )
 DETAIL_COMMAND = "display lldp neighbor"
 INTERFACE_NAME = "Interface Name"  # as subtype of a port's ID

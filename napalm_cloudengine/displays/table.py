@@ -150,8 +150,9 @@ class Table:
 
     forms: by family of syntax, "" is that of all others. key: what no two rows have alike.
     carried: a further row of an interface may leave its name out. blank: the last cell may be
-    empty. spaced: a cell may hold single blanks. optional: values above the columns that may be
-    missing. cells: what a word must be, where not every one is right.
+    empty. spaced: the cell that may hold single blanks where it is no interface, as another may.
+    optional: values above the columns that may be missing. cells: what a word must be, where not
+    every one is right.
     """
 
     command: str
@@ -159,7 +160,7 @@ class Table:
     key: tuple[str, ...] = ()
     carried: bool = False
     blank: bool = False
-    spaced: bool = False
+    spaced: str = ""
     optional: tuple[str, ...] = ()
     cells: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
 
@@ -250,10 +251,8 @@ class Table:
         if carried and not name:
             raise shown.wrong(line.number, f"{line.text.strip()!r} is of no interface")
         texts = layout.split(line.words, carried=carried)
-        if self.spaced and len(parts := re.split(r"\s{2,}", line.text.strip())) == len(
-            layout.cells
-        ):
-            texts = parts
+        if self.spaced:
+            texts = self._spaced(line, layout, texts)
         if texts is None or ("" in texts and not self.blank):
             what = f"{line.text.strip()!r} has not {len(layout.cells)} cells"
             raise shown.wrong(line.number, what)
@@ -261,6 +260,15 @@ class Table:
         for cell, text in zip(layout.cells[carried:], texts, strict=True):
             row[cell.name] = self._value(shown, line, cell, text)
         return row
+
+    def _spaced(self, line: Line, layout: Layout, texts: list[str] | None) -> list[str] | None:
+        """The cells by two blanks between them; by single ones where no blank is in doubt."""
+        parts = re.split(r"\s{2,}", line.text.strip())
+        if len(parts) == len(layout.cells):
+            return parts
+        names = [cell.name for cell in layout.cells]
+        clear = len(line.words) == len(names)
+        return texts if texts and (clear or is_interface(texts[names.index(self.spaced)])) else None
 
     def _value(self, shown: Shown, line: Line, cell: Cell, text: str) -> int | str | None:
         if cell.kind == "?" and text == "-":

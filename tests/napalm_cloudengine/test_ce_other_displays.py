@@ -43,3 +43,36 @@ def test_neighbours_that_are_not_as_many_as_announced_are_refused(
 def test_no_neighbour_at_all_is_none() -> None:
     assert lldp.read_detail(Shown("display", "")) == []
     assert lldp.read_detail(Shown("display", "Info: LLDP is not enabled.")) == []
+
+
+BRIEF = "Local Interface         Exptime(s) Neighbor Interface      Neighbor Device\n"
+OLDER = "Local Intf       Neighbor Dev             Neighbor Intf             Exptime(s)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "port", "device"),
+    [
+        (BRIEF + "100GE1/0/1   96   Ethernet port 1/1   spine 01", "Ethernet port 1/1", "spine 01"),
+        (BRIEF + "100GE1/0/1 96 00e0-fc12-3456 spine01", "00e0-fc12-3456", "spine01"),
+        (BRIEF + "100GE1/0/1   96   100GE1/0/4 spine 01", "100GE1/0/4", "spine 01"),
+        (OLDER + "100GE1/0/1   spine 01 100GE1/0/4   96", "100GE1/0/4", "spine 01"),
+    ],
+)
+def test_a_neighbour_in_brief_is_read_where_its_columns_are_clear(
+    text: str, port: str, device: str
+) -> None:
+    [neighbor] = lldp.read_brief(Shown("display", text))
+    assert (neighbor.local, neighbor.port, neighbor.device) == ("100GE1/0/1", port, device)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BRIEF + "100GE1/0/1   96   Ethernet port 1/1 spine01",
+        OLDER + "100GE1/0/1   spine01 Ethernet port 1/1   96",
+        BRIEF + "100GE1/0/1   96   spine01",
+    ],
+)
+def test_a_neighbour_in_brief_is_not_guessed(text: str) -> None:
+    with pytest.raises(UnreadableError, match=r"line 2: '100GE1/0/1 .*' has not 4 cells"):
+        lldp.read_brief(Shown("display", text))
