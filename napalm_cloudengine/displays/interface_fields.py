@@ -146,12 +146,12 @@ def _heads(text: str) -> Iterator[re.Match[str]]:
 
 
 def _titled(pattern: re.Pattern[str], text: str) -> dict[tuple[str, str], str]:
-    """Counters by section and title, whose titles come first."""
+    """Counters by section and title, whose titles come first; of a title again, the first."""
     counters: dict[tuple[str, str], str] = {}
     section = ""
     for heading, title, value in pattern.findall(text):
         section = heading or section
-        counters[section, title] = value
+        counters.setdefault((section, title), value)
     return counters
 
 

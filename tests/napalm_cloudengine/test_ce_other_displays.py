@@ -5,6 +5,7 @@ from recorded_driver import RecordedDriver
 from vendor_displays import vendor_display
 
 from napalm_cloudengine.displays import lldp
+from napalm_cloudengine.displays.interface_fields import read_ports
 from napalm_cloudengine.displays.shown import Shown, UnreadableError
 
 DETAIL = vendor_display("lldp-neighbor")
@@ -76,3 +77,22 @@ def test_a_neighbour_in_brief_is_read_where_its_columns_are_clear(
 def test_a_neighbour_in_brief_is_not_guessed(text: str) -> None:
     with pytest.raises(UnreadableError, match=r"line 2: '100GE1/0/1 .*' has not 4 cells"):
         lldp.read_brief(Shown("display", text))
+
+
+SENT = ("tx_unicast_packets", "tx_multicast_packets", "tx_broadcast_packets", "tx_discards")
+
+
+@pytest.mark.parametrize("sample", ["interface-port-v300", "interface-port-v200"])
+def test_counters_below_an_unknown_heading_do_not_replace_those_above(sample: str) -> None:
+    text = vendor_display(sample)
+    [expected] = port_counters(text)
+    odd = changed(text, "    Output:\n", "    Output(total):\n")
+    [counters] = port_counters(odd)
+    assert expected["rx_discards"] != expected["tx_discards"]
+    assert counters == expected | dict.fromkeys(SENT, -1)
+    with pytest.raises(UnreadableError, match="shows no 'Discard' of its output"):
+        read_ports(Shown("display interface", odd))
+
+
+def port_counters(text: str) -> list[dict[str, int]]:
+    return list(RecordedDriver({"display interface": text}).get_interfaces_counters().values())
