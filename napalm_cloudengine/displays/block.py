@@ -39,6 +39,11 @@ class Block:
         return tuple(sorted(lines, key=lambda line: -len(line.own)))
 
     @cached_property
+    def _unlabelled(self) -> frozenset[str]:
+        """Values of lines without a word of their own, which any other line may be like."""
+        return frozenset(x.name for line in self._read if not line.own.strip() for x in line.cells)
+
+    @cached_property
     def _labels(self) -> Mapping[str, str]:
         firsts = (line.cells[0] for line in self._read)
         return {cell.before.rstrip(" :"): cell.name for cell in firsts}
@@ -51,10 +56,16 @@ class Block:
         return "\n".join(map(str.rstrip, template.format_map(known).split("\n")))
 
     def read(self, shown: Shown) -> Row:
-        """Values of the lines that are like one of these; those of other lines are missing."""
+        """Values of the lines that are like one of these; those of other lines are missing.
+
+        Raises UnreadableError where a line with a label is there twice with different values.
+        """
         values: Row = {}
         for line in shown.lines:
-            values = self.match(line) | values
+            for name, value in self.match(line).items():
+                if values.setdefault(name, value) != value and name not in self._unlabelled:
+                    what = f"{name.replace('_', ' ')} {value!r} here, {values[name]!r} above"
+                    raise shown.wrong(line.number, what)
         return values
 
     def match(self, line: Line) -> Row:

@@ -32,7 +32,7 @@ _UPTIME = re.compile(
 SERIAL_COMMAND = "display device esn"
 SERIAL = Block(
     " ESN of slot {slot}: {serial}",
-    also=" ESN of {slot}: {serial}\n ESN : {serial}",
+    also=" ESN of {slot:*}: {serial:*}\n ESN : {serial:*}",
     source="clients of CloudEngine switches",
     confirmed=False,  # by the reference, which shows the command alone
 )
@@ -90,7 +90,8 @@ def read_version(shown: Shown) -> Version:
 
 def read_serial(shown: Shown) -> str:
     """The first serial number; "" without one."""
-    return str(SERIAL.read(shown).get("serial", ""))
+    serials = (SERIAL.match(line).get("serial", "").split() for line in shown.lines)
+    return next((words[0] for words in serials if words), "")
 
 
 def read_clock(shown: Shown) -> datetime:

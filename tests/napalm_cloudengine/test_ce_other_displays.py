@@ -4,7 +4,7 @@ import pytest
 from recorded_driver import RecordedDriver
 from vendor_displays import vendor_display
 
-from napalm_cloudengine.displays import lldp
+from napalm_cloudengine.displays import lldp, system
 from napalm_cloudengine.displays.interface_fields import read_ports
 from napalm_cloudengine.displays.shown import Shown, UnreadableError
 
@@ -96,3 +96,29 @@ def test_counters_below_an_unknown_heading_do_not_replace_those_above(sample: st
 
 def port_counters(text: str) -> list[dict[str, int]]:
     return list(RecordedDriver({"display interface": text}).get_interfaces_counters().values())
+
+
+def test_a_value_that_is_shown_twice_must_be_the_same() -> None:
+    free, clock = vendor_display("dir"), vendor_display("clock")
+    again = changed(free, "(801,664 KB free)", "(801,664 KB free)\n2,994,228 KB total (1 KB free)")
+    with pytest.raises(UnreadableError, match="free 1 here, 801664 above"):
+        system.read_free_kbytes(Shown("dir", again))
+    zone = clock.strip().split("\n")[-1]
+    assert system.read_clock(Shown("display clock", f"{clock.strip()}\n{zone}\n"))
+    other = f"{clock.strip()}\n{changed(zone, '08:00', '09:00')}\n"
+    with pytest.raises(UnreadableError, match=r"offset '\+09:00' here, '\+08:00' above"):
+        system.read_clock(Shown("display clock", other))
+
+
+@pytest.mark.parametrize(
+    ("text", "serial"),
+    [
+        ("ESN of chassis 1:102532001122", "102532001122"),
+        (" ESN of slot 1 : 2102350DYT (master)", "2102350DYT"),
+        (" ESN of slot 1: \n ESN of slot 2: 2102350DYU", "2102350DYU"),
+        (" ESN of slot 1: 2102350DYT\n ESN of slot 2: 2102350DYU", "2102350DYT"),
+        ("ESN : 2102350DYT of 1", "2102350DYT"),
+    ],
+)
+def test_the_first_serial_number_is_the_first_word_behind_its_label(text: str, serial: str) -> None:
+    assert system.read_serial(Shown("display device esn", text)) == serial
