@@ -31,6 +31,7 @@ _COUNTERS = {
 }
 COUNTER_FIELDS = tuple(_COUNTERS.values())
 _MBITS = {"G": 1000.0, "M": 1.0, "K": 0.001, "": 1.0}
+_MAC = re.compile(r"[0-9A-Fa-f]{4}(?:-[0-9A-Fa-f]{4}){2}(?!\S)", re.ASCII)
 _TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
 
 
@@ -83,6 +84,7 @@ def _peer(peer: BgpPeer, local_as: int) -> dict[str, Any]:
 
 def napalm_interface(row: Row) -> dict[str, Any]:
     """One of NAPALM's get_interfaces, of its INTERFACE_FIELDS; -1 for a number not printed."""
+    address = _MAC.match(row.get("mac", ""))
     return {
         "is_up": row["state"].startswith("UP") and row.get("protocol", "").split()[:1] == ["UP"],
         "is_enabled": not row["state"].startswith("Administratively"),
@@ -90,7 +92,7 @@ def napalm_interface(row: Row) -> dict[str, Any]:
         "last_flapped": _flapped_s(row),
         "speed": _speed_mbits(row.get("speed", ""), row.get("bandwidth", "")),
         "mtu": row.get("mtu", row.get("frame_bytes", -1)),
-        "mac_address": mac(row["mac"]) if row.get("mac") else "",
+        "mac_address": mac(address[0]) if address else "",
     }
 
 

@@ -17,11 +17,13 @@ VERSION_V300 = Block(
 Huawei Versatile Routing Platform Software
 YunShan OS, Version {version} ({release:*})
 Copyright (C) {years} Huawei Technologies Co., Ltd.
-HUAWEI {model} uptime is {uptime:*}""",
+HUAWEI {model:*} uptime is {uptime:*}""",
+    also="YunShan OS, Version {version} ({release:*}){rest:*}",
     source=_REFERENCE.format("display version"),
 )
 VERSION_V200 = Block(
     VERSION_V300.text.replace("YunShan OS,", "VRP (R) software,"),
+    also=VERSION_V300.also.replace("YunShan OS,", "VRP (R) software,"),
     source="outputs of V200 switches that public parsers are tested with",
     confirmed=False,  # by the vendor
 )
@@ -80,12 +82,13 @@ def read_version(shown: Shown) -> Version:
     values = VERSION_V300.read(shown) | VERSION_V200.read(shown)
     if "release" not in values:
         raise shown.wrong(1, "no software version")
+    release, _, _ = values["release"].partition(")")  # a bracket may be behind that of the release
     if "model" not in values:
-        return Version(values["release"], "", -1.0)
+        return Version(release, "", -1.0)
     found = _UPTIME.match(values["uptime"])
     days, hours, minutes = (int(found[unit] or 0) if found else 0 for unit in "dhm")
     seconds = ((days * 24 + hours) * 60 + minutes) * 60
-    return Version(values["release"], values["model"], float(seconds))
+    return Version(release, values["model"], float(seconds))
 
 
 def read_serial(shown: Shown) -> str:

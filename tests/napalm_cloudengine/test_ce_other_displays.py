@@ -122,3 +122,42 @@ def test_a_value_that_is_shown_twice_must_be_the_same() -> None:
 )
 def test_the_first_serial_number_is_the_first_word_behind_its_label(text: str, serial: str) -> None:
     assert system.read_serial(Shown("display device esn", text)) == serial
+
+
+RELEASES = {
+    "version-v300": "CE6800 V300R023C00",
+    "version-v200": "CE8850EI V200R005C10SPC800",
+}
+
+
+@pytest.mark.parametrize("behind", ["", " patch V200R005SPH010", " (debug)"])
+@pytest.mark.parametrize("sample", RELEASES)
+def test_a_release_is_what_is_in_its_brackets(sample: str, behind: str) -> None:
+    text = vendor_display(sample)
+    version = system.read_version(Shown("display version", text))
+    release = RELEASES[sample]
+    assert version.os_version == release
+    odd = changed(text, f"({release})", f"({release}){behind}")
+    assert system.read_version(Shown("display version", odd)) == version
+
+
+def test_a_model_may_hold_a_blank() -> None:
+    text = vendor_display("version-v200")
+    odd = changed(text, "CE8850-64CQ-EI", "CE6881-48S6CQ (V2)")
+    assert system.read_version(Shown("display version", odd)).model == "CE6881-48S6CQ (V2)"
+
+
+@pytest.mark.parametrize(
+    ("address", "mac"),
+    [
+        ("00e0-fc12-3456", "00:E0:FC:12:34:56"),
+        ("00e0-fc12-3456 (virtual)", "00:E0:FC:12:34:56"),
+        ("--", ""),
+        ("", ""),
+        ("unknown", ""),
+    ],
+)
+def test_an_interface_without_a_mac_address_has_none(address: str, mac: str) -> None:
+    text = changed(vendor_display("interface-port-v200"), "00e0-fc12-3456", address)
+    [port] = RecordedDriver({"display interface": text}).get_interfaces().values()
+    assert port["mac_address"] == mac
