@@ -7,6 +7,8 @@ from napalm_cloudengine.displays.shown import Shown
 from napalm_cloudengine.displays.table import Form, Table
 
 _AGE = re.compile(r"\d+:\d\d:\d\d|(?:\d+|\*+)h\d\dm", re.ASCII)
+_AS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
+_STAR = re.compile(r"^([ \t]*\*)[ \t]+(?=\S)", re.MULTILINE)  # apart from its dynamic peer
 _TOTALS = """\
  Status codes: * - Dynamic
  BGP local router ID        : {router_id}
@@ -35,7 +37,7 @@ PEERS = Table(
             row="  {address:<32} " + _NUMBERS,
         ),
     },
-    cells={"version": re.compile("4"), "age": _AGE},
+    cells={"version": re.compile("4"), "age": _AGE, "asn": _AS, "local_as": _AS},
     # older VRP8 tells of no dynamic peers
     optional=("established", "dynamic"),
 )
@@ -69,7 +71,8 @@ def read_peers(shown: Shown) -> BgpTable:
     if not shown.lines:
         return BgpTable("", 0, ())
     totals, line = PEERS.totals(shown)
-    rows = PEERS.read(shown) if totals["total"] else []
+    joined = Shown(shown.command, _STAR.sub(r"\1", shown.text))
+    rows = PEERS.read(joined) if totals["total"] else []
     if len(rows) != totals["total"]:
         raise shown.wrong(line, f"{totals['total']} BGP peers announced, {len(rows)} rows read")
     peers = (

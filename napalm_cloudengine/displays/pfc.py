@@ -46,6 +46,7 @@ PFC-profile Name                      Priority
         )
     },
     blank=True,
+    optional=("maximum",),
     cells={"queues": re.compile(r"[\d, -]*", re.ASCII)},
 )
 COUNTERS = Table(

@@ -51,7 +51,7 @@ def read_trial(shown: Shown) -> TrialStatus:
     for line in shown.lines:
         if pair := STATUS.value(line):
             values.setdefault(*pair)
-    state = _STATES.get(values.get("state", ""))
+    state = _STATES.get(values.get("state", "").partition(" ")[0])  # a remark may follow it
     if state is None:
         raise shown.wrong(1, f"not a trial status: {shown.text.strip()!r}")
     left = values.get("seconds_left", "")

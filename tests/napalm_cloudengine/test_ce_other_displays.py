@@ -4,9 +4,10 @@ import pytest
 from recorded_driver import RecordedDriver
 from vendor_displays import vendor_display
 
-from napalm_cloudengine.displays import lldp, system
+from napalm_cloudengine.displays import bgp, lldp, pfc, system
 from napalm_cloudengine.displays.interface_fields import read_ports
 from napalm_cloudengine.displays.shown import Shown, UnreadableError
+from napalm_cloudengine.displays.trial import TrialStatus, read_trial
 
 DETAIL = vendor_display("lldp-neighbor")
 
@@ -161,3 +162,37 @@ def test_an_interface_without_a_mac_address_has_none(address: str, mac: str) -> 
     text = changed(vendor_display("interface-port-v200"), "00e0-fc12-3456", address)
     [port] = RecordedDriver({"display interface": text}).get_interfaces().values()
     assert port["mac_address"] == mac
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "what"),
+    [
+        ("1.24  ", "1.2.4 ", 11, "'1.2.4' is no asn"),
+        ("65004", "AS654", 12, "'AS654' is no asn"),
+        (": 65101", ": AS1", 3, "'AS1' is no local as"),
+    ],
+)
+def test_an_as_number_that_is_none_names_its_line(old: str, new: str, line: int, what: str) -> None:
+    text = changed(vendor_display("bgp-peer"), old, new)
+    with pytest.raises(UnreadableError) as caught:
+        bgp.read_peers(Shown("display bgp peer", text))
+    assert str(caught.value) == f"'display bgp peer', line {line}: {what}"
+
+
+@pytest.mark.parametrize("row", ["* 10.1.0.4 ", "*  10.1.0.4", "*10.1.0.4  "])
+def test_the_star_of_a_dynamic_peer_may_be_apart(row: str) -> None:
+    text = vendor_display("bgp-peer")
+    odd = changed(text, "*10.1.0.4  ", row)
+    assert bgp.read_peers(Shown("display", odd)) == bgp.read_peers(Shown("display", text))
+
+
+def test_the_most_pfc_profiles_need_not_be_shown() -> None:
+    text = vendor_display("dcb-pfc-profile")
+    line = next(line for line in text.split("\n") if "Maximum" in line)
+    odd = changed(text, f"{line}\n", "")
+    assert pfc.read_profiles(Shown("display", odd)) == pfc.read_profiles(Shown("display", text))
+
+
+def test_the_state_of_a_trial_may_have_a_remark() -> None:
+    text = "Trial status: ACTIVE (persist)\nPersist id: a\nTrial time left (sec): 9\n"
+    assert read_trial(Shown("display", text)) == TrialStatus("ACTIVE", 9, "a")
