@@ -26,5 +26,8 @@ Active model       Actived time
     },
     key=("interface", "queue"),
     carried=True,
-    cells={"since": re.compile(r"-|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)},
+    cells={
+        "queue": re.compile("[0-7]"),
+        "since": re.compile(r"-|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII),
+    },
 )

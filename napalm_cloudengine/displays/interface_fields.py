@@ -15,6 +15,7 @@ _FIRST = re.compile(
     re.ASCII | re.MULTILINE,
 )
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d ", re.ASCII)
+_MESSAGE = re.compile(rf"{_STAMP.pattern}|Info:|.*%%\d\d", re.ASCII)  # also of a log
 _SECTION = re.compile(r" +(Input|Output) ?:")
 _VALUES = {"d": r"(\d+)", "?": r"(\d+|--)", "*": r"[ ]?(.*)", "": r"([^,\n]*)"}
 _IN_FIRST = ("name", "state", "ifindex")
@@ -78,18 +79,20 @@ class _Reader:
 def read_interfaces(shown: Shown, fields: Collection[str]) -> list[Row]:
     """Every interface with its name, its state, and those of some fields that it shows.
 
-    Raises UnreadableError where there is none, one twice, or lines before the first.
+    Raises UnreadableError where there is none, one twice, or a line before the first that is no
+    message.
     """
-    return [row for row, _ in _numbered(shown, fields)]
+    return [row for row, _ in _numbered(shown, fields, _MESSAGE)]
 
 
 def read_ports(shown: Shown) -> list[Row]:
     """Every interface with what checks of health need; speed and counters of physical ports alone.
 
-    Raises UnreadableError as for a port without its speed or one of its counters.
+    Raises UnreadableError as for a port without its speed or one of its counters, and for a message
+    before the first.
     """
     rows = []
-    for row, place in _numbered(shown, _PORT_FIELDS):
+    for row, place in _numbered(shown, _PORT_FIELDS, _STAMP):
         if _PHYSICAL.match(row["name"]):
             for name in ("speed", *HEALTH):
                 if name not in row:
@@ -113,13 +116,15 @@ def _wrong(shown: Shown, place: int, what: str) -> UnreadableError:
     return shown.wrong(shown.text.count("\n", 0, place) + 1, what)
 
 
-def _numbered(shown: Shown, fields: Collection[str]) -> Iterator[tuple[Row, int]]:
-    """Interfaces, and where in the text each begins; a time stamp may be before the first."""
+def _numbered(
+    shown: Shown, fields: Collection[str], above: re.Pattern[str]
+) -> Iterator[tuple[Row, int]]:
+    """Interfaces, and where in the text each begins; above: lines that may be before the first."""
     reader = _reader(frozenset(fields))
     heads = list(_heads(shown.text))
     begins = [*(head.start() for head in heads), len(shown.text)]
     for number, line in enumerate(shown.text[: begins[0]].splitlines(), 1):
-        if line.strip() and not _STAMP.match(line):
+        if line.strip() and not above.match(line):
             raise shown.wrong(number, f"{line.rstrip()!r} belongs to no interface")
     if not heads:
         raise shown.wrong(1, "no interface at all")

@@ -7,7 +7,7 @@ takes ten times as long as the few that a check needs.
 import re
 
 from napalm_cloudengine.displays.block import Block
-from napalm_cloudengine.displays.shown import Shown
+from napalm_cloudengine.displays.shown import Shown, is_interface
 from napalm_cloudengine.displays.table import Form, Table
 
 COMMAND = "display interface"
@@ -203,5 +203,9 @@ BRIEF = Table(
 
 
 def read_names(shown: Shown) -> list[str]:
-    """The interfaces of `display interface brief`, in its order; raises UnreadableError."""
-    return [re.sub(r"\(.*\)$", "", row["interface"]) for row in BRIEF.read(shown)]
+    """The interfaces of `display interface brief`, in its order; raises UnreadableError.
+
+    Other columns than the first are not read, nor are lines that begin with no interface.
+    """
+    words = (re.sub(r"\(.*\)$", "", line.words[0]) for line in BRIEF.below(shown))
+    return [word for word in words if is_interface(word)]

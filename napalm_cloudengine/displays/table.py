@@ -273,13 +273,12 @@ class Table:
     def _value(self, shown: Shown, line: Line, cell: Cell, text: str) -> int | str | None:
         if cell.kind == "?" and text == "-":
             return None
-        if cell.kind in ("d", "?"):
-            if not _COUNT.fullmatch(text):
-                raise shown.wrong(line.number, f"{text!r} is not a count")
-            return int(text.replace(",", ""))
+        number = cell.kind in ("d", "?")
+        if number and not _COUNT.fullmatch(text):
+            raise shown.wrong(line.number, f"{text!r} is not a count")
         if cell.kind == "i" and not is_interface(text):
             raise shown.wrong(line.number, f"{text!r} is no interface")
         pattern = self.cells.get(cell.name)
         if pattern is not None and not pattern.fullmatch(text):
             raise shown.wrong(line.number, f"{text!r} is no {cell.name.replace('_', ' ')}")
-        return text
+        return int(text.replace(",", "")) if number else text

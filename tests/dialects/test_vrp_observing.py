@@ -388,7 +388,7 @@ BAD: list[tuple[Topic, str, str]] = [
     (
         Topic.AI_ECN,
         AI_ECN.replace("100GE1/0/1          4", "100GE1/0/1           "),
-        "line 7: 'BBR' is not a count",
+        "line 7: '204800' is no queue",
     ),
     (Topic.CLOCK, "soon", "line 1: no date and time"),
     (Topic.CLOCK, "2026-02-30 17:02:34+08:00", "line 1: '2026-02-30 17:02:34+08:00' is no date and time"),

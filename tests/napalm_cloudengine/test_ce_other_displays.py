@@ -4,8 +4,9 @@ import pytest
 from recorded_driver import RecordedDriver
 from vendor_displays import vendor_display
 
-from napalm_cloudengine.displays import bgp, lldp, pfc, system
+from napalm_cloudengine.displays import ai_ecn, bgp, lldp, pfc, system
 from napalm_cloudengine.displays.interface_fields import read_ports
+from napalm_cloudengine.displays.interfaces import read_names
 from napalm_cloudengine.displays.shown import Shown, UnreadableError
 from napalm_cloudengine.displays.trial import TrialStatus, read_trial
 
@@ -196,3 +197,42 @@ def test_the_most_pfc_profiles_need_not_be_shown() -> None:
 def test_the_state_of_a_trial_may_have_a_remark() -> None:
     text = "Trial status: ACTIVE (persist)\nPersist id: a\nTrial time left (sec): 9\n"
     assert read_trial(Shown("display", text)) == TrialStatus("ACTIVE", 9, "a")
+
+
+def test_ai_ecn_has_eight_queues() -> None:
+    text = vendor_display("ai-ecn-calculated-state")
+    [line, *_] = [line for line in text.split("\n") if line.startswith("100GE1/0/1 ")]
+    for queue in ("8", "-"):
+        odd = changed(text, line, line.replace("  4 ", f"  {queue} ", 1))
+        with pytest.raises(UnreadableError, match=f"'{queue}' is (no queue|not a count)"):
+            ai_ecn.STATE.read(Shown("display", odd))
+
+
+def test_facts_need_the_names_of_interfaces_alone() -> None:
+    text = vendor_display("interface-brief-v300")
+    names = read_names(Shown("display", text))
+    odd = changed(text, "NULL0", "25GE1/0/3 (10G)  up")
+    odd += "\nJan 02 2026 10:00:00 leaf01 %%01IFNET/4/IF_STATE(l):Interface 10GE1/0/1 is up.\n"
+    assert read_names(Shown("display", odd)) == [*names[:-1], "25GE1/0/3"]
+
+
+MESSAGES = [
+    "Info: The system is busy.",
+    "Jan 02 2026 10:00:00 leaf01 %%01IFNET/4/IF_STATE(l):Interface 10GE1/0/1 is up.",
+    "2026-01-02 10:00:00",
+]
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+def test_a_message_may_be_before_the_first_interface(message: str) -> None:
+    text = vendor_display("interface-port-v200")
+    plain = RecordedDriver({"display interface": text})
+    driver = RecordedDriver({"display interface": f"{message}\n{text}"})
+    assert driver.get_interfaces() == plain.get_interfaces()
+    assert driver.get_interfaces_counters() == plain.get_interfaces_counters()
+
+
+def test_what_is_no_message_before_the_first_interface_is_refused() -> None:
+    text = f"    Input:\n{vendor_display('interface-port-v200')}"
+    with pytest.raises(UnreadableError, match="line 1: '    Input:' belongs to no interface"):
+        RecordedDriver({"display interface": text}).get_interfaces()
