@@ -134,7 +134,7 @@ class Reading(Dialogue):
             "ports": (pfc.PORTS, pfc.PORTS.read),
             "profiles": (pfc.PROFILES, pfc.read_profiles),
             "counters": (pfc.COUNTERS, pfc.COUNTERS.read),
-            "thresholds": (pfc.THRESHOLDS, pfc.THRESHOLDS.read),
+            "thresholds": (pfc.THRESHOLDS, pfc.read_thresholds),
         }
         if retrieve not in ("all", *parts):
             raise ValueError(f"get_pfc({retrieve!r}): retrieve one of all, {', '.join(parts)}")

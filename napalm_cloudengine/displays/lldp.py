@@ -42,6 +42,13 @@ Local Interface         Exptime(s) Neighbor Interface      Neighbor Device
         ),
     },
     spaced="port",
+    titles={
+        **dict.fromkeys(("Local Interface", "Local Intf"), "local:i"),
+        **dict.fromkeys(("Neighbor Interface", "Neighbor Intf"), "port:"),
+        **dict.fromkeys(("Neighbor Device", "Neighbor Dev"), "device:*"),
+        **dict.fromkeys(("Exptime(s)", "Exptime (s)", "Exptime (sec)"), "expires_s:d"),
+    },
+    least=frozenset(("local", "port", "device", "expires_s")),
 )
 DETAIL_COMMAND = "display lldp neighbor"
 INTERFACE_NAME = "Interface Name"  # as subtype of a port's ID

@@ -122,6 +122,17 @@ Interface      Queue    Guaranteed            Xon  Xon-Offset       Xoff        
     key=("interface", "queue"),
     carried=True,
     cells=dict.fromkeys(("guaranteed", "xon", "xon_lowest", "xon_offset", "xoff", "hdrm"), _SIZE),
+    titles={
+        "Interface": "interface:i",
+        "Queue": "queue:d",
+        "Guaranteed": "guaranteed:",
+        "Xon": "xon:",
+        "Xon-Lowest": "xon_lowest:",
+        "Xon-Offset": "xon_offset:",
+        "Xoff": "xoff:",
+        "Hdrm": "hdrm:",
+    },
+    least=frozenset(("interface", "queue", "xoff")),
 )
 
 
@@ -132,6 +143,19 @@ def read_profiles(shown: Shown) -> list[Row]:
     if totals["total"] != len(rows):
         raise shown.wrong(line, f"{totals['total']} profiles announced, {len(rows)} read")
     return [row | {"queues": [int(n) for n in re.findall(r"\d+", row["queues"])]} for row in rows]
+
+
+def read_thresholds(shown: Shown) -> list[Row]:
+    """Thresholds by the columns that a release has; raises UnreadableError.
+
+    An offset alone is refused: without the least xon that is beside it, it is no xon.
+    """
+    found = []
+    for row, line in THRESHOLDS.numbered(shown):
+        if "xon_offset" in row and "xon" not in row and "xon_lowest" not in row:
+            raise shown.wrong(line, "Xon-Offset is shown without Xon or Xon-Lowest")
+        found.append(row)
+    return found
 
 
 def write_profiles(rows: list[dict[str, Any]], maximum: int) -> str:

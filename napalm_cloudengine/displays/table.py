@@ -152,7 +152,8 @@ class Table:
     carried: a further row of an interface may leave its name out. blank: the last cell may be
     empty. spaced: the cell that may hold single blanks where it is no interface, as another may.
     optional: values above the columns that may be missing. cells: what a word must be, where not
-    every one is right.
+    every one is right. titles: columns by their titles, where a release may have others of them, or
+    in another order; least: those that it must have.
     """
 
     command: str
@@ -163,6 +164,8 @@ class Table:
     spaced: str = ""
     optional: tuple[str, ...] = ()
     cells: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
+    least: frozenset[str] = frozenset()
 
     def write(self, rows: Iterable[Mapping[str, Any]], form: str = "", **totals: object) -> str:
         """The display of rows, as a switch of a family prints it."""
@@ -179,7 +182,28 @@ class Table:
 
     def form_of(self, line: Line) -> Form | None:
         """The form whose columns a line names."""
-        return next((x for x in self.forms.values() if x.heading[0] == line.words), None)
+        return self._headings.get(line.words) or self._titled(line)
+
+    @cached_property
+    def _headings(self) -> Mapping[tuple[str, ...], Form]:
+        return {form.heading[0]: form for form in self.forms.values()}
+
+    @cached_property
+    def _title(self) -> re.Pattern[str]:
+        longest = sorted(self.titles, key=len, reverse=True)
+        return re.compile(rf"\s*({'|'.join(map(re.escape, longest))})(?=\s|$)")
+
+    def _titled(self, line: Line) -> Form | None:
+        """The form of a line that is nothing but titles, none twice, with those that must be."""
+        if not self.titles or not self._title.match(line.text):
+            return None
+        titles = self._title.findall(line.text)
+        cells = [self.titles[title] for title in titles]
+        names = [cell.partition(":")[0] for cell in cells]
+        whole = " ".join(titles).split() == list(line.words)
+        if not whole or len(set(names)) < len(names) or not self.least.issubset(names):
+            return None
+        return Form(line.text, " ".join(f"{{{cell}}}" for cell in cells))
 
     def row(self, shown: Shown, line: Line, form: Form) -> Row:
         """The row in one line; raises UnreadableError where there is none."""
@@ -208,16 +232,15 @@ class Table:
 
     def _below(self, shown: Shown) -> tuple[Form, Sequence[Line]]:
         """The form of an answer, and its lines below the names of columns."""
-        forms = {form.heading[0]: form for form in self.forms.values()}
-        heads = [index for index, line in enumerate(shown.lines) if line.words in forms]
-        if len(heads) != 1:
-            begins = {words[:2] for words in forms}
+        forms = [(place, x) for place, line in enumerate(shown.lines) if (x := self.form_of(line))]
+        if len(forms) != 1:
+            begins = {words[:2] for words in self._headings}
             odd = next((line for line in shown.lines if line.words[:2] in begins), None)
-            if odd is not None and not heads:
+            if odd is not None and not forms:
                 raise shown.wrong(odd.number, f"{odd.text.strip()!r} is not the documented heading")
-            raise shown.wrong(1, f"{len(heads)} headings of its table instead of one")
-        form = forms[shown.lines[heads[0]].words]
-        lines = shown.lines[heads[0] + 1 :]
+            raise shown.wrong(1, f"{len(forms)} headings of its table instead of one")
+        [(place, form)] = forms
+        lines = shown.lines[place + 1 :]
         for number, words in enumerate(form.heading[1:], 2):
             units = words[0].startswith("(")
             if lines and ((units and lines[0].words[0].startswith("(")) or lines[0].words == words):

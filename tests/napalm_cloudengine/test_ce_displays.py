@@ -276,13 +276,13 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
     ),
     (
         "dcb-pfc-buffer-v300-g1",
-        pfc.THRESHOLDS.read,
+        pfc.read_thresholds,
         lambda rows: pfc.THRESHOLDS.write(rows, "v300-g1"),
         [PORT | {"xon": "550(K)", "xoff": "600(K)"}],
     ),
     (
         "dcb-pfc-buffer-v300-g2",
-        pfc.THRESHOLDS.read,
+        pfc.read_thresholds,
         lambda rows: pfc.THRESHOLDS.write(rows, "v300-g2"),
         [
             PORT
@@ -292,7 +292,7 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
     ),
     (
         "dcb-pfc-buffer-v200",
-        pfc.THRESHOLDS.read,
+        pfc.read_thresholds,
         lambda rows: pfc.THRESHOLDS.write(rows, "v200"),
         [
             PORT

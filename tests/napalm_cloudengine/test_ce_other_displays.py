@@ -237,3 +237,44 @@ def test_what_is_no_message_before_the_first_interface_is_refused() -> None:
     text = f"    Input:\n{vendor_display('interface-port-v200')}"
     with pytest.raises(UnreadableError, match="line 1: '    Input:' belongs to no interface"):
         RecordedDriver({"display interface": text}).get_interfaces()
+
+
+PORT = {"interface": "100GE1/0/1", "queue": 4, "xoff": "600(K)"}
+
+
+@pytest.mark.parametrize(
+    ("text", "row"),
+    [
+        ("Interface Queue Xoff\n100GE1/0/1 4 600(K)", PORT),
+        ("Interface Queue Xoff Xon\n100GE1/0/1 4 600(K) 550(K)", PORT | {"xon": "550(K)"}),
+    ],
+)
+def test_thresholds_are_read_by_the_titles_of_their_columns(text: str, row: object) -> None:
+    assert pfc.read_thresholds(Shown("display dcb pfc buffer", text)) == [row]
+
+
+@pytest.mark.parametrize(
+    ("heading", "what"),
+    [
+        ("Interface Queue Xon", "line 1: 'Interface Queue Xon' is not the documented heading"),
+        ("Interface Queue Xoff Xoff", "line 1: '.*' is not the documented heading"),
+        ("Interface Queue Xoff Xofo", "line 1: '.*' is not the documented heading"),
+        ("Interface Queue Xoff Xon-Offset", "line 2: Xon-Offset is shown without Xon or Xon-Lo"),
+    ],
+)
+def test_columns_that_are_not_known_or_too_few_are_refused(heading: str, what: str) -> None:
+    with pytest.raises(UnreadableError, match=what):
+        pfc.read_thresholds(Shown("display", f"{heading}\n100GE1/0/1 4 600(K) 550(K)"))
+
+
+def test_lldp_in_brief_is_read_by_the_titles_of_its_columns() -> None:
+    text = """\
+Local Intf   Neighbor Intf   Neighbor Device   Exptime (sec)
+100GE1/0/1   100GE1/0/4      spine 01          96
+"""
+    [neighbor] = lldp.read_brief(Shown("display lldp neighbor brief", text))
+    assert (neighbor.local, neighbor.port, neighbor.device) == (
+        "100GE1/0/1",
+        "100GE1/0/4",
+        "spine 01",
+    )
