@@ -117,17 +117,6 @@ def test_demand_that_a_policy_hides_has_no_path(clos: Clos, edits: dict[str, Edi
     assert not found.fits
 
 
-def test_servers_that_send_and_receive_lose_what_goes_to_the_hidden_leaf(
-    clos: Clos, edits: dict[str, Edit]
-) -> None:
-    """All to all: six pairs of servers share 80 Gb/s, and two of them have no way to leaf3."""
-    network = edits["hide"](clos(2, 3), "leaf3", "10.3.10.0/24")
-    found = capacity(network, _demand(80))
-    assert found.asked is not None
-    assert found.asked.no_path_gbps == 26.666667
-    assert _use(found, "leaf", "leaf1").out_gbps == 13.333333
-
-
 def test_without_a_demand_there_is_the_supply(clos: Clos) -> None:
     found = capacity(clos(2, 3))
     assert found.asked is None

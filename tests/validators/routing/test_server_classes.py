@@ -11,6 +11,7 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocefort.models.demand import Demand
 from rocefort.models.network import Network
 from rocefort.models.reachability import Reachability
 from rocefort.models.static import StaticRoute
@@ -25,6 +26,7 @@ from rocefort.models.traffic import (
     TrafficPolicy,
 )
 from rocefort.reports.routing import segments_text
+from rocefort.validators.capacity import capacity
 from rocefort.validators.routing import analyse
 
 if TYPE_CHECKING:
@@ -109,6 +111,14 @@ FAULTS: dict[str, Fault] = {
         *(same_address, other_segment, stretched),
     )
 } | {"filter in": filtered("filter_in"), "filter out": filtered("filter_out")}
+
+
+def test_demand_that_a_filter_drops_has_no_path(clos: Clos, edits: Edits) -> None:
+    """Two servers share 80 Gb/s, each sends and receives; what one sends is dropped."""
+    demand = Demand.model_validate({"demand": "t", "peak": "80 Gb/s"})
+    found = capacity(filtered("filter_in")(clos(2, 2), edits), demand)
+    assert found.asked is not None
+    assert (found.asked.no_path_gbps, found.asked.no_path) == (40, "leaf1 to leaf2")
 
 
 def agree(network: Network) -> Reachability:
