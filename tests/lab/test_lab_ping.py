@@ -156,7 +156,7 @@ def test_what_it_cannot_ping_is_one_error(
 
 
 def heard(text: str) -> list[lldp.Neighbor]:
-    return lldp.read_detail(Shown("display lldp neighbor", text).lines)
+    return lldp.read_detail(Shown("display lldp neighbor", text))
 
 
 def test_the_driver_reads_what_neighbours_say(chain: Model, open_talk: Any) -> None:
