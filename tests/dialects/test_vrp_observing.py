@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from recorded_driver import RecordedDriver
 
-from rocefort.dialects.vrp.observing import read_topic
+from rocefort.dialects.vrp.observing import ecn_marks, read_topic
 from rocefort.errors import DeviceFailed
 from rocefort.models.observed import (
     AiEcnSeen,
@@ -438,3 +438,12 @@ def test_an_answer_that_is_cut_off_in_a_row_is_never_read_as_less(topic: Topic) 
 def test_a_clock_is_read_with_its_offset(text: str, hours: int) -> None:
     utc = datetime(2026, 2, 2, 17, 2, 34, tzinfo=UTC) - timedelta(hours=hours)
     assert read(Topic.CLOCK, text, utc) == 0.5, "it shows whole seconds"
+
+
+@pytest.mark.parametrize(
+    "shown", ["", "Info: No statistics.", "Interface Queue ECN-marked packets"]
+)
+def test_ecn_marks_in_another_form_are_a_failure_of_the_switch(shown: str) -> None:
+    """A run of RDMA tests goes on without them, as it does on a release without the command."""
+    with pytest.raises(DeviceFailed, match="leaf01: 'display qos ecn statistics', line 1: "):
+        ecn_marks(RecordedDriver({"display qos ecn statistics": shown}), "leaf01")
