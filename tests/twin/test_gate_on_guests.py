@@ -26,6 +26,7 @@ from rocefort.steps.rollout.planning import make_plan, running_of
 
 pytestmark = [pytest.mark.twin, pytest.mark.thorough]
 EditHeps = Callable[..., Path]
+TRIES = 4
 LEAF, PORT = "leaf01", "100GE1/0/2"  # of the first guest
 UPLINKS = ("100GE1/0/57", "100GE1/0/58")
 SEGMENT = IPv4Network("10.65.0.0/24")
@@ -55,13 +56,21 @@ def plan(edit_heps: EditHeps, access: Connections) -> Plan:
 
 @pytest.fixture
 def apply(access: Connections, tmp_path: Path) -> Callable[[Plan], tuple[Applied, str]]:
-    """Carry a plan out over SSH: how it ended, and what its gate said."""
+    """Carry a plan out over SSH: how it ended, and what its gate said.
+
+    Anew where perftest printed `-nan` for a deviation, as it does when a busy machine holds a guest
+    for a fifth of a second: the gate has failed by right, and all is as it was before.
+    """
 
     def applied(plan: Plan) -> tuple[Applied, str]:
-        events: list[Event] = []
-        done = apply_plan(plan, access, tmp_path / "journal", [events.append])
-        gates = [e.detail for e in events if e.act == "gate" and e.detail]
-        return done, gates[-1] if gates else ""
+        for number in range(TRIES):
+            events: list[Event] = []
+            done = apply_plan(plan, access, tmp_path / f"journal{number}", [events.append])
+            gates = [e.detail for e in events if e.act == "gate" and e.detail]
+            said = gates[-1] if gates else ""
+            if "not-a-number" not in said:
+                break
+        return done, said
 
     return applied
 
