@@ -17,6 +17,7 @@ from typing import Literal
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from rocefort.dialects.eos.filters import access_lists, filter_problems, groups_of
+from rocefort.dialects.routing_problems import list_problems, range_problems, session_problems
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.base import NAME
 from rocefort.models.bgp import Bgp, BgpPeer, PrefixEntry
@@ -260,8 +261,8 @@ def _problems(device: Device) -> Iterator[Problem]:
     for interface in device.interfaces:
         yield from _port_problems(device, interface)
     yield from _name_problems(device)
-    yield from _prefix_problems(device)
-    yield from _policy_problems(device)
+    yield from range_problems(device)
+    yield from list_problems(device)
     yield from _table_problems(device)
     yield from filter_problems(device)
     if (bgp := device.bgp) is not None:
@@ -288,27 +289,6 @@ def _name_problems(device: Device) -> Iterator[Problem]:
                 yield Problem(f"{device.name} {what} {name!r}", "not one word of EOS", NAMES)
 
 
-def _prefix_problems(device: Device) -> Iterator[Problem]:
-    for item in device.prefix_lists:
-        for entry in item.entries:
-            low, high = entry.lengths
-            if high < max(low, entry.prefix.prefixlen):
-                where = f"{device.name} ip-prefix {item.name} index {entry.index}"
-                what = f"no route is in {entry.prefix} and at most /{high} long"
-                yield Problem(where, what, "use length <= greater-equal <= less-equal")
-
-
-def _policy_problems(device: Device) -> Iterator[Problem]:
-    # What VRP does with a missing list depends on `route-policy nonexistent-config-check`.
-    known = {item.name for item in device.prefix_lists}
-    for policy in device.route_policies:
-        for node in policy.nodes:
-            if node.match_prefix_list is not None and node.match_prefix_list not in known:
-                where = f"{device.name} route-policy {policy.name} node {node.node}"
-                what = f"ip-prefix {node.match_prefix_list} does not exist"
-                yield Problem(where, what, "define it, or remove the reference")
-
-
 def _table_problems(device: Device) -> Iterator[Problem]:
     """Tables that nobody made, and static routes that EOS would rank otherwise than VRP."""
     known = {vrf.name for vrf in device.vrfs}
@@ -330,15 +310,7 @@ def _table_problems(device: Device) -> Iterator[Problem]:
 
 
 def _peer_problems(device: Device, bgp: Bgp, peer: BgpPeer) -> Iterator[Problem]:
-    where, settings = f"{device.name} peer {peer.address}", bgp.settings(peer)
     if peer.group is not None and peer.group not in {group.name for group in bgp.groups}:
+        where = f"{device.name} peer {peer.address}"
         yield Problem(where, f"group {peer.group} does not exist", "define it with `group`")
-    source = settings.source_interface and Subnets(device).other_source(peer.address, settings)
-    if source:
-        how = "let it start from the link, or leave the line out"
-        yield Problem(where, f"its session starts from {source}, not from the link", how)
-    known = {item.name for item in device.route_policies}
-    for name in (settings.import_policy, settings.export_policy):
-        if name is not None and name not in known:
-            how = "define it, or remove the reference"
-            yield Problem(where, f"route-policy {name} does not exist", how)
+    yield from session_problems(device, bgp, peer)

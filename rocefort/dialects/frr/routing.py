@@ -11,12 +11,17 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from rocefort.dialects.frr.names import kernel_name
 from rocefort.dialects.frr.state import Features
+from rocefort.dialects.routing_problems import (
+    list_problems,
+    missing,
+    range_problems,
+    session_problems,
+)
 from rocefort.errors import Problem
 from rocefort.models.base import NAME
 from rocefort.models.bgp import Bgp, BgpPeer, BgpSettings, PrefixEntry
 from rocefort.models.device import Device
 from rocefort.models.static import STATIC_PREFERENCE, StaticRoute
-from rocefort.models.subnets import Subnets
 from rocefort.paths import TEMPLATES
 
 # Behind every static route: VRP's BGP has 255, which to FRR means that a route is not used.
@@ -165,7 +170,8 @@ def _bounds(entry: PrefixEntry) -> str:
 def routing_problems(device: Device) -> Iterator[Problem]:
     """What would route otherwise than the switch: names, references, ranks, empty ranges."""
     yield from _name_problems(device)
-    yield from _policy_problems(device)
+    yield from list_problems(device)
+    yield from range_problems(device)
     for route in device.static_routes:
         if (route.preference or STATIC_PREFERENCE) >= BGP_DISTANCE:
             where = f"{device.name} ip route-static {route.key}"
@@ -174,22 +180,6 @@ def routing_problems(device: Device) -> Iterator[Problem]:
     if (bgp := device.bgp) is not None:
         for peer in bgp.peers:
             yield from _peer_problems(device, bgp, peer)
-
-
-def _policy_problems(device: Device) -> Iterator[Problem]:
-    known = {item.name for item in device.prefix_lists}
-    for policy in device.route_policies:
-        for node in policy.nodes:
-            if node.match_prefix_list is not None and node.match_prefix_list not in known:
-                where = f"{device.name} route-policy {policy.name} node {node.node}"
-                yield _missing(where, f"ip-prefix {node.match_prefix_list}")
-    for item in device.prefix_lists:
-        for entry in item.entries:
-            low, high = entry.lengths
-            if high < max(low, entry.prefix.prefixlen):
-                where = f"{device.name} ip-prefix {item.name} index {entry.index}"
-                what = f"no route is in {entry.prefix} and at most /{high} long"
-                yield Problem(where, what, "use length <= greater-equal <= less-equal")
 
 
 def _name_problems(device: Device) -> Iterator[Problem]:
@@ -215,22 +205,11 @@ def _is_address(name: str) -> bool:
 
 
 def _peer_problems(device: Device, bgp: Bgp, peer: BgpPeer) -> Iterator[Problem]:
-    where, settings = f"{device.name} peer {peer.address}", bgp.settings(peer)
+    where = f"{device.name} peer {peer.address}"
     group = next((group for group in bgp.groups if group.name == peer.group), None)
     if peer.group is not None and group is None:
-        yield _missing(where, f"group {peer.group}")
+        yield missing(where, f"group {peer.group}")
     if group and group.asn and peer.asn and group.asn != peer.asn:
         what = f"AS {peer.asn} is not that of its group {group.name}, {group.asn}"
         yield Problem(where, what, "give the number in one place")
-    source = settings.source_interface and Subnets(device).other_source(peer.address, settings)
-    if source:
-        how = "let it start from the link, or leave the line out"
-        yield Problem(where, f"its session starts from {source}, not from the link", how)
-    known = {item.name for item in device.route_policies}
-    for name in (settings.import_policy, settings.export_policy):
-        if name is not None and name not in known:
-            yield _missing(where, f"route-policy {name}")
-
-
-def _missing(where: str, what: str) -> Problem:
-    return Problem(where, f"{what} does not exist", "define it, or remove the reference")
+    yield from session_problems(device, bgp, peer)
