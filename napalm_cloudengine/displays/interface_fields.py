@@ -1,7 +1,7 @@
 """Read fields of `display interface` by the description of its blocks."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -65,11 +65,11 @@ class _Reader:
         for label in self.labelled:
             if found := label.pattern.search(text, below if label.below else 0):
                 row[label.name] = int(found[1]) if label.number else found[1].strip()
-        counters = _titled(self.quick, text) if self.quick else {}
+        counters = _counted(self.quick.findall(text)) if self.quick else {}
         if len(counters.keys() & self.wanted.keys()) < self.least and self.titled:
-            counters = _titled(self.titled, text)
+            counters = _counted(self.titled.findall(text))
         if self.behind:
-            counters = _behind(self.behind, text) | counters
+            counters = _counted((h, t, v) for h, v, t in self.behind.findall(text)) | counters
         for key, value in counters.items():
             if key in self.wanted:
                 row[self.wanted[key]] = None if value == "--" else int(value)
@@ -150,20 +150,11 @@ def _heads(text: str) -> Iterator[re.Match[str]]:
             yield head
 
 
-def _titled(pattern: re.Pattern[str], text: str) -> dict[tuple[str, str], str]:
-    """Counters by section and title, whose titles come first; of a title again, the first."""
+def _counted(cells: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str], str]:
+    """Counters by section and title; cells: heading, title, value. Of a title again, the first."""
     counters: dict[tuple[str, str], str] = {}
     section = ""
-    for heading, title, value in pattern.findall(text):
-        section = heading or section
-        counters.setdefault((section, title), value)
-    return counters
-
-
-def _behind(pattern: re.Pattern[str], text: str) -> dict[tuple[str, str], str]:
-    counters: dict[tuple[str, str], str] = {}
-    section = ""
-    for heading, value, title in pattern.findall(text):
+    for heading, title, value in cells:
         section = heading or section
         counters.setdefault((section, title), value)
     return counters
