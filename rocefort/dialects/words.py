@@ -8,6 +8,7 @@ quotes of a switch or a user has no such quotes, so it is never taken for a term
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import Words
@@ -33,7 +34,7 @@ def in_words(text: str, family: Family | None = None) -> str:
         if term in words.names:
             return words.names[term]
         if term in words.quoted:
-            return f"`{_filled(words.quoted[term], values)}`"
+            return f"`{_filled(words.quoted[term], values.split(', ') if values else ())}`"
         return f"{term} {values}" if values else term
 
     return TERM.sub(worded, text)
@@ -41,11 +42,11 @@ def in_words(text: str, family: Family | None = None) -> str:
 
 def line(term: str, *values: object, family: Family | None = None) -> str:
     """The command of a term as it is typed; KeyError where the dialect has none."""
-    return _filled(words_of(family).quoted[term], ", ".join(map(str, values)))
+    return _filled(words_of(family).quoted[term], values)
 
 
-def _filled(template: str, values: str | None) -> str:
+def _filled(template: str, values: Iterable[object]) -> str:
     """A command with its values; what has none is left out."""
-    for value in values.split(", ") if values else ():
-        template = template.replace("{}", value, 1)
+    for value in values:
+        template = template.replace("{}", str(value), 1)
     return HOLE.sub("", template)
