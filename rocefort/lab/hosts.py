@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rocefort.lab.transport import Listener
 
 PERFTEST_PORT = 18515
+PERFTEST_RUNS = Path(__file__).with_name("perftest_runs")  # recorded: see its README.txt
 TOOLS = frozenset(
     f"ib_{verb}_{kind}" for verb in ("write", "read", "send") for kind in ("bw", "lat")
 )
@@ -75,20 +76,22 @@ class Sample:
 Choose = Callable[[str, Sequence[str]], Sample | None]  # by the client, and its command line
 
 
-def read_sample(directory: Path, name: str) -> Sample:
+def read_sample(name: str) -> Sample:
     """Read NAME.client.txt, NAME.server.txt, their .err.txt and the exit codes in NAME.meta.txt."""
     try:
-        meta = (directory / f"{name}.meta.txt").read_text(encoding="utf-8")
+        meta = (PERFTEST_RUNS / f"{name}.meta.txt").read_text(encoding="utf-8")
     except FileNotFoundError:
-        known = sorted(path.name.removesuffix(".meta.txt") for path in directory.glob("*.meta.txt"))
+        names = sorted(
+            path.name.removesuffix(".meta.txt") for path in PERFTEST_RUNS.glob("*.meta.txt")
+        )
         raise BadInput(
-            f"no sample {name!r}", where=str(directory), how=f"one of: {', '.join(known)}"
+            f"no sample {name!r}", where=str(PERFTEST_RUNS), how=f"one of: {', '.join(names)}"
         ) from None
 
     def end(side: str) -> End:
         code = re.search(rf"^{side}_rc: (\d+)$", meta, re.MULTILINE)
         exit_code = int(code[1]) if code and int(code[1]) != HUNG[side] else None
-        out, err = directory / f"{name}.{side}.txt", directory / f"{name}.{side}.err.txt"
+        out, err = (PERFTEST_RUNS / f"{name}.{side}{suffix}" for suffix in (".txt", ".err.txt"))
         return End(_bytes(out), _bytes(err) if exit_code is not None else b"", exit_code)
 
     return Sample(name, end("client"), end("server"))

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
+from rocefort.lab.hosts import PERFTEST_RUNS
 from rocefort.rdma.json_table import read_json
 from rocefort.rdma.rows import FlawError
 from rocefort.rdma.table import Table, read_table
 
-SAMPLES = Path(__file__).parents[1] / "samples" / "perftest"
 FILES = sorted(
     path.name
-    for path in SAMPLES.iterdir()
+    for path in PERFTEST_RUNS.iterdir()
     if path.name.endswith((".client.txt", ".server.txt", ".client.json", ".server.json"))
 )
 OTHER = {  # all other files hold a table that adds up; read as if `--report_gbits` was said
@@ -82,7 +81,7 @@ OTHER = {  # all other files hold a table that adds up; read as if `--report_gbi
 def outcome(name: str) -> str:
     read: Callable[[str], Table] = read_json if name.endswith(".json") else read_table
     try:
-        table = read((SAMPLES / name).read_text())
+        table = read((PERFTEST_RUNS / name).read_text())
     except FlawError as flaw:
         return flaw.outcome.value
     assert table.rows

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from rocefort.fleet.ssh_exec import CommandResult
+from rocefort.lab.hosts import PERFTEST_RUNS
 from rocefort.rdma.fio import read_fio
 from rocefort.rdma.iperf import read_iperf
 from rocefort.rdma.outcome import Outcome
@@ -35,7 +36,7 @@ WORDS = (
 
 
 def ends(name: str) -> tuple[str, str]:
-    paths = (SAMPLES / "perftest" / f"{name}.{side}.txt" for side in ("client", "server"))
+    paths = (PERFTEST_RUNS / f"{name}.{side}.txt" for side in ("client", "server"))
     client, server = (path.read_text(encoding="utf-8") for path in paths)
     return client, server
 
@@ -134,7 +135,7 @@ def test_intervals_follow_each_other() -> None:
 
 
 def test_what_the_rate_limiter_says_of_its_bursts_is_no_failure() -> None:
-    out = (SAMPLES / "perftest/ib_write_bw.gbits.client.txt").read_text(encoding="utf-8")
+    out = (PERFTEST_RUNS / "ib_write_bw.gbits.client.txt").read_text(encoding="utf-8")
     client = CommandResult(out, " Setting burst size to tx depth = 128\n", 0)
     server = CommandResult(out, "", 0)
     assert judge(Tool.WRITE_BW, client, server).outcome is Outcome.MEASURED

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from rocefort.fleet.ssh_exec import CommandResult
+from rocefort.lab.hosts import PERFTEST_RUNS
 from rocefort.rdma.outcome import MEANING, Outcome
 from rocefort.rdma.perftest import Judgement, Tool, judge
 from rocefort.rdma.rows import BandwidthRow, LatencyRow
-
-SAMPLES = Path(__file__).parents[1] / "samples" / "perftest"
 
 MEASURED = {  # Gb/s, or us on average
     "ecn.guest_red_ecn": 0.088994,
@@ -106,7 +104,7 @@ FAILED = {  # outcome, side, the line that decides
 
 def ends(name: str) -> tuple[Tool, CommandResult, CommandResult | None]:
     """The recorded run: which tool its client ran, and what both ends left."""
-    meta = (SAMPLES / f"{name}.meta.txt").read_text()
+    meta = (PERFTEST_RUNS / f"{name}.meta.txt").read_text()
     tool = re.search(r"^client\(.*?(ib_\w+)", meta, re.MULTILINE)
     client = end(name, "client", meta)
     assert client is not None
@@ -121,7 +119,7 @@ def end(name: str, side: str, meta: str) -> CommandResult | None:
 
 
 def text(name: str, part: str) -> str:
-    path = SAMPLES / f"{name}.{part}.txt"
+    path = PERFTEST_RUNS / f"{name}.{part}.txt"
     return path.read_text() if path.exists() else ""
 
 
@@ -130,7 +128,7 @@ def judged(name: str) -> Judgement:
 
 
 def test_every_sample_stands_in_the_tables() -> None:
-    names = {path.name.removesuffix(".meta.txt") for path in SAMPLES.glob("*.meta.txt")}
+    names = {path.name.removesuffix(".meta.txt") for path in PERFTEST_RUNS.glob("*.meta.txt")}
     assert names == MEASURED.keys() | FAILED.keys()
 
 

@@ -29,7 +29,6 @@ from rocefort.rdma.gate import (
 )
 from rocefort.rdma.perftest import Tool
 
-SAMPLES = Path(__file__).parents[1] / "samples" / "perftest"
 GOOD = {"ib_write_bw": "ib_write_bw.tclass106", "ib_write_lat": "ib_write_lat.iters"}
 PAIR = "k8sgn12 -> k8sgn08"
 
@@ -47,7 +46,7 @@ class Site:
 @pytest.fixture
 def site(heps: Derived, tmp_path: Path, access_to: Callable[..., Connections]) -> Iterator[Site]:
     network = heps.network
-    good = {tool: read_sample(SAMPLES, name) for tool, name in GOOD.items()}
+    good = {tool: read_sample(name) for tool, name in GOOD.items()}
     addresses = {server.name: str(server.address.ip) for server in network.servers or ()}
     with RdmaHosts(addresses, good, tmp_path).in_thread() as hosts:
         connections = access_to(network, hosts, tmp_path)
@@ -249,7 +248,7 @@ BAD = [
 
 @pytest.mark.parametrize(("name", "sentence"), BAD, ids=[name for name, _ in BAD])
 def test_a_bad_run_fails_the_gate_in_words(site: Site, name: str, sentence: str) -> None:
-    site.hosts.replay(read_sample(SAMPLES, name), "ib_write_bw", ["k8sgn12"])
+    site.hosts.replay(read_sample(name), "ib_write_bw", ["k8sgn12"])
     bandwidth, latency = run_gate(site.nornir, site.gate).results
     assert bandwidth.verdict is Verdict.NOT_MEASURED
     assert (bandwidth.gbps, bandwidth.sentence) == (None, f"{PAIR} ib_write_bw: {sentence}")
@@ -258,7 +257,7 @@ def test_a_bad_run_fails_the_gate_in_words(site: Site, name: str, sentence: str)
 
 
 def test_a_latency_run_whose_server_died_is_not_believed(site: Site) -> None:
-    site.hosts.replay(read_sample(SAMPLES, "fail.lat_server_sigKILL_midrun"), "ib_write_lat")
+    site.hosts.replay(read_sample("fail.lat_server_sigKILL_midrun"), "ib_write_lat")
     result = run_gate(site.nornir, site.gate)
     assert not result.passed
     assert result.sentences[1] == (
@@ -268,7 +267,7 @@ def test_a_latency_run_whose_server_died_is_not_believed(site: Site) -> None:
 
 
 def test_a_hanging_pair_ends_at_its_deadline_and_leaves_nothing(site: Site) -> None:
-    site.hosts.replay(read_sample(SAMPLES, "fail.udp4791_blocked_rdma_cm"), "ib_write_bw")
+    site.hosts.replay(read_sample("fail.udp4791_blocked_rdma_cm"), "ib_write_bw")
     result = run_gate(site.nornir, site.gate, deadline_s=1)
     assert not result.passed
     assert result.sentences[0] == (
@@ -279,9 +278,9 @@ def test_a_hanging_pair_ends_at_its_deadline_and_leaves_nothing(site: Site) -> N
 
 
 def test_the_gate_recovers_when_the_fabric_does(site: Site) -> None:
-    site.hosts.replay(read_sample(SAMPLES, "fail.udp4791_blocked"), "ib_write_bw")
+    site.hosts.replay(read_sample("fail.udp4791_blocked"), "ib_write_bw")
     assert not run_gate(site.nornir, site.gate).passed
-    site.hosts.replay(read_sample(SAMPLES, "ib_write_bw.gbits"), "ib_write_bw")
+    site.hosts.replay(read_sample("ib_write_bw.gbits"), "ib_write_bw")
     assert run_gate(site.nornir, site.gate).passed
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.fleet.ssh_exec import CommandResult
+from rocefort.lab.hosts import PERFTEST_RUNS
 from rocefort.models.fabric_rdma import Rdma
 from rocefort.models.rdma_plan import Program, RdmaRun
 from rocefort.rdma.judging import expectation
@@ -31,8 +32,8 @@ def run(program: Program, **more: object) -> RdmaRun:
     return RdmaRun.model_validate(values | more)
 
 
-def sample(name: str, folder: str = "tools") -> str:
-    return (SAMPLES / folder / name).read_text()
+def sample(name: str) -> str:
+    return (SAMPLES / "tools" / name).read_text()
 
 
 def read(of: RdmaRun, stdout: str, stderr: str = "", code: int | None = 0) -> tuple[str, str]:
@@ -77,10 +78,10 @@ def test_what_a_program_left(
 
 
 def test_perftest_goes_through_its_own_judge() -> None:
-    meta = sample("ib_write_bw.gbits.meta.txt", "perftest")
+    meta = (PERFTEST_RUNS / "ib_write_bw.gbits.meta.txt").read_text()
     assert re.search(r"client_rc: 0", meta)
     ends = [
-        CommandResult(sample(f"ib_write_bw.gbits.{side}.txt", "perftest"), "", 0)
+        CommandResult((PERFTEST_RUNS / f"ib_write_bw.gbits.{side}.txt").read_text(), "", 0)
         for side in ("client", "server")
     ]
     of = run(Program.WRITE_BW, reach_gbps=0.5, reach_why="a slow guest", size_bytes=65536)
@@ -91,7 +92,7 @@ def test_perftest_goes_through_its_own_judge() -> None:
 
 
 def growing() -> str:
-    text = sample("ib_write_bw.gbits.client.txt", "perftest")
+    text = (PERFTEST_RUNS / "ib_write_bw.gbits.client.txt").read_text()
     rows = "".join(line for line in text.splitlines(keepends=True) if line.startswith(" 65536"))
     return text[: text.index(" 65536")] + rows * 3
 
@@ -141,7 +142,7 @@ def test_a_series_covers_its_time_and_carries_something(
 )
 def test_the_table_of_another_run_is_no_measurement(asked: dict[str, int], said: str) -> None:
     ends = [
-        CommandResult(sample(f"ib_write_bw.gbits.{side}.txt", "perftest"), "", 0)
+        CommandResult((PERFTEST_RUNS / f"ib_write_bw.gbits.{side}.txt").read_text(), "", 0)
         for side in ("client", "server")
     ]
     of = run(Program.WRITE_BW, reach_gbps=0.5, **asked)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from rocefort.lab.hosts import PERFTEST_RUNS
 from rocefort.models.rdma_result import Point
 from rocefort.rdma.fio import read_fio
 from rocefort.rdma.iperf import read_iperf
@@ -17,7 +18,6 @@ from rocefort.rdma.rows import FlawError
 from rocefort.rdma.series import outage, rates, read_series
 
 TOOLS = Path(__file__).parents[1] / "samples" / "tools"
-PERFTEST = Path(__file__).parents[1] / "samples" / "perftest"
 
 
 def text(name: str) -> str:
@@ -222,7 +222,7 @@ ROW = " 65536      {n:<10} 0.00               {gbps:<7.2f}   \t\t   {mpps:.6f}\n
 
 def growing(*gbps: float, cut: str = "") -> str:
     """A good run's preamble with rows as perftest prints them with --run_infinitely."""
-    sample = (PERFTEST / "ib_write_bw.gbits.client.txt").read_text()
+    sample = (PERFTEST_RUNS / "ib_write_bw.gbits.client.txt").read_text()
     head = sample[: sample.index(" 65536")]
     rows = (ROW.format(n=int(g * 1000), gbps=g, mpps=g * 1000 / 65536 / 8) for g in gbps)
     return head + "".join(rows) + cut

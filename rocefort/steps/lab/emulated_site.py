@@ -25,12 +25,10 @@ from rocefort.lab.starting import forget_lines, start
 from rocefort.lab.store import Store, lose_power
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.network import Network
-from rocefort.paths import ROOT
 from rocefort.rdma.scripts import EVERY
 from rocefort.steps.lab.model import model_of
 from rocefort.steps.lab.options import LabOptions, inject, read_faults
 
-SAMPLES = ROOT / "tests" / "samples" / "perftest"
 BANDWIDTH, LATENCY = "ib_write_bw", "ib_write_lat"
 GOOD = {BANDWIDTH: "ib_write_bw.gbits", LATENCY: "ib_write_lat.iters"}
 # What takes the place of the model, and the deeds that carry on what the switches do.
@@ -61,7 +59,7 @@ class Rehearsal:
 
     def replay(self, tool: str, sample: str) -> None:
         """From now on every run of a tool gives this sample."""
-        self.hosts.replay(read_sample(SAMPLES, sample), tool)
+        self.hosts.replay(read_sample(sample), tool)
 
 
 @contextmanager
@@ -113,7 +111,7 @@ def rehearse(
 def hosts_of(network: Network, state: Path, listen: tuple[str, int], switches: int) -> RdmaHosts:
     """The servers; where ports are fixed, theirs follow those of the switches."""
     addresses = {s.name: str(s.address.ip) for s in network.servers or ()}
-    samples: dict[str, Sample] = {tool: read_sample(SAMPLES, name) for tool, name in GOOD.items()}
+    samples: dict[str, Sample] = {tool: read_sample(name) for tool, name in GOOD.items()}
     host, port = listen
     first = port + switches if port else 0
     return RdmaHosts(addresses, samples, state_dir=state / "hosts", listen=(host, first))

@@ -14,7 +14,7 @@ from rocefort.lab.hosts import Sample, read_sample
 from rocefort.lab.twin.crossing import SMALL, not_delivered, pair_length, wires
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Twin
-from rocefort.steps.lab.emulated_site import BANDWIDTH, LATENCY, SAMPLES
+from rocefort.steps.lab.emulated_site import BANDWIDTH, LATENCY
 
 TWIN_NOTE = (
     "packets of RoCE cross the twin, and a recorded run is replayed by what becomes of them: "
@@ -39,7 +39,7 @@ class ReplayedByTwin:
         if server is None or words[0] not in BLOCKED:
             return None
         name = self._name(twin, (client, server), words)
-        return read_sample(SAMPLES, name) if name else None
+        return read_sample(name) if name else None
 
     @staticmethod
     def _name(twin: Twin, pair: tuple[str, str], words: Sequence[str]) -> str | None:
