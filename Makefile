@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 
 PYTEST := $(BIN)/python -m pytest --numprocesses 9 --dist worksteal --quiet --durations 10 --budget
 
-.PHONY: demo rollout-demo lab-demo test test-all soak mutate checked lint bench lock golden system clean
+.PHONY: demo rollout-demo lab-demo test test-all soak mutate checked lint bench size lock golden system clean
 
 demo: $(READY)
 	@$(BIN)/rocefort demo heps
@@ -69,6 +69,11 @@ SAMPLE ?= 20
 SEED ?= 1
 mutate: $(READY)
 	@$(BIN)/python tests/mutate.py --sample $(SAMPLE) --seed $(SEED)
+
+# Lines of code, classes, modules; what could be joined: WHAT=--once or WHAT=--single.
+WHAT ?=
+size: $(READY)
+	@$(BIN)/python tests/bench/size.py $(WHAT)
 
 # Write the golden files anew; review the difference like code.
 golden: $(READY)
