@@ -40,7 +40,6 @@ from rocefort.validators import (
 )
 from rocefort.validators.additive import TITLES as GROWTH_TITLES
 from rocefort.validators.batfish_verification import BATFISH_TITLES
-from rocefort.validators.by_switch import Judgements
 from rocefort.validators.change_verification import CHANGE_TITLES
 from rocefort.validators.failure_verification import FAILURE_TITLES
 from rocefort.validators.host_settings import HOST_REGISTRY, HostRule, HostSubject
@@ -122,18 +121,15 @@ def check(
     *,
     run: Sequence[Rule] | None = None,
     today: date | None = None,
-    judgements: Judgements | None = None,
 ) -> Report:
     """Run rules on a network; what cannot be judged, and what is waived, is in the report too.
 
     run: these rules only (default: all). today: the day that waivers are held against (default:
-    today in UTC). judgements: given to the checks of two versions of a network, so that a Node
-    that both hold is judged by itself once. Raises BadInput for a waiver of a rule that does not
-    exist.
+    today in UTC). Raises BadInput for a waiver of a rule that does not exist.
     """
     known, ran = sources or Sources(), rules() if run is None else tuple(run)
     _check_waivers(network, known)
-    overview = Overview(network, known, judgements or Judgements())
+    overview = Overview(network, known)
     verdicts = [verdict for rule in ran for verdict in rule.run(overview)]
     return _report(network, known, ran, verdicts, today)
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from rocefort.models.as_numbers import REFUSED, is_private
 from rocefort.models.finding import Severity
-from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.rules import Subject, Verdict, rule
 
 
@@ -23,20 +22,16 @@ def private_asns(subject: Subject) -> Iterator[Verdict]:
     with it are dropped as loops. It is allowed for who owns it; waive the finding then. A number
     that no switch may have is an error.
     """
-    yield from subject.by_switch(_asn)
-
-
-def _asn(switch: Switch) -> Iterator[Said]:
-    node = switch.node
-    asn = node.device.bgp.asn if node.device.bgp else None
-    if asn is None or is_private(asn):
-        return
-    refused = asn in REFUSED
-    what = f"which {REFUSED[asn]}" if refused else "which is public"
-    yield switch.finding(
-        node,
-        f"its AS number is {asn}, {what}",
-        "use 64512 to 65534 or 4200000000 to 4294967294",
-        path="bgp.asn",
-        severity=Severity.ERROR if refused else None,
-    )
+    for node in subject.network.nodes:
+        asn = node.device.bgp.asn if node.device.bgp else None
+        if asn is None or is_private(asn):
+            continue
+        refused = asn in REFUSED
+        what = f"which {REFUSED[asn]}" if refused else "which is public"
+        yield subject.finding(
+            node,
+            f"its AS number is {asn}, {what}",
+            "use 64512 to 65534 or 4200000000 to 4294967294",
+            path="bgp.asn",
+            severity=Severity.ERROR if refused else None,
+        )

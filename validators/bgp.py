@@ -13,7 +13,6 @@ from rocefort.models.finding import Severity
 from rocefort.models.network import Node, Role
 from rocefort.models.wording import listing
 from rocefort.validators.bgp_authentication import authentication, differing, unreadable
-from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.overview import Cable, Overview, Owner
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
@@ -118,13 +117,14 @@ def ends_agree(subject: Subject) -> Iterator[Verdict]:
     whether two passwords are the same: then only their being there is judged.
     """
     network, overview = subject.network, subject.overview
-    made, owners = overview.judgements.made, overview.owners
-    speakers = {n.name: made(Speaker, n) for n in network.nodes if n.device.bgp}
+    owners = overview.owners
+    speakers = {n.name: Speaker(n) for n in network.nodes if n.device.bgp}
     exits = {(exit_.leaf, int(exit_.peer)) for exit_ in network.exits or ()}
     for node in network.nodes:
         if node.name not in speakers:
             yield from _no_process(subject, node)
-    yield from subject.by_switch(_own_sides)
+    for node in subject.network.nodes:
+        yield from _own_sides(subject, node)
     for speaker in speakers.values():
         for address, side in speaker.sides.items():
             far = _far(side, owners.get(address, []), speakers)
@@ -163,9 +163,8 @@ def _no_process(subject: Subject, node: Node) -> Iterator[Verdict]:
         )
 
 
-def _own_sides(switch: Switch) -> Iterator[Said]:
+def _own_sides(subject: Subject, node: Node) -> Iterator[Verdict]:
     """What one end alone shows to be wrong."""
-    node = switch.node
     bgp = node.device.bgp
     if bgp is None:
         return
@@ -176,21 +175,21 @@ def _own_sides(switch: Switch) -> Iterator[Said]:
             continue
         path = f"bgp.peers[{peer.address}]"
         if settings.asn is None:
-            yield switch.finding(
+            yield subject.finding(
                 node,
                 f"peer {peer.address} has no AS number",
                 "add «AS number of peer: ..» to the peer or its group",
                 path=path,
             )
         if not settings.active:
-            yield switch.finding(
+            yield subject.finding(
                 node,
                 f"peer {peer.address} is not enabled in the IPv4 family, so it brings no routes",
                 "add «use of peer: ..» under «the IPv4 family»",
                 path=path,
             )
         if bfd_is_missing:
-            yield switch.finding(
+            yield subject.finding(
                 node,
                 f"peer {peer.address} has BFD enabled, but BFD is off on the switch",
                 "add «BFD» in the system view",

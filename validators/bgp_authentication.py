@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from rocefort.dialects.choose import dialect_of
 from rocefort.models.bgp import BgpSettings
 from rocefort.models.finding import Severity
+from rocefort.models.network import Node
 from rocefort.models.secret import CIPHER, CLEAR, is_reference
-from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.rules import Subject, Verdict, rule
 
 
@@ -57,30 +57,25 @@ def no_readable_secret(subject: Subject) -> Iterator[Verdict]:
     words that no switch would have saved were typed into a file. Set the secret again with
     «an encrypted secret», and change it: it has been seen.
     """
-    yield from subject.by_switch(_secrets)
+    for node in subject.network.nodes:
+        yield from _readable_passwords(subject, node)
+        for line in filter(dialect_of(node.family).shows_secret, node.unmodelled):
+            yield subject.finding(
+                node,
+                f"`{line.text}` shows its secret",
+                "set it again with «an encrypted secret», and change it",
+                path=f"unmodelled[{line.line}]",
+            )
 
 
-def _secrets(switch: Switch) -> Iterator[Said]:
-    node = switch.node
-    yield from _readable_passwords(switch)
-    for line in filter(dialect_of(node.family).shows_secret, node.unmodelled):
-        yield switch.finding(
-            node,
-            f"`{line.text}` shows its secret",
-            "set it again with «an encrypted secret», and change it",
-            path=f"unmodelled[{line.line}]",
-        )
-
-
-def _readable_passwords(switch: Switch) -> Iterator[Said]:
-    node = switch.node
+def _readable_passwords(subject: Subject, node: Node) -> Iterator[Verdict]:
     bgp = node.device.bgp
     if bgp is None:
         return
     rows = [("group", group.name) for group in bgp.groups if group.password == CLEAR]
     rows += [("peer", str(peer.address)) for peer in bgp.peers if peer.password == CLEAR]
     for kind, name in rows:
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"the BGP password of {kind} {name} can be read",
             "set it again with «an encrypted secret», and change it",

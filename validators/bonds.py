@@ -9,7 +9,6 @@ from rocefort.models.finding import Severity
 from rocefort.models.interface import Interface
 from rocefort.models.network import End, Node, Server
 from rocefort.models.wording import counted
-from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
 ETH_TRUNK = "«the vendor's reference», Eth-Trunk"
@@ -59,16 +58,16 @@ def members_alike(subject: Subject) -> Iterator[Verdict]:
     or pauses later, some flows lose packets and others do not; LACP uses members of one speed
     only. Give all members the same PFC, thresholds and scheduling.
     """
-    yield from subject.by_switch(_alike)
+    for node in subject.network.nodes:
+        yield from _alike(subject, node)
 
 
-def _alike(switch: Switch) -> Iterator[Said]:
-    node = switch.node
+def _alike(subject: Subject, node: Node) -> Iterator[Verdict]:
     for number, (first, *others) in node.device.members.items():
         for port in others:
             speeds = [node.speed_gbps(member.name) for member in (first, port)]
             if None not in speeds and speeds[0] != speeds[1]:
-                yield switch.finding(
+                yield subject.finding(
                     _end(node, port),
                     f"{speeds[1]} Gb/s in {trunk_name(number)}, where {first.name} has "
                     f"{speeds[0]} Gb/s",
@@ -77,7 +76,7 @@ def _alike(switch: Switch) -> Iterator[Said]:
                 )
             for field, words in OF_MEMBERS.items():
                 if getattr(port, field) != getattr(first, field):
-                    yield switch.finding(
+                    yield subject.finding(
                         _end(node, port),
                         f"{words}: not as on {first.name}, which is in {trunk_name(number)}, too",
                         "give all members of an Eth-Trunk the same",
@@ -98,15 +97,15 @@ def settings_in_their_place(subject: Subject) -> Iterator[Verdict]:
     members. PFC, thresholds and scheduling are commands of physical ports only: on an Eth-Trunk
     they do nothing. Move each to where it belongs.
     """
-    yield from subject.by_switch(_in_place)
+    for node in subject.network.nodes:
+        yield from _in_place(subject, node)
 
 
-def _in_place(switch: Switch) -> Iterator[Said]:
-    node = switch.node
+def _in_place(subject: Subject, node: Node) -> Iterator[Verdict]:
     for number, ports in node.device.members.items():
         for port in ports:
             for field in _set(port, OF_TRUNKS):
-                yield switch.finding(
+                yield subject.finding(
                     _end(node, port),
                     f"{OF_TRUNKS[field]} on a member of {trunk_name(number)}, which has it for all "
                     "its members",
@@ -115,7 +114,7 @@ def _in_place(switch: Switch) -> Iterator[Said]:
                 )
     for trunk, _ in _trunks(node):
         for field in _set(trunk, OF_MEMBERS):
-            yield switch.finding(
+            yield subject.finding(
                 _end(node, trunk),
                 f"{OF_MEMBERS[field]} on an Eth-Trunk, where it does nothing",
                 "move it to each member",
@@ -141,14 +140,15 @@ def lacp_where_lossless(subject: Subject) -> Iterator[Verdict]:
     to it, and RDMA retries until its connections break. LACP takes it out of use within seconds.
     Use mode lacp-static, and an 802.3ad bond on the server.
     """
-    yield from subject.by_switch(_manual_trunks)
+    for node in subject.network.nodes:
+        yield from _manual_trunks(subject, node)
 
 
-def _manual_trunks(switch: Switch) -> Iterator[Said]:
-    for trunk, members in _trunks(switch.node):
+def _manual_trunks(subject: Subject, node: Node) -> Iterator[Verdict]:
+    for trunk, members in _trunks(node):
         if trunk.bond.mode == MANUAL and any(member.pfc for member in members):
-            yield switch.finding(
-                _end(switch.node, trunk),
+            yield subject.finding(
+                _end(node, trunk),
                 "manual mode with lossless members; one that fails silently swallows RoCE flows",
                 "use «a bond with LACP», and LACP (802.3ad) on the server",
                 path="bond.mode",
@@ -164,15 +164,15 @@ def trunk_exists(subject: Subject) -> Iterator[Verdict]:
     A switch takes a port only into an Eth-Trunk that there is; at start-up the line is lost and
     the port stands alone, in VLAN 1. Create the Eth-Trunk before its members.
     """
-    yield from subject.by_switch(_trunkless)
+    for node in subject.network.nodes:
+        yield from _trunkless(subject, node)
 
 
-def _trunkless(switch: Switch) -> Iterator[Said]:
-    node = switch.node
+def _trunkless(subject: Subject, node: Node) -> Iterator[Verdict]:
     for number, ports in node.device.members.items():
         if trunk_name(number) not in node.device.by_interface:
             for port in ports:
-                yield switch.finding(
+                yield subject.finding(
                     _end(node, port),
                     f"a member of {trunk_name(number)}, which does not exist",
                     f"create it with «an interface: {trunk_name(number)}», or take the port out",
@@ -187,21 +187,18 @@ def enough_members(subject: Subject) -> Iterator[Verdict]:
     Without a member, or with fewer than «members that must be up», an Eth-Trunk never comes up, and
     with it the VLAN and the server behind it. Add ports, lower the number, or remove it.
     """
-    yield from subject.by_switch(_memberless)
-
-
-def _memberless(switch: Switch) -> Iterator[Said]:
-    for trunk, members in _trunks(switch.node):
-        least, there = trunk.bond.minimum_links, len(members)
-        if there < least:
-            has = counted(there, "member") if there else "no member"
-            yield switch.finding(
-                _end(switch.node, trunk),
-                f"{has}, but {least} must be up; it never comes up",
-                f"add ports with «member of Eth-Trunk: {trunk_number(trunk.name)}», or remove "
-                f"{trunk.name}",
-                path="bond.minimum_links" if there else "",
-            )
+    for node in subject.network.nodes:
+        for trunk, members in _trunks(node):
+            least, there = trunk.bond.minimum_links, len(members)
+            if there < least:
+                has = counted(there, "member") if there else "no member"
+                yield subject.finding(
+                    _end(node, trunk),
+                    f"{has}, but {least} must be up; it never comes up",
+                    f"add ports with «member of Eth-Trunk: {trunk_number(trunk.name)}», or remove "
+                    f"{trunk.name}",
+                    path="bond.minimum_links" if there else "",
+                )
 
 
 @rule(

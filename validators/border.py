@@ -12,7 +12,6 @@ from rocefort.models.finding import Severity
 from rocefort.models.interface import NO_DOMAIN
 from rocefort.models.network import End, Network, Node
 from rocefort.models.static import DEFAULT_ROUTE
-from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.outside import offered
 from rocefort.validators.overview import Overview
 from rocefort.validators.rules import Subject, Verdict, rule
@@ -160,12 +159,13 @@ def one_default_route(subject: Subject) -> Iterator[Verdict]:
     """
     exits = subject.network.exits or ()
     offers = next((exit_.name for exit_ in exits if exit_.default != "none"), None)
-    yield from subject.by_switch(_default_route, offers)
+    for node in subject.network.nodes:
+        yield from _default_route(subject, node, offers)
 
 
-def _default_route(switch: Switch, offers: str | None) -> Iterator[Said]:
+def _default_route(subject: Subject, node: Node, offers: str | None) -> Iterator[Verdict]:
     """A default route by the management port, and what it competes with; an exit offers one."""
-    device = switch.node.device
+    device = node.device
     public = [r for r in device.static_routes if r.prefix == DEFAULT_ROUTE and r.vrf is None]
     if not public:
         return
@@ -178,8 +178,8 @@ def _default_route(switch: Switch, offers: str | None) -> Iterator[Said]:
     if other := [r for r in public if r not in out]:
         rival = f"the static route to {other[0].via}"
     if rival:
-        yield switch.finding(
-            switch.node,
+        yield subject.finding(
+            node,
             f"the default route to {out[0].via} by the management port competes with that of "
             f"{rival}",
             "give the management port a routing table of its own: management.vrf",

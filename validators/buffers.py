@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 from rocefort.models.finding import Severity
 from rocefort.models.hardware import Fact, Family
-from rocefort.models.network import LosslessIntent, Port
+from rocefort.models.network import LosslessIntent, Node, Port
 from rocefort.models.units import KBYTE, kbytes
 from rocefort.models.wording import counted
 from rocefort.validators.budget import port_demand
-from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.ecn_before_pfc import static_xoff_limit
 from rocefort.validators.headroom import (
     RESPONSE_QUANTA,
@@ -19,6 +18,7 @@ from rocefort.validators.headroom import (
     cell_headroom,
     headroom_bytes,
 )
+from rocefort.validators.overview import Switch
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
 FORMULA = "IEEE 802.1Qbb annex O and 802.3 31B.3.7 (headroom terms)"
@@ -36,14 +36,16 @@ class Demand(NamedTuple):
         return f"{self.port.speed_gbps} Gb/s over {self.port.cable_m:g} m"
 
 
-def _demands(switch: Switch, intent: LosslessIntent) -> Iterator[Demand | Said]:
+def _demands(
+    subject: Subject, switch: Switch, intent: LosslessIntent
+) -> Iterator[Demand | Verdict]:
     """What each port needs, or why that is not known."""
     mtu = intent.headroom_mtu
     for port in switch.roce_ports:
         if port.cable_m is None:
-            yield switch.not_judged(port.end, "the length of the cable is not known")
+            yield subject.not_judged(port.end, "the length of the cable is not known")
         elif port.speed_gbps not in RESPONSE_QUANTA:
-            yield switch.not_judged(port.end, "no response time to a pause is known at its speed")
+            yield subject.not_judged(port.end, "no response time to a pause is known at its speed")
         else:
             yield Demand(port, headroom_bytes(mtu, mtu, port.speed_gbps, port.cable_m))
 
@@ -63,37 +65,34 @@ def headroom(subject: Subject) -> Iterator[Verdict]:
     Where the size of a buffer's cells is confirmed, it is told, too, what only the smallest
     packets would fill, each a cell: by SONiC's formula with the terms of another maker's chips.
     """
-    yield from subject.by_switch(_headroom, subject.lossless)
-
-
-def _headroom(switch: Switch, intent: LosslessIntent) -> Iterator[Said]:
-    family, demands = switch.node.family, list[Demand]()
-    if family is None:
-        return
-    for item in _demands(switch, intent):
-        if isinstance(item, Demand):
-            demands.append(item)
-        else:
-            yield item
-    if demands:
-        yield from _judge_headroom(switch, intent, family, demands)
+    intent = subject.lossless
+    for switch in subject.switches:
+        family, demands = switch.node.family, list[Demand]()
+        if family is None:
+            continue
+        for item in _demands(subject, switch, intent):
+            if isinstance(item, Demand):
+                demands.append(item)
+            else:
+                yield item
+        if demands:
+            yield from _judge_headroom(subject, switch.node, intent, family, demands)
 
 
 def _judge_headroom(
-    switch: Switch, intent: LosslessIntent, family: Family, demands: list[Demand]
-) -> Iterator[Said]:
-    node = switch.node
+    subject: Subject, node: Node, intent: LosslessIntent, family: Family, demands: list[Demand]
+) -> Iterator[Verdict]:
     per_queue, pool = family.headroom_kbytes, family.headroom_pool_kbytes
     if not any(limits is not None and limits.confirmed for limits in (per_queue, pool)):
-        yield switch.not_judged(
+        yield subject.not_judged(
             node,
             f"headroom on {family.name} is not confirmed by the vendor; {_summary(demands)}",
         )
         return
     if per_queue is not None:
         for demand in demands:
-            yield from _port_headroom(switch, intent, family, demand)
-    yield from _pool(switch, family, demands)
+            yield from _port_headroom(subject, intent, family, demand)
+    yield from _pool(subject, node, family, demands)
 
 
 def _summary(demands: list[Demand]) -> str:
@@ -106,19 +105,19 @@ def _summary(demands: list[Demand]) -> str:
 
 
 def _port_headroom(
-    switch: Switch, intent: LosslessIntent, family: Family, demand: Demand
-) -> Iterator[Said]:
+    subject: Subject, intent: LosslessIntent, family: Family, demand: Demand
+) -> Iterator[Verdict]:
     queue, limits, port = intent.queue, family.headroom_kbytes, demand.port
     row = next((t for t in port.interface.thresholds if t.queue == queue), None)
     configured, default = row.headroom_kbytes if row else None, family.headroom_default_kbytes
     path = f"thresholds[{queue}].headroom_kbytes"
     size = configured if configured is not None else default.value if default else None
     if size is None or (configured is None and default and not default.confirmed):
-        yield switch.not_judged(
+        yield subject.not_judged(
             port.end, f"the default headroom of {family.name} is not known", path=path
         )
     elif configured is not None and limits is not None and configured not in limits:
-        yield switch.finding(
+        yield subject.finding(
             port.end,
             f"headroom of queue {queue} is {configured} KB; {family.name} takes "
             f"{limits.low} to {limits.high} KB",
@@ -127,7 +126,7 @@ def _port_headroom(
         )
     elif size * KBYTE < demand.needed_bytes:
         default_word = "" if configured is not None else " by default"
-        yield switch.finding(
+        yield subject.finding(
             port.end,
             f"headroom of queue {queue} is {size} KB{default_word}; {demand.why} and frames of "
             f"{intent.headroom_mtu} bytes need {kbytes(demand.needed_bytes)} KB",
@@ -135,12 +134,12 @@ def _port_headroom(
             path=path,
         )
     else:
-        yield from _in_cells(switch, intent, family.cell_bytes, demand, size)
+        yield from _in_cells(subject, intent, family.cell_bytes, demand, size)
 
 
 def _in_cells(
-    switch: Switch, intent: LosslessIntent, cell: Fact | None, demand: Demand, size_kbytes: int
-) -> Iterator[Said]:
+    subject: Subject, intent: LosslessIntent, cell: Fact | None, demand: Demand, size_kbytes: int
+) -> Iterator[Verdict]:
     """Headroom that is enough in bytes, where small packets fill cells that they do not need."""
     port, mtu = demand.port, intent.headroom_mtu
     if cell is None or not cell.confirmed or port.speed_gbps is None or port.cable_m is None:
@@ -149,7 +148,7 @@ def _in_cells(
         CellBuffer(cell=cell.value), port.speed_gbps, port.cable_m, port_mtu=mtu, lossless_mtu=mtu
     )
     if size_kbytes * KBYTE < needed.xoff:
-        yield switch.finding(
+        yield subject.finding(
             port.end,
             f"headroom of queue {intent.queue} is {size_kbytes} KB; if only the smallest "
             f"packets arrive, they fill {kbytes(needed.xoff)} KB in cells of {cell.value} bytes "
@@ -160,33 +159,32 @@ def _in_cells(
         )
 
 
-def _pool(switch: Switch, family: Family, demands: list[Demand]) -> Iterator[Said]:
-    node = switch.node
+def _pool(subject: Subject, node: Node, family: Family, demands: list[Demand]) -> Iterator[Verdict]:
     size, limits = node.device.pfc.headroom_pool_kbytes, family.headroom_pool_kbytes
     path = "pfc.headroom_pool_kbytes"
     if size is None and family.headroom_kbytes is None:
-        yield switch.not_judged(
+        yield subject.not_judged(
             node,
             f"{family.name} has no headroom by queue, and no pool is configured; "
             f"{_summary(demands)}",
             path=path,
         )
     elif size is None:
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"no headroom pool is configured, which {family.name} must have; {_summary(demands)}",
             "set «the size of the headroom pool» (lossless.headroom_pool_kbytes)",
             path=path,
         )
     elif limits is not None and size not in limits:
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"the headroom pool is {size} KB; {family.name} takes {limits.low} to {limits.high} KB",
             "choose a pool in that range",
             path=path,
         )
     elif size * KBYTE < sum(demand.needed_bytes for demand in demands):
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"the headroom pool is {size} KB; {_summary(demands)}",
             "enlarge the pool (lossless.headroom_pool_kbytes), shorten cables or lower the MTU",
@@ -208,19 +206,20 @@ def buffer_budget(subject: Subject) -> Iterator[Verdict]:
     An unknown buffer is not judged; neither is one that no vendor source confirms, unless the
     sum is already too large for it.
     """
-    yield from subject.by_switch(_budget, subject.lossless)
+    for switch in subject.switches:
+        yield from _budget(subject, switch, subject.lossless)
 
 
-def _budget(switch: Switch, intent: LosslessIntent) -> Iterator[Said]:
+def _budget(subject: Subject, switch: Switch, intent: LosslessIntent) -> Iterator[Verdict]:
     node, ports, hardware = switch.node, switch.roce_ports, switch.node.hardware
     if hardware is None or not ports:
         return
     fact = hardware.buffer_kbytes
     if fact is None:
-        yield switch.not_judged(node, f"the buffer of {hardware.model} is not known")
+        yield subject.not_judged(node, f"the buffer of {hardware.model} is not known")
         return
     demands = []
-    for item in _demands(switch, intent):
+    for item in _demands(subject, switch, intent):
         if not isinstance(item, Demand):
             yield item
             continue
@@ -229,7 +228,7 @@ def _budget(switch: Switch, intent: LosslessIntent) -> Iterator[Said]:
         return
     sizes = [port_demand(intent, demand.port).promised_kbytes for demand in demands]
     if None in sizes:
-        yield switch.not_judged(
+        yield subject.not_judged(
             node, "ports without a static xoff share the buffer dynamically; no sum can be given"
         )
         return
@@ -237,14 +236,14 @@ def _budget(switch: Switch, intent: LosslessIntent) -> Iterator[Said]:
     promise = f"xoff and headroom of {counted(len(ports), 'lossless port')} add up to {total} KB"
     doubt = "" if fact.confirmed else f", not confirmed by the vendor ({fact.source})"
     if total > fact.value:
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"{promise}; the buffer of {hardware.model} is {fact.value} KB{doubt}",
             f"lower xoff{_to_at_most(intent, fact.value, demands)}, or spread the ports over more "
             "switches",
         )
     elif not fact.confirmed:
-        yield switch.not_judged(
+        yield subject.not_judged(
             node,
             f"{promise} and would fit; the buffer of {hardware.model} is {fact.value} KB{doubt}",
         )

@@ -10,8 +10,8 @@ from rocefort.dialects.conditions import conditions_of
 from rocefort.models.conditions import ConditionedLine, Requirement
 from rocefort.models.finding import Severity
 from rocefort.models.hardware import Family
+from rocefort.models.network import Node
 from rocefort.models.wording import counted, listing
-from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
 # An idle port is asked for when a line is told, which a plan says; a text that stands has it.
@@ -38,20 +38,15 @@ def more_than_a_commit(subject: Subject) -> Iterator[Verdict]:
     what it took away stays away when the trial ends. Set it by hand, at a time when the switch may
     go down, before a rollout; a plan names the lines of a change that are of this kind.
     """
-    yield from subject.by_switch(_more)
+    for node in subject.network.nodes:
+        if node.family is not None:
+            yield from _lasting(subject, node, node.family)
 
 
-def _more(switch: Switch) -> Iterator[Said]:
-    node = switch.node
-    if node.family is not None:
-        yield from _lasting(switch, node.family)
-
-
-def _lasting(switch: Switch, family: Family) -> Iterator[Said]:
-    node = switch.node
+def _lasting(subject: Subject, node: Node, family: Family) -> Iterator[Verdict]:
     for line in node.unmodelled:
         for found in _of(family, line.text):
-            yield switch.finding(
+            yield subject.finding(
                 node,
                 str(found),
                 "set it by hand, and restart the switch, before a rollout",
@@ -61,7 +56,7 @@ def _lasting(switch: Switch, family: Family) -> Iterator[Said]:
         first = node.device.splits[0]
         split = dialect_of(family).split_line(first.port, first.type)
         for found in _of(family, split):
-            yield switch.finding(
+            yield subject.finding(
                 node,
                 f"{counted(len(node.device.splits), 'port')} split; {found}",
                 "split ports by hand before a rollout: a commit trial cannot try it",
@@ -86,25 +81,21 @@ def marked_not_dropped(subject: Subject) -> Iterator[Verdict]:
     RoCE loses packets there although its queue is lossless. Use other cards for RoCE, or keep the
     upper threshold above what PFC lets the queue grow to.
     """
-    yield from subject.by_switch(_cards)
-
-
-def _cards(switch: Switch) -> Iterator[Said]:
-    node = switch.node
-    cards = node.hardware.cards if node.hardware else ()
-    dropping = {c.slot: c.model for c in cards if c.above_upper_ecn is not None}
-    if not dropping:
-        return
-    used = {slot for i in node.device.interfaces if i.pfc and (slot := _slot(i.name))}
-    if slots := [slot for slot in dropping if slot in used]:
-        models = listing(dict.fromkeys(dropping[slot] for slot in slots))
-        yield switch.finding(
-            node,
-            f"the {models} in {'slots' if len(slots) > 1 else 'slot'} {listing(slots)}, with "
-            "lossless ports, drops packets above the upper ECN threshold, and does not mark "
-            "them",
-            "use other cards for RoCE, or keep the threshold above where PFC pauses",
-        )
+    for node in subject.network.nodes:
+        cards = node.hardware.cards if node.hardware else ()
+        dropping = {c.slot: c.model for c in cards if c.above_upper_ecn is not None}
+        if not dropping:
+            continue
+        used = {slot for i in node.device.interfaces if i.pfc and (slot := _slot(i.name))}
+        if slots := [slot for slot in dropping if slot in used]:
+            models = listing(dict.fromkeys(dropping[slot] for slot in slots))
+            yield subject.finding(
+                node,
+                f"the {models} in {'slots' if len(slots) > 1 else 'slot'} {listing(slots)}, with "
+                "lossless ports, drops packets above the upper ECN threshold, and does not mark "
+                "them",
+                "use other cards for RoCE, or keep the threshold above where PFC pauses",
+            )
 
 
 def _slot(interface: str) -> str | None:

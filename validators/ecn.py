@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from rocefort.models.finding import Severity
 from rocefort.models.lossless import MOST_AI_ECN_QUEUES
-from rocefort.models.network import LosslessIntent, Node
+from rocefort.models.network import Node
 from rocefort.models.wording import counted, listing
-from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.ecn_before_pfc import strict_kmin_limit
 from rocefort.validators.marking import static_rows
 from rocefort.validators.marks_first import judge_static
@@ -35,27 +34,27 @@ def ai_ecn_on_lossless_queue(subject: Subject) -> Iterator[Verdict]:
             None, "which queue is lossless is not known: the switches pause no single common queue"
         )
         return
-    yield from subject.by_switch(_marked, queue)
+    for node in subject.network.nodes:
+        yield from _marked(subject, node, queue)
 
 
-def _marked(switch: Switch, queue: int) -> Iterator[Said]:
-    node = switch.node
+def _marked(subject: Subject, node: Node, queue: int) -> Iterator[Verdict]:
     ai_ecn = node.device.ai_ecn
     assigned = [row.queue for row in ai_ecn.queues]
     static = list(static_rows(node))
     marked = {interface.name for interface, row in static if row.queue == queue}
     learned = ai_ecn.enabled and queue in assigned
     if marked and not learned:
-        yield from _unmarked_ports(switch, queue, marked)
+        yield from _unmarked_ports(subject, node, queue, marked)
     if not ai_ecn.enabled and not marked:
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"AI-ECN is not enabled, so queue {queue} is paused before any sender slows down",
             "add «AI-ECN» under «the AI service», «its AI-ECN»",
             path="ai_ecn",
         )
     if queue not in assigned and not marked:
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"AI-ECN does not mark lossless queue {queue}; it is assigned to "
             + (f"queue {listing(assigned)}" if assigned else "no queue"),
@@ -63,7 +62,7 @@ def _marked(switch: Switch, queue: int) -> Iterator[Said]:
             path="ai_ecn.queues",
         )
     if len(assigned) > MOST_AI_ECN_QUEUES:
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"AI-ECN is assigned to queues {listing(assigned)}; a switch takes "
             f"{MOST_AI_ECN_QUEUES} at most",
@@ -71,7 +70,7 @@ def _marked(switch: Switch, queue: int) -> Iterator[Said]:
             path="ai_ecn.queues",
         )
     for other in sorted(set(assigned) - paused_queues(node)):
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"AI-ECN is assigned to queue {other}, which PFC does not pause",
             f"pause queue {other} in the PFC profile, or remove its «queue of AI-ECN»",
@@ -79,7 +78,7 @@ def _marked(switch: Switch, queue: int) -> Iterator[Said]:
         )
     for other in sorted({row.queue for _, row in static} - paused_queues(node)):
         ports = [interface.name for interface, row in static if row.queue == other]
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"static ECN marks queue {other}, which PFC does not pause, on {_some(ports)}",
             f"pause queue {other} in the PFC profile, or remove its «ECN of queue: {other}»",
@@ -88,11 +87,12 @@ def _marked(switch: Switch, queue: int) -> Iterator[Said]:
         )
 
 
-def _unmarked_ports(switch: Switch, queue: int, marked: set[str]) -> Iterator[Said]:
-    node = switch.node
+def _unmarked_ports(
+    subject: Subject, node: Node, queue: int, marked: set[str]
+) -> Iterator[Verdict]:
     bare = [i.name for i in node.device.interfaces if i.pfc and i.name not in marked]
     if bare:
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"static ECN does not mark lossless queue {queue} on {_some(bare)}",
             f"add «drop profile of queue: {queue}» and «ECN of queue: {queue}» there",
@@ -130,22 +130,20 @@ def marks_before_pauses(subject: Subject) -> Iterator[Verdict]:
             None, "which queue is lossless is not known: the switches pause no single common queue"
         )
         return
-    yield from subject.by_switch(_marks_first, queue, subject.network.lossless)
-
-
-def _marks_first(switch: Switch, queue: int, intent: LosslessIntent | None) -> Iterator[Said]:
-    node = switch.node
-    ai_ecn = node.device.ai_ecn
-    assigned = next((row for row in ai_ecn.queues if row.queue == queue), None)
-    if ai_ecn.enabled and assigned is not None:  # else ECN001 reports it
-        yield switch.not_judged(
-            node,
-            f"AI-ECN ({assigned.model or 'its default model'}) chooses Kmin and Kmax"
-            f"{_limit(node, queue)}",
-            path="ai_ecn",
-        )
-    else:
-        yield from judge_static(switch, queue, intent)
+    intent = subject.network.lossless
+    for switch in subject.switches:
+        node = switch.node
+        ai_ecn = node.device.ai_ecn
+        assigned = next((row for row in ai_ecn.queues if row.queue == queue), None)
+        if ai_ecn.enabled and assigned is not None:  # else ECN001 reports it
+            yield subject.not_judged(
+                node,
+                f"AI-ECN ({assigned.model or 'its default model'}) chooses Kmin and Kmax"
+                f"{_limit(node, queue)}",
+                path="ai_ecn",
+            )
+        else:
+            yield from judge_static(subject, switch, queue, intent)
 
 
 def _limit(node: Node, queue: int) -> str:

@@ -14,7 +14,6 @@ from rocefort.models.finding import Severity
 from rocefort.models.network import Network, Node, Segment
 from rocefort.models.traffic import FilterAcl, FilterRule, Flow
 from rocefort.models.wording import listing
-from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.filters import Filter, applied, filter_of
 from rocefort.validators.rules import Subject, Verdict, rule
 
@@ -143,22 +142,19 @@ def unreachable_rules(subject: Subject) -> Iterator[Verdict]:
     somebody believes that something is allowed or denied and it is not. Remove it, or give it a
     lower number.
     """
-    yield from subject.by_switch(_unreachable)
-
-
-def _unreachable(switch: Switch) -> Iterator[Said]:
-    for acl in switch.node.device.filters.acls:
-        for before, behind in _covered(acl):
-            same = "which does the same" if before.action == behind.action else "which "
-            if before.action != behind.action:
-                same += "permits them" if before.action == "permit" else "denies them"
-            yield switch.finding(
-                switch.node,
-                f"rule {behind.index} of ACL {acl.name} never matches: rule {before.index}, "
-                f"{same}, takes all its packets",
-                "remove it, or give it a lower number",
-                path=f"filters.acls[{acl.name}].rules[{behind.index}]",
-            )
+    for node in subject.network.nodes:
+        for acl in node.device.filters.acls:
+            for before, behind in _covered(acl):
+                same = "which does the same" if before.action == behind.action else "which "
+                if before.action != behind.action:
+                    same += "permits them" if before.action == "permit" else "denies them"
+                yield subject.finding(
+                    node,
+                    f"rule {behind.index} of ACL {acl.name} never matches: rule {before.index}, "
+                    f"{same}, takes all its packets",
+                    "remove it, or give it a lower number",
+                    path=f"filters.acls[{acl.name}].rules[{behind.index}]",
+                )
 
 
 @lru_cache(maxsize=1024)
@@ -186,41 +182,37 @@ def whole_filters(subject: Subject) -> Iterator[Verdict]:
     A policy without its classifier, behavior or ACL filters nothing, whatever its name promises.
     Define what is missing, or remove the reference.
     """
-    yield from subject.by_switch(_filters)
-
-
-def _filters(switch: Switch) -> Iterator[Said]:
-    node = switch.node
-    device, filters = node.device, node.device.filters
-    for interface in device.interfaces:
-        for field, name in applied(interface):
-            if filters.policy(name) is None:
-                yield switch.finding(
-                    node,
-                    f"{interface.name} applies traffic policy {name}, which does not exist",
-                    f"define «a traffic policy: {name}», or remove the line",
-                    path=f"interfaces[{interface.name}].{field}",
-                )
-    basic = {str(acl.number) for acl in device.acls}
-    for path, kind, name in filters.dangling():
-        if kind == "ACL" and name in basic:
-            continue
-        owner = path.partition("[")[2].removesuffix("]")
-        who = "classifier" if path.startswith("classifiers") else "policy"
-        yield switch.finding(
-            node,
-            f"traffic {who} {owner} names {kind} {name}, which does not exist",
-            f"define {kind} {name}, or remove the reference",
-            path=f"filters.{path}",
-        )
-    for classifier in filters.classifiers:
-        if not classifier.acls and not _other_match(node, classifier.name):
-            yield switch.finding(
+    for node in subject.network.nodes:
+        device, filters = node.device, node.device.filters
+        for interface in device.interfaces:
+            for field, name in applied(interface):
+                if filters.policy(name) is None:
+                    yield subject.finding(
+                        node,
+                        f"{interface.name} applies traffic policy {name}, which does not exist",
+                        f"define «a traffic policy: {name}», or remove the line",
+                        path=f"interfaces[{interface.name}].{field}",
+                    )
+        basic = {str(acl.number) for acl in device.acls}
+        for path, kind, name in filters.dangling():
+            if kind == "ACL" and name in basic:
+                continue
+            owner = path.partition("[")[2].removesuffix("]")
+            who = "classifier" if path.startswith("classifiers") else "policy"
+            yield subject.finding(
                 node,
-                f"traffic classifier {classifier.name} has no ACL, so it matches nothing",
-                "add «ACL of a class», or remove the classifier",
-                path=f"filters.classifiers[{classifier.name}]",
+                f"traffic {who} {owner} names {kind} {name}, which does not exist",
+                f"define {kind} {name}, or remove the reference",
+                path=f"filters.{path}",
             )
+        for classifier in filters.classifiers:
+            if not classifier.acls and not _other_match(node, classifier.name):
+                yield subject.finding(
+                    node,
+                    f"traffic classifier {classifier.name} has no ACL, so it matches nothing",
+                    "add «ACL of a class», or remove the classifier",
+                    path=f"filters.classifiers[{classifier.name}]",
+                )
 
 
 def _other_match(node: Node, classifier: str) -> bool:
@@ -241,26 +233,22 @@ def terminal_acl(subject: Subject) -> Iterator[Verdict]:
     security.management_access. An ACL that is named and does not exist is an error: what the
     release makes of it is not confirmed.
     """
-    yield from subject.by_switch(_terminals)
-
-
-def _terminals(switch: Switch) -> Iterator[Said]:
-    node = switch.node
-    numbers = {acl.number for acl in node.device.acls}
-    for vty in node.device.vty:
-        lines, path = f"vty {vty.first} to {vty.last}", f"vty[{vty.first}]"
-        if vty.acl is None:
-            yield switch.finding(
-                node,
-                f"{lines}: no ACL says from where a session may come",
-                "name the networks in security.management_access",
-                path=path,
-            )
-        elif vty.acl not in numbers:
-            yield switch.finding(
-                node,
-                f"{lines}: ACL {vty.acl} does not exist",
-                f"define «an ACL: {vty.acl}»",
-                path=f"{path}.acl",
-                severity=Severity.ERROR,
-            )
+    for node in subject.network.nodes:
+        numbers = {acl.number for acl in node.device.acls}
+        for vty in node.device.vty:
+            lines, path = f"vty {vty.first} to {vty.last}", f"vty[{vty.first}]"
+            if vty.acl is None:
+                yield subject.finding(
+                    node,
+                    f"{lines}: no ACL says from where a session may come",
+                    "name the networks in security.management_access",
+                    path=path,
+                )
+            elif vty.acl not in numbers:
+                yield subject.finding(
+                    node,
+                    f"{lines}: ACL {vty.acl} does not exist",
+                    f"define «an ACL: {vty.acl}»",
+                    path=f"{path}.acl",
+                    severity=Severity.ERROR,
+                )

@@ -14,7 +14,6 @@ from rocefort.models.network import LosslessIntent, Node
 from rocefort.models.units import KBYTE
 from rocefort.models.wording import counted
 from rocefort.validators.budget import port_demand
-from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.ecn_before_pfc import (
     Congestion,
     Grade,
@@ -24,6 +23,8 @@ from rocefort.validators.ecn_before_pfc import (
     strict_kmin_limit,
 )
 from rocefort.validators.marking import in_bytes, kb, limits_of
+from rocefort.validators.overview import Switch
+from rocefort.validators.rules import Subject, Verdict
 
 LOOP_US = 20  # round trip that the vendor's rule for Kmax takes (EDOC1100155250, static ECN)
 PAPER_BETA = 8  # DCQCN, SIGCOMM 2015: share of the free buffer that a dynamic xoff takes
@@ -51,7 +52,9 @@ class Ingress:
     speeds_gbps: tuple[int | None, ...]
 
 
-def judge_static(switch: Switch, queue: int, intent: LosslessIntent | None) -> Iterator[Said]:
+def judge_static(
+    subject: Subject, switch: Switch, queue: int, intent: LosslessIntent | None
+) -> Iterator[Verdict]:
     """Grade of each pair of thresholds by which a switch marks the lossless queue."""
     node = switch.node
     groups = _egresses(node, queue)
@@ -60,12 +63,12 @@ def judge_static(switch: Switch, queue: int, intent: LosslessIntent | None) -> I
     lossless = tuple(i for i in node.device.interfaces if i.pfc)
     rows = [row for port in lossless for row in port.thresholds if row.queue == queue]
     if len(rows) < len(lossless) or not rows:
-        yield _unknown_xoff(switch, intent, len(lossless) - len(rows))
+        yield _unknown_xoff(subject, switch, intent, len(lossless) - len(rows))
         return
     speeds = tuple(node.speed_gbps(port.name) for port in lossless)
     ingress = Ingress(lossless, min(row.xoff_kbytes for row in rows) * KBYTE, speeds)
     for egresses, ports in groups.items():
-        yield from _judge(switch, egresses, ports, ingress)
+        yield from _judge(subject, node, egresses, ports, ingress)
 
 
 def _egresses(node: Node, queue: int) -> dict[Egresses, list[Interface]]:
@@ -80,9 +83,8 @@ def _egresses(node: Node, queue: int) -> dict[Egresses, list[Interface]]:
 
 
 def _judge(
-    switch: Switch, egresses: Egresses, ports: list[Interface], ingress: Ingress
-) -> Iterator[Said]:
-    node = switch.node
+    subject: Subject, node: Node, egresses: Egresses, ports: list[Interface], ingress: Ingress
+) -> Iterator[Verdict]:
     word = f"drop profile {egresses.profile} on {_ports(egresses, ports)}"
     path = f"drop_profiles[{egresses.profile}].ecn"
     sizes = in_bytes(egresses.limits, node.family)
@@ -90,7 +92,7 @@ def _judge(
         what = "a share of a queue whose depth changes with the load"
         if egresses.limits.unit == "cells":
             what = f"in cells, whose size is not known on {node.syntax or 'its family'}"
-        yield switch.not_judged(node, f"{word}: Kmin and Kmax are {what}", path=path)
+        yield subject.not_judged(node, f"{word}: Kmin and Kmax are {what}", path=path)
         return
     thresholds = Thresholds(*sizes, ingress.xoff_bytes)
     number = len(ingress.ports)
@@ -106,12 +108,12 @@ def _judge(
     hint = f"lower Kmin below {kb(float(limit))}, or accept the grade"
     if held[0] is Grade.NONE:
         message = f"{figures}: PFC may pause before ECN marks (no grade holds); {bound}"
-        yield switch.finding(node, message, "lower Kmax below xoff, and Kmin with it", path=path)
+        yield subject.finding(node, message, "lower Kmax below xoff, and Kmin with it", path=path)
         return
     names = " and ".join(grade.value for grade in held)
     where = ", and ".join(MEANING[grade] for grade in held)
     message = f"{figures}: marks come before pauses {where} (grade {names}); {bound}"
-    yield switch.finding(node, message, hint, path=path, severity=Severity.INFO)
+    yield subject.finding(node, message, hint, path=path, severity=Severity.INFO)
 
 
 def _ports(egresses: Egresses, ports: list[Interface]) -> str:
@@ -129,7 +131,9 @@ def _congestions(egresses: Egresses, ingress: Ingress) -> list[Congestion]:
     return [Congestion(count, max(known), egresses.speed_gbps, loop) for count in senders]
 
 
-def _unknown_xoff(switch: Switch, intent: LosslessIntent | None, number: int) -> Said:
+def _unknown_xoff(
+    subject: Subject, switch: Switch, intent: LosslessIntent | None, number: int
+) -> Verdict:
     """A port without a static xoff: by the paper's own beta, if the buffer is known."""
     node, ports = switch.node, switch.roce_ports
     what = f"{counted(number, 'lossless port')} without a static xoff share the buffer dynamically"
@@ -142,4 +146,4 @@ def _unknown_xoff(switch: Switch, intent: LosslessIntent | None, number: int) ->
             f"; were their share that of the DCQCN paper (beta {PAPER_BETA}), Kmin would have to "
             f"be below {kb(float(limit))}"
         )
-    return switch.not_judged(node, what, path="drop_profiles")
+    return subject.not_judged(node, what, path="drop_profiles")

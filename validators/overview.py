@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -10,8 +10,9 @@ from typing import NamedTuple
 from rocefort.models.finding import Where
 from rocefort.models.interface import Interface
 from rocefort.models.keyed import natural
+from rocefort.models.lossless import DiffservDomain
 from rocefort.models.network import End, Link, Network, Node, Port, Role, Server, Sources
-from rocefort.validators.by_switch import Judgements, Switch
+from rocefort.validators.ports import ports_by_device
 
 OF_SWITCHES = ("role", "hardware", "family")  # what may be known of one switch and not of another
 
@@ -37,12 +38,32 @@ class Cable(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class Switch:
+    """One switch and its ports that RoCE passes."""
+
+    node: Node
+    roce_ports: Sequence[Port]
+
+    @cached_property
+    def domains(self) -> tuple[DiffservDomain, ...]:
+        """Each diffserv domain that its RoCE ports use, once."""
+        ports = (port.interface for port in self.roce_ports)
+        unlike = {(port.domain, port.eth_trunk): port for port in ports}  # a trunk has its own
+        found = map(self.node.device.domain_of, unlike.values())
+        return tuple({domain.name: domain for domain in found if domain is not None}.values())
+
+
+def path_at(end: End, path: str) -> str:
+    """Path from the Device to a field of a port."""
+    return f"interfaces[{end.interface}]" + (f".{path}" if path else "")
+
+
+@dataclass(frozen=True, eq=False)
 class Overview:
-    """A network with answers about it; `judgements` may be those of another version of it, too."""
+    """A network with answers about it, each worked out once for all rules."""
 
     network: Network
     sources: Sources
-    judgements: Judgements = field(default_factory=Judgements)
     _wheres: dict[tuple[str, str, str | None], Where] = field(default_factory=dict)
     _speeds: dict[tuple[int, str], int | None] = field(default_factory=dict)
     _by_nic: dict[bool, dict[str | None, tuple[Server, ...]]] = field(default_factory=dict)
@@ -64,11 +85,8 @@ class Overview:
     @cached_property
     def switches(self) -> tuple[Switch, ...]:
         """All switches, in the network's order."""
-        ports: defaultdict[int, list[Port]] = defaultdict(list)
-        for port in self.network.roce_ports:
-            ports[id(port.node)].append(port)
-        nodes = self.network.nodes
-        return tuple(self.judgements.switch(node, ports.get(id(node), ())) for node in nodes)
+        ports = ports_by_device(self.network)
+        return tuple(Switch(node, ports.get(node.name, ())) for node in self.network.nodes)
 
     @cached_property
     def cables(self) -> tuple[Cable, ...]:
@@ -98,8 +116,9 @@ class Overview:
         """Who has an address, by its number (an IPv4Address hashes slowly), in order of names."""
         owners: dict[int, list[Owner]] = {}
         for node in sorted(self.network.nodes, key=lambda node: natural(node.name)):
-            for number, owner in self.judgements.made(_own, node):
-                owners.setdefault(number, []).append(owner)
+            for interface in node.device.interfaces:
+                for address in interface.addresses:
+                    owners.setdefault(int(address), []).append((node, interface))
         return owners
 
     def by_nic(self, *, roce: bool) -> dict[str | None, tuple[Server, ...]]:
@@ -127,12 +146,3 @@ class Overview:
         if key not in self._wheres:
             self._wheres[key] = self.sources.where(device, path, interface)
         return self._wheres[key]
-
-
-def _own(node: Node) -> list[tuple[int, Owner]]:
-    """Addresses of a switch by their numbers."""
-    return [
-        (int(address), (node, interface))
-        for interface in node.device.interfaces
-        for address in interface.addresses
-    ]

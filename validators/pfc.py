@@ -12,7 +12,6 @@ from rocefort.models.lossless import TURN_OFF_DEADLOCKS, PfcProfile, PfcTimer
 from rocefort.models.network import End, LosslessIntent, Node
 from rocefort.models.units import KBYTE
 from rocefort.models.wording import listing
-from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.ports import lossless_queue
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
@@ -34,44 +33,41 @@ def thresholds(subject: Subject) -> Iterator[Verdict]:
     """
     intent = subject.network.lossless
     mtu = intent.headroom_mtu if intent else None
-    yield from subject.by_switch(_thresholds, mtu)
+    for node in subject.network.nodes:
+        rows = [
+            (interface.name, row)
+            for interface in node.device.interfaces
+            for row in interface.thresholds
+        ]
+        least = 0 if mtu is None else 2 * mtu
+        for name, row in rows:
+            if row.xoff_kbytes < row.xon_kbytes + least / KBYTE:
+                yield from _hysteresis(subject, node, name, row, mtu)
+        for interface in node.device.interfaces:
+            for other in interface.other_thresholds:
+                unit = "in cells" if other.unit == "cells" else "a share of the free buffer"
+                yield subject.not_judged(
+                    End(device=node.name, interface=interface.name),
+                    f"queue {other.queue}: its xoff is {unit}, which is not known in bytes",
+                    path=f"other_thresholds[{other.queue}]",
+                )
+        if rows and node.family is not None:
+            yield from _xoff_range(subject, node, node.family, rows)
 
 
-def _thresholds(switch: Switch, mtu: int | None) -> Iterator[Said]:
-    node = switch.node
-    rows = [
-        (interface.name, row)
-        for interface in node.device.interfaces
-        for row in interface.thresholds
-    ]
-    least = 0 if mtu is None else 2 * mtu
-    for name, row in rows:
-        if row.xoff_kbytes < row.xon_kbytes + least / KBYTE:
-            yield from _hysteresis(switch, name, row, mtu)
-    for interface in node.device.interfaces:
-        for other in interface.other_thresholds:
-            unit = "in cells" if other.unit == "cells" else "a share of the free buffer"
-            yield switch.not_judged(
-                End(device=node.name, interface=interface.name),
-                f"queue {other.queue}: its xoff is {unit}, which is not known in bytes",
-                path=f"other_thresholds[{other.queue}]",
-            )
-    if rows and node.family is not None:
-        yield from _xoff_range(switch, node.family, rows)
-
-
-def _hysteresis(switch: Switch, name: str, row: PfcThreshold, mtu: int | None) -> Iterator[Said]:
-    node = switch.node
+def _hysteresis(
+    subject: Subject, node: Node, name: str, row: PfcThreshold, mtu: int | None
+) -> Iterator[Verdict]:
     gap, path = row.xoff_kbytes - row.xon_kbytes, f"thresholds[{row.queue}]"
     if not xon_at_most_xoff(row.xon_kbytes, row.xoff_kbytes):
-        yield switch.finding(
+        yield subject.finding(
             End(device=node.name, interface=name),
             f"queue {row.queue}: xon {row.xon_kbytes} KB is above xoff {row.xoff_kbytes} KB",
             "set xon below xoff",
             path=path,
         )
     elif mtu is not None and gap * KBYTE < 2 * mtu:
-        yield switch.finding(
+        yield subject.finding(
             End(device=node.name, interface=name),
             f"queue {row.queue}: xon {row.xon_kbytes} KB and xoff {row.xoff_kbytes} KB are "
             f"{gap} KB apart; two frames of {mtu} bytes need {-(-2 * mtu // KBYTE)} KB",
@@ -81,18 +77,17 @@ def _hysteresis(switch: Switch, name: str, row: PfcThreshold, mtu: int | None) -
 
 
 def _xoff_range(
-    switch: Switch, family: Family, rows: list[tuple[str, PfcThreshold]]
-) -> Iterator[Said]:
-    node = switch.node
+    subject: Subject, node: Node, family: Family, rows: list[tuple[str, PfcThreshold]]
+) -> Iterator[Verdict]:
     limits = family.xoff_kbytes
     if limits is None or not limits.confirmed:
-        yield switch.not_judged(
+        yield subject.not_judged(
             node, f"the range of xoff on {family.name} is not confirmed by the vendor"
         )
         return
     for name, row in rows:
         if row.xoff_kbytes not in limits:
-            yield switch.finding(
+            yield subject.finding(
                 End(device=node.name, interface=name),
                 f"queue {row.queue}: xoff {row.xoff_kbytes} KB cannot be set on {family.name} "
                 f"({limits.low} to {limits.high} KB)",
@@ -120,38 +115,34 @@ def only_lossless_queue(subject: Subject) -> Iterator[Verdict]:
             None, "which queue is lossless is not known: the switches pause no single common queue"
         )
         return
-    yield from subject.by_switch(_one_queue, queue)
+    for switch in subject.switches:
+        node = switch.node
+        for port in switch.roce_ports:
+            if port.interface.pfc is None:
+                yield subject.finding(
+                    port.end,
+                    f"PFC is off, and RoCE passes here; queue {queue} must be paused at both ends "
+                    "of every cable",
+                    "add «PFC in manual mode» to the port",
+                    path="pfc",
+                )
+        used = _used_profiles(node)
+        if None in used:
+            yield from _undefined_profiles(subject, node)
+        for profile in filter(None, used):
+            yield from _queues(subject, node, profile, queue)
+        if node.family is not None:
+            yield from _queue_range(subject, node, node.family, queue)
 
 
-def _one_queue(switch: Switch, queue: int) -> Iterator[Said]:
-    node = switch.node
-    for port in switch.roce_ports:
-        if port.interface.pfc is None:
-            yield switch.finding(
-                port.end,
-                f"PFC is off, and RoCE passes here; queue {queue} must be paused at both ends "
-                "of every cable",
-                "add «PFC in manual mode» to the port",
-                path="pfc",
-            )
-    used = _used_profiles(node)
-    if None in used:
-        yield from _undefined_profiles(switch)
-    for profile in filter(None, used):
-        yield from _queues(switch, profile, queue)
-    if node.family is not None:
-        yield from _queue_range(switch, node.family, queue)
-
-
-def _queue_range(switch: Switch, family: Family, queue: int) -> Iterator[Said]:
-    node = switch.node
+def _queue_range(subject: Subject, node: Node, family: Family, queue: int) -> Iterator[Verdict]:
     limits = family.pfc_queues
     if not limits.confirmed:
-        yield switch.not_judged(
+        yield subject.not_judged(
             node, f"which queues {family.name} can pause is not confirmed by the vendor"
         )
     elif queue not in limits:
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"queue {queue} cannot be paused on {family.name} "
             f"(queues {limits.low} to {limits.high})",
@@ -160,11 +151,10 @@ def _queue_range(switch: Switch, family: Family, queue: int) -> Iterator[Said]:
         )
 
 
-def _undefined_profiles(switch: Switch) -> Iterator[Said]:
-    node = switch.node
+def _undefined_profiles(subject: Subject, node: Node) -> Iterator[Verdict]:
     for interface in node.device.interfaces:
         if interface.pfc is not None and node.device.profile_of(interface) is None:
-            yield switch.finding(
+            yield subject.finding(
                 End(device=node.name, interface=interface.name),
                 f"PFC profile {interface.pfc.profile} is applied, but not defined",
                 f"define it with «a PFC profile: {interface.pfc.profile}», or apply another",
@@ -178,15 +168,14 @@ def _used_profiles(node: Node) -> tuple[PfcProfile | None, ...]:
     return tuple(node.device.profile_of(used[name]) for name in sorted(used))
 
 
-def _queues(switch: Switch, profile: PfcProfile, queue: int) -> Iterator[Said]:
-    node = switch.node
+def _queues(subject: Subject, node: Node, profile: PfcProfile, queue: int) -> Iterator[Verdict]:
     if profile.queues == (queue,):
         return
     noun = "queue" if len(profile.queues) == 1 else "queues"
     paused = f"{noun} {listing(profile.queues)}" if profile.queues else "no queue"
     undo = [f"«no pause of queue: {q}»" for q in profile.queues if q != queue]
     add = [] if queue in profile.queues else [f"«a paused queue: {queue}»"]
-    yield switch.finding(
+    yield subject.finding(
         node,
         f"PFC profile {profile.name} pauses {paused}; it must pause queue {queue} and no other",
         f"enter {listing([*add, *undo])} in the profile",
@@ -205,20 +194,16 @@ def manual_mode(subject: Subject) -> Iterator[Verdict]:
     In auto mode DCBX decides with the neighbour whether a port pauses at all, and deadlock timers
     cannot be set before a profile is applied in manual mode.
     """
-    yield from subject.by_switch(_modes)
-
-
-def _modes(switch: Switch) -> Iterator[Said]:
-    node = switch.node
-    for interface in node.device.interfaces:
-        if interface.pfc is not None and interface.pfc.mode != "manual":
-            yield switch.finding(
-                End(device=node.name, interface=interface.name),
-                f"PFC mode is {interface.pfc.mode}, where the neighbour decides by DCBX; "
-                "it must be manual",
-                "use «PFC in manual mode»",
-                path="pfc.mode",
-            )
+    for node in subject.network.nodes:
+        for interface in node.device.interfaces:
+            if interface.pfc is not None and interface.pfc.mode != "manual":
+                yield subject.finding(
+                    End(device=node.name, interface=interface.name),
+                    f"PFC mode is {interface.pfc.mode}, where the neighbour decides by DCBX; "
+                    "it must be manual",
+                    "use «PFC in manual mode»",
+                    path="pfc.mode",
+                )
 
 
 @rule(
@@ -233,19 +218,15 @@ def no_link_pause(subject: Subject) -> Iterator[Verdict]:
     An 802.3x pause stops the whole link, CNP and management traffic included, where PFC stops one
     priority. Remove «802.3x flow control» from the port; it is off by default.
     """
-    yield from subject.by_switch(_link_pauses)
-
-
-def _link_pauses(switch: Switch) -> Iterator[Said]:
-    node = switch.node
-    for interface in node.device.interfaces:
-        if interface.pfc is not None and interface.flow_control:
-            yield switch.finding(
-                End(device=node.name, interface=interface.name),
-                "802.3x flow control is on beside PFC; its pauses stop all priorities",
-                "enter «no 802.3x flow control» on the port",
-                path="flow_control",
-            )
+    for node in subject.network.nodes:
+        for interface in node.device.interfaces:
+            if interface.pfc is not None and interface.flow_control:
+                yield subject.finding(
+                    End(device=node.name, interface=interface.name),
+                    "802.3x flow control is on beside PFC; its pauses stop all priorities",
+                    "enter «no 802.3x flow control» on the port",
+                    path="flow_control",
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,30 +270,25 @@ def deadlock_timers(subject: Subject) -> Iterator[Verdict]:
     """
     network = subject.network
     yield from _long_intent(subject)
-    yield from subject.by_switch(_deadlock_timers, lossless_queue(network), network.lossless)
+    queue = lossless_queue(network)
+    intent = network.lossless
+    for node in subject.network.nodes:
+        if node.family is None:
+            continue
+        if queue is None:
+            yield subject.not_judged(node, "which queue's timers count is not known")
+            continue
+        if unsettable := list(_interval(subject, node, node.family)):
+            yield from unsettable  # and what counts in it cannot be judged either
+            continue
+        for timer in _timers(node, node.family, queue, intent):
+            yield from _judge_timer(subject, node, node.family, timer)
 
 
-def _deadlock_timers(
-    switch: Switch, queue: int | None, intent: LosslessIntent | None
-) -> Iterator[Said]:
-    node = switch.node
-    if node.family is None:
-        return
-    if queue is None:
-        yield switch.not_judged(node, "which queue's timers count is not known")
-        return
-    if unsettable := list(_interval(switch, node.family)):
-        yield from unsettable  # and what counts in it cannot be judged either
-        return
-    for timer in _timers(node, node.family, queue, intent):
-        yield from _judge_timer(switch, node.family, timer)
-
-
-def _interval(switch: Switch, family: Family) -> Iterator[Said]:
-    node = switch.node
+def _interval(subject: Subject, node: Node, family: Family) -> Iterator[Verdict]:
     interval, settable = node.device.pfc.interval_ms, family.deadlock_intervals_ms
     if interval is not None and settable is not None and interval not in settable:
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"the deadlock timers count intervals of {interval} ms, which cannot be set on "
             f"{family.name} ({settable} ms)",
@@ -383,26 +359,27 @@ def _timer_row(node: Node, queue: int) -> tuple[str, PfcTimer | None]:
     return next(rows, ("", None))
 
 
-def _judge_timer(switch: Switch, family: Family, timer: Deadlock) -> Iterator[Said]:
-    node = switch.node
+def _judge_timer(
+    subject: Subject, node: Node, family: Family, timer: Deadlock
+) -> Iterator[Verdict]:
     name, settable = timer.name, timer.settable
     if settable is None or timer.unit_ms is None or not settable.confirmed:
         facts = "unit and range on {} are" if timer.unit_ms is None else "range on {} is"
-        yield switch.not_judged(
+        yield subject.not_judged(
             node,
             f"deadlock {name} time: its {facts.format(family.name)} not confirmed by the vendor",
             path=timer.path,
         )
         return
     if timer.raw is None:
-        yield from _unset(switch, family, timer)
+        yield from _unset(subject, node, family, timer)
         return
     time_ms = timer.raw * timer.unit_ms
     if timer.raw not in settable:
-        yield from _unsettable(switch, family, timer, time_ms)
+        yield from _unsettable(subject, node, family, timer, time_ms)
         return
     if timer.intent_ms not in (None, time_ms):
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"deadlock {name} time is {time_ms} ms on {family.name}; "
             f"the intent says {timer.intent_ms} ms",
@@ -412,13 +389,12 @@ def _judge_timer(switch: Switch, family: Family, timer: Deadlock) -> Iterator[Sa
         )
     if time_ms > LONG_MS and time_ms != timer.intent_ms:  # else told once, above
         message, hint = _too_long(f"deadlock {name} time", time_ms)
-        yield switch.finding(node, message, hint, path=timer.path, severity=Severity.WARNING)
+        yield subject.finding(node, message, hint, path=timer.path, severity=Severity.WARNING)
 
 
-def _unset(switch: Switch, family: Family, timer: Deadlock) -> Iterator[Said]:
-    node = switch.node
+def _unset(subject: Subject, node: Node, family: Family, timer: Deadlock) -> Iterator[Verdict]:
     if timer.intent_ms is not None:
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"deadlock {timer.name} time is not set, and the default of {family.name} is not "
             f"known; the intent says {timer.intent_ms} ms",
@@ -427,9 +403,10 @@ def _unset(switch: Switch, family: Family, timer: Deadlock) -> Iterator[Said]:
         )
 
 
-def _unsettable(switch: Switch, family: Family, timer: Deadlock, time_ms: int) -> Iterator[Said]:
-    node = switch.node
-    yield switch.finding(
+def _unsettable(
+    subject: Subject, node: Node, family: Family, timer: Deadlock, time_ms: int
+) -> Iterator[Verdict]:
+    yield subject.finding(
         node,
         f"deadlock {timer.name} time {time_ms} ms cannot be set on {family.name} ({timer.limits})",
         f"give the family a value of its own (lossless.deadlock.by_family.{family.name})",
@@ -452,15 +429,16 @@ def keeps_pfc(subject: Subject) -> Iterator[Verdict]:
     it. Then enter «no PFC on a port», commit, enter «PFC in manual mode», commit: nothing else
     brings PFC back.
     """
-    yield from subject.by_switch(_gives_up)
+    for node in subject.network.nodes:
+        yield from _gives_up(subject, node)
 
 
-def _gives_up(switch: Switch) -> Iterator[Said]:
-    for profile in filter(None, _used_profiles(switch.node)):
+def _gives_up(subject: Subject, node: Node) -> Iterator[Verdict]:
+    for profile in filter(None, _used_profiles(node)):
         for row in profile.turn_off:
             if row.deadlocks < TURN_OFF_DEADLOCKS:
-                yield switch.finding(
-                    switch.node,
+                yield subject.finding(
+                    node,
                     f"PFC profile {profile.name}: {row.deadlocks} deadlocks of queue {row.queue} "
                     f"within 20 s turn PFC off, by default {TURN_OFF_DEADLOCKS} do",
                     "raise it, or know who brings PFC back",

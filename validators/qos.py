@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from rocefort.models.finding import Severity
 from rocefort.models.interface import NO_DOMAIN
 from rocefort.models.lossless import DiffservDomain
-from rocefort.models.network import LosslessIntent, Port
+from rocefort.models.network import LosslessIntent, Node, Port
 from rocefort.models.qos import DSCPS, PHB_QUEUE, QUEUES, default_queue, host_priority
 from rocefort.models.wording import ranges
-from rocefort.validators.by_switch import Said, Switch
+from rocefort.validators.overview import Switch
 from rocefort.validators.ports import carriers, paused_queues
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
@@ -44,26 +44,23 @@ def roce_reaches_its_queue(subject: Subject) -> Iterator[Verdict]:
             "or set dscp2prio on every NIC",
             path="lossless.roce_dscp",
         )
-    yield from subject.by_switch(_roce_queue, intent)
-
-
-def _roce_queue(switch: Switch, intent: LosslessIntent) -> Iterator[Said]:
-    known = {domain.name for domain in switch.domains}
-    for port in carriers(switch.roce_ports):
-        interface = port.interface
-        if interface.domain not in known or not (interface.trust_dscp or interface.routed):
-            yield from _trust(switch, port)
-    for domain in switch.domains:
-        queue = queue_of_dscp(domain, intent.roce_dscp)
-        if queue != intent.queue:
-            yield switch.finding(
-                switch.node,
-                f"domain {domain.name} puts RoCE (DSCP {intent.roce_dscp}) into queue {queue}; "
-                f"it must be queue {intent.queue}",
-                f"map DSCP {intent.roce_dscp} to queue {intent.queue} in the diffserv domain",
-                path=f"domains[{domain.name}].dscp[{intent.roce_dscp}]",
-            )
-    yield from _family_specific(switch)
+    for switch in subject.switches:
+        known = {domain.name for domain in switch.domains}
+        for port in carriers(switch.roce_ports):
+            interface = port.interface
+            if interface.domain not in known or not (interface.trust_dscp or interface.routed):
+                yield from _trust(subject, port)
+        for domain in switch.domains:
+            queue = queue_of_dscp(domain, intent.roce_dscp)
+            if queue != intent.queue:
+                yield subject.finding(
+                    switch.node,
+                    f"domain {domain.name} puts RoCE (DSCP {intent.roce_dscp}) into queue {queue}; "
+                    f"it must be queue {intent.queue}",
+                    f"map DSCP {intent.roce_dscp} to queue {intent.queue} in the diffserv domain",
+                    path=f"domains[{domain.name}].dscp[{intent.roce_dscp}]",
+                )
+        yield from _family_specific(subject, switch.node)
 
 
 def _nics_known(subject: Subject) -> bool:
@@ -72,10 +69,10 @@ def _nics_known(subject: Subject) -> bool:
     return bool(nics) and None not in nics
 
 
-def _trust(switch: Switch, port: Port) -> Iterator[Said]:
+def _trust(subject: Subject, port: Port) -> Iterator[Verdict]:
     interface, device = port.interface, port.node.device
     if not interface.trust_dscp and not interface.layer3:
-        yield switch.finding(
+        yield subject.finding(
             port.end,
             "a switched port without «trust of DSCP»; RoCE packets are classed by 802.1p here, "
             "not by DSCP",
@@ -83,14 +80,14 @@ def _trust(switch: Switch, port: Port) -> Iterator[Said]:
             path="trust_dscp",
         )
     if interface.domain == NO_DOMAIN:
-        yield switch.finding(
+        yield subject.finding(
             port.end,
             "«domain of a port: none»: no priority is mapped here",
             "name the fabric's diffserv domain in «domain of a port»",
             path="domain",
         )
     elif device.domain_of(interface) is None:
-        yield switch.finding(
+        yield subject.finding(
             port.end,
             f"«domain of a port: {interface.domain}»: there is no such diffserv domain",
             f"define diffserv domain {interface.domain}, or name one that exists",
@@ -98,15 +95,14 @@ def _trust(switch: Switch, port: Port) -> Iterator[Said]:
         )
 
 
-def _family_specific(switch: Switch) -> Iterator[Said]:
-    node = switch.node
+def _family_specific(subject: Subject, node: Node) -> Iterator[Verdict]:
     syntax, device = node.syntax, node.device
     family = node.family
     if family is None:
         return
     by_dot1p = family.dot1p_pfc and not device.pfc.dscp_mapping
     if by_dot1p and any(interface.pfc for interface in device.interfaces):
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"PFC on {syntax} goes by 802.1p until DSCP mapping is enabled, and RoCE has DSCP only",
             "add «PFC by DSCP on slot: 1»",
@@ -114,7 +110,7 @@ def _family_specific(switch: Switch) -> Iterator[Said]:
         )
     routed = any(i.routed and i.kind == "ethernet" for i in device.interfaces)
     if routed and family.routed_trust is None:
-        yield switch.not_judged(
+        yield subject.not_judged(
             node, f"whether a routed port trusts DSCP by itself on {syntax} is not confirmed"
         )
 
@@ -133,29 +129,27 @@ def nothing_else_in_its_queue(subject: Subject) -> Iterator[Verdict]:
     map puts eight DSCP values and one 802.1p value into each queue; the fabric's domain must lead
     all but the RoCE DSCP elsewhere.
     """
-    yield from subject.by_switch(_strays, subject.lossless)
-
-
-def _strays(switch: Switch, intent: LosslessIntent) -> Iterator[Said]:
-    for domain in switch.domains:
-        name = domain.name
-        queues = BY_DEFAULT | {d: PHB_QUEUE[row.phb] for d, row in domain.by_dscp.items()}
-        others = [
-            dscp
-            for dscp, queue in queues.items()
-            if queue == intent.queue
-            and dscp not in (intent.roce_dscp, intent.cnp_dscp)  # CNP: QOS003
-        ]
-        values = [v for v in QUEUES if queue_of_dot1p(domain, v) == intent.queue]
-        for what, found in (("DSCP", others), ("802.1p", values)):
-            if found:
-                strays = f"{what} {', '.join(ranges(found))}"
-                yield switch.finding(
-                    switch.node,
-                    f"domain {name} also puts {strays} into lossless queue {intent.queue}",
-                    f"map {strays} to another queue in the diffserv domain",
-                    path=f"domains[{name}].{'dscp' if what == 'DSCP' else 'dot1p'}",
-                )
+    intent = subject.lossless
+    for switch in subject.switches:
+        for domain in switch.domains:
+            name = domain.name
+            queues = BY_DEFAULT | {d: PHB_QUEUE[row.phb] for d, row in domain.by_dscp.items()}
+            others = [
+                dscp
+                for dscp, queue in queues.items()
+                if queue == intent.queue
+                and dscp not in (intent.roce_dscp, intent.cnp_dscp)  # CNP: QOS003
+            ]
+            values = [v for v in QUEUES if queue_of_dot1p(domain, v) == intent.queue]
+            for what, found in (("DSCP", others), ("802.1p", values)):
+                if found:
+                    strays = f"{what} {', '.join(ranges(found))}"
+                    yield subject.finding(
+                        switch.node,
+                        f"domain {name} also puts {strays} into lossless queue {intent.queue}",
+                        f"map {strays} to another queue in the diffserv domain",
+                        path=f"domains[{name}].{'dscp' if what == 'DSCP' else 'dot1p'}",
+                    )
 
 
 @rule(
@@ -172,10 +166,11 @@ def cnp_never_paused(subject: Subject) -> Iterator[Verdict]:
     congestion it reports, or by a pause, it comes too late and the pause spreads. Map the CNP
     DSCP to queue 6.
     """
-    yield from subject.by_switch(_cnp_queue, subject.lossless)
+    for switch in subject.switches:
+        yield from _cnp_queue(subject, switch, subject.lossless)
 
 
-def _cnp_queue(switch: Switch, intent: LosslessIntent) -> Iterator[Said]:
+def _cnp_queue(subject: Subject, switch: Switch, intent: LosslessIntent) -> Iterator[Verdict]:
     for domain in switch.domains:
         name, queue = domain.name, queue_of_dscp(domain, intent.cnp_dscp)
         if queue == intent.queue:
@@ -187,7 +182,7 @@ def _cnp_queue(switch: Switch, intent: LosslessIntent) -> Iterator[Said]:
             )
         else:
             continue
-        yield switch.finding(
+        yield subject.finding(
             switch.node,
             message,
             "map the CNP DSCP to queue 6 (cs6), and pause the lossless queue only",
@@ -211,10 +206,11 @@ def scheduling(subject: Subject) -> Iterator[Verdict]:
     A strict lossless queue that is full leaves nothing to the weighted ones, the storage and
     management traffic in them included: serve it by weight where any queue is.
     """
-    yield from subject.by_switch(_weights, subject.lossless)
+    for switch in subject.switches:
+        yield from _weights(subject, switch, subject.lossless)
 
 
-def _weights(switch: Switch, intent: LosslessIntent) -> Iterator[Said]:
+def _weights(subject: Subject, switch: Switch, intent: LosslessIntent) -> Iterator[Verdict]:
     cnps: dict[tuple[str | None, int | None], int | None] = {}
     for port in switch.roce_ports:
         interface = port.interface
@@ -229,14 +225,14 @@ def _weights(switch: Switch, intent: LosslessIntent) -> Iterator[Said]:
             cnps[kind] = queue_of_dscp(domain, intent.cnp_dscp) if domain else None
         cnp = cnps[kind]
         if cnp in weights:
-            yield switch.finding(
+            yield subject.finding(
                 port.end,
                 f"queue {cnp}, which CNP uses, is served by weight; it must have strict priority",
                 f"take queue {cnp} off «queues by weight» (lossless.scheduling)",
                 path=f"drr[{cnp}]",
             )
         if intent.queue not in weights:
-            yield switch.finding(
+            yield subject.finding(
                 port.end,
                 f"lossless queue {intent.queue} has strict priority over the weighted queues "
                 f"{', '.join(ranges(weights))}, and can starve them",

@@ -11,8 +11,7 @@ from rocefort.dialects.words import in_words
 from rocefort.models.finding import Finding, NotJudged, Severity, Where
 from rocefort.models.hardware import Family
 from rocefort.models.network import End, Link, LosslessIntent, Network, Node, Server, Sources
-from rocefort.validators.by_switch import Facts, Said, Switch, path_at
-from rocefort.validators.overview import Overview
+from rocefort.validators.overview import Overview, Switch, path_at
 
 FAMILIES = {  # in the order of reports
     "TOP": "topology and cabling",
@@ -147,33 +146,10 @@ class Subject:
             raise TypeError(f"rule {self.rule.id} uses the lossless intent without needing it")
         return self.network.lossless
 
-    def by_switch(
-        self, judge: Callable[[Switch, *Facts], Iterator[Said]], *facts: *Facts
-    ) -> Iterator[Verdict]:
-        """What a function says of each switch, when all that it is given is the Switch and facts.
-
-        A review asks it once of a switch that both sides have, if the facts are equal: they are
-        values that can be hashed. TypeError for a function that carries something else in with it.
-        """
-        if _carries_something(judge):
-            raise TypeError(f"rule {self.rule.id}: a judge of switches is a function of a module")
-        overview = self.overview
-        for switch, told in overview.judgements.said(judge, overview.switches, *facts):
-            for said in told:
-                yield self._placed(switch.node, said)
-
-    def _placed(self, node: Node, said: Said) -> Verdict:
-        where = self.overview.where(node.name, said.path, said.interface)
-        message = in_words(said.message, node.family)
-        if said.hint is None:
-            return NotJudged(rule=self.rule.id, where=where, reason=message)
-        return Finding(
-            rule=self.rule.id,
-            severity=said.severity or self.rule.severity,
-            where=where,
-            message=message,
-            hint=in_words(said.hint, node.family),
-        )
+    @property
+    def switches(self) -> tuple[Switch, ...]:
+        """All switches with their ports that RoCE passes, in the network's order."""
+        return self.overview.switches
 
     def finding(
         self,
@@ -216,11 +192,6 @@ class Subject:
         elif place is not None:
             device = place.name
         return self.overview.where(device, path, interface)
-
-
-def _carries_something(judge: object) -> bool:
-    """Whether a function has more to look at than its arguments: it is a closure, or a method."""
-    return not inspect.isfunction(judge) or judge.__closure__ is not None
 
 
 REGISTRY: dict[str, Rule] = {}

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Set
 from rocefort.dialects.choose import dialect_of
 from rocefort.models.access import PREDEFINED_GROUPS, SHORTEST_USER_NAME, LocalUser
 from rocefort.models.finding import Severity
+from rocefort.models.network import Node
 from rocefort.models.wording import counted, listing
-from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.rules import Subject, Verdict, rule
 
 CR = "«the vendor's reference»"
@@ -26,38 +26,34 @@ def remote_login(subject: Subject) -> Iterator[Verdict]:
     Telnet sends passwords as text, and a line without AAA knows no users, so nobody can tell who
     changed what. Set «logins by SSH alone» and «logins checked by AAA» on every vty line.
     """
-    yield from subject.by_switch(_logins)
-
-
-def _logins(switch: Switch) -> Iterator[Said]:
-    node = switch.node
-    if not node.device.vty:
-        yield switch.not_judged(
-            node, "the text has no vty lines; what the release makes them is not confirmed"
-        )
-    for vty in node.device.vty:
-        lines, path = f"vty {vty.first} to {vty.last}", f"vty[{vty.first}]"
-        if vty.protocol is None:
-            yield switch.not_judged(
-                node,
-                f"{lines}: no «protocol of logins», and the release's default is not confirmed",
-                path=path,
+    for node in subject.network.nodes:
+        if not node.device.vty:
+            yield subject.not_judged(
+                node, "the text has no vty lines; what the release makes them is not confirmed"
             )
-        elif vty.protocol != "ssh":
-            yield switch.finding(
-                node,
-                f"{lines}: «protocol of logins» is {vty.protocol}; it must be ssh alone",
-                "set «logins by SSH alone»",
-                path=path,
-            )
-        if vty.authentication != "aaa":
-            yield switch.finding(
-                node,
-                f"{lines}: authentication mode is {vty.authentication or 'not set'}; "
-                "it must be aaa",
-                "set «logins checked by AAA»",
-                path=path,
-            )
+        for vty in node.device.vty:
+            lines, path = f"vty {vty.first} to {vty.last}", f"vty[{vty.first}]"
+            if vty.protocol is None:
+                yield subject.not_judged(
+                    node,
+                    f"{lines}: no «protocol of logins», and the release's default is not confirmed",
+                    path=path,
+                )
+            elif vty.protocol != "ssh":
+                yield subject.finding(
+                    node,
+                    f"{lines}: «protocol of logins» is {vty.protocol}; it must be ssh alone",
+                    "set «logins by SSH alone»",
+                    path=path,
+                )
+            if vty.authentication != "aaa":
+                yield subject.finding(
+                    node,
+                    f"{lines}: authentication mode is {vty.authentication or 'not set'}; "
+                    "it must be aaa",
+                    "set «logins checked by AAA»",
+                    path=path,
+                )
 
 
 @rule(
@@ -72,31 +68,31 @@ def ssh_server(subject: Subject) -> Iterator[Verdict]:
     Without it nobody reaches the switch but by its console. Without a source interface no
     interface accepts a session; name the management port, so that servers cannot log in.
     """
-    yield from subject.by_switch(_ssh)
+    for node in subject.network.nodes:
+        yield from _ssh(subject, node)
 
 
-def _ssh(switch: Switch) -> Iterator[Said]:
-    node = switch.node
+def _ssh(subject: Subject, node: Node) -> Iterator[Verdict]:
     ssh = node.device.ssh
     if not ssh.stelnet:
-        yield switch.finding(node, "the SSH server is off", "add «the SSH server»", path="ssh")
+        yield subject.finding(node, "the SSH server is off", "add «the SSH server»", path="ssh")
     more = list(filter(dialect_of(node.family).opens_ssh, node.unmodelled))
     for line in more:
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"`{line.text}` lets sessions in on more than one interface",
             "name the management port alone, in one «interface of the SSH server»",
             path=f"unmodelled[{line.line}]",
         )
     if ssh.source_interface is None and not more:
-        yield switch.finding(
+        yield subject.finding(
             node,
             "the SSH server has no source interface, so no interface accepts a session",
             "add «interface of the SSH server: MEth0/0/0»",
             path="ssh",
         )
     elif ssh.source_interface and ssh.source_interface not in node.device.by_interface:
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"the SSH server's source interface {ssh.source_interface} is not in the configuration",
             "name an interface that the switch has, usually MEth0/0/0",
@@ -116,25 +112,21 @@ def local_users(subject: Subject) -> Iterator[Verdict]:
     switch looks at the level alone. Telnet, FTP and HTTP send the password as text. Give each user
     the lowest level that does, or a group of its own, and `ssh` alone.
     """
-    yield from subject.by_switch(_users)
-
-
-def _users(switch: Switch) -> Iterator[Said]:
-    node = switch.node
-    groups = {*PREDEFINED_GROUPS, *(group.name for group in node.device.user_groups)}
-    for user in node.device.users:
-        path = f"users[{user.name}]"
-        for what, how in _rank(user, groups):
-            yield switch.finding(node, f"user {user.name} {what}", how, path=path)
-        plain = [service for service in user.service_types if service in PLAIN_SERVICES]
-        if plain:
-            yield switch.finding(
-                node,
-                f"user {user.name} may use {listing(plain)}, which sends the password as text",
-                f"use «the services of user: {user.name}, ssh»",
-                path=path,
-                severity=Severity.ERROR,
-            )
+    for node in subject.network.nodes:
+        groups = {*PREDEFINED_GROUPS, *(group.name for group in node.device.user_groups)}
+        for user in node.device.users:
+            path = f"users[{user.name}]"
+            for what, how in _rank(user, groups):
+                yield subject.finding(node, f"user {user.name} {what}", how, path=path)
+            plain = [service for service in user.service_types if service in PLAIN_SERVICES]
+            if plain:
+                yield subject.finding(
+                    node,
+                    f"user {user.name} may use {listing(plain)}, which sends the password as text",
+                    f"use «the services of user: {user.name}, ssh»",
+                    path=path,
+                    severity=Severity.ERROR,
+                )
 
 
 def _rank(user: LocalUser, groups: Set[str]) -> Iterator[tuple[str, str]]:
@@ -171,29 +163,25 @@ def snmp_version(subject: Subject) -> Iterator[Verdict]:
     Versions 1 and 2c send the community, which is their only password, as text. Set
     «version of SNMP: v3», take communities away, and give readers a user of version 3.
     """
-    yield from subject.by_switch(_snmp)
-
-
-def _snmp(switch: Switch) -> Iterator[Said]:
-    node = switch.node
-    old = [version for version in node.device.snmp.versions if version != "v3"]
-    if old:
-        yield switch.finding(
-            node,
-            f"SNMP speaks {listing(old)}, whose only password is sent as text",
-            "set «version of SNMP: v3» alone",
-            path="snmp.versions",
-        )
-    elif node.device.snmp.enabled and not node.device.snmp.versions:
-        yield switch.not_judged(
-            node,
-            "no «version of SNMP», and the release's default is not confirmed",
-            path="snmp",
-        )
-    for line in filter(dialect_of(node.family).is_community, node.unmodelled):
-        yield switch.finding(
-            node,
-            "an SNMP community is a password that is sent as text",
-            "remove it; give the reader a user of version 3",
-            path=f"unmodelled[{line.line}]",
-        )
+    for node in subject.network.nodes:
+        old = [version for version in node.device.snmp.versions if version != "v3"]
+        if old:
+            yield subject.finding(
+                node,
+                f"SNMP speaks {listing(old)}, whose only password is sent as text",
+                "set «version of SNMP: v3» alone",
+                path="snmp.versions",
+            )
+        elif node.device.snmp.enabled and not node.device.snmp.versions:
+            yield subject.not_judged(
+                node,
+                "no «version of SNMP», and the release's default is not confirmed",
+                path="snmp",
+            )
+        for line in filter(dialect_of(node.family).is_community, node.unmodelled):
+            yield subject.finding(
+                node,
+                "an SNMP community is a password that is sent as text",
+                "remove it; give the reader a user of version 3",
+                path=f"unmodelled[{line.line}]",
+            )

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from rocefort.models.drop_profile import DropProfile, Limits, low_at_most_high
 from rocefort.models.finding import Severity
 from rocefort.models.hardware import Family, Range
+from rocefort.models.network import Node
 from rocefort.models.wording import listing
-from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.marking import end_of, limits_of, static_rows
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
@@ -34,16 +34,12 @@ def thresholds_can_be_set(subject: Subject) -> Iterator[Verdict]:
     Kmax on all of them. Without room between the two nothing grows: that is a step, which DCTCP
     wants, and then Pmax is 100 %. The same holds for the limits at which a colour is dropped.
     """
-    yield from subject.by_switch(_settable)
-
-
-def _settable(switch: Switch) -> Iterator[Said]:
-    node = switch.node
-    for profile in node.device.drop_profiles if node.family else ():
-        for said in _said(profile):
-            yield from _order(switch, said)
-            if node.family:
-                yield from _range(switch, node.family, said)
+    for node in subject.network.nodes:
+        for profile in node.device.drop_profiles if node.family else ():
+            for said in _said(profile):
+                yield from _order(subject, node, said)
+                if node.family:
+                    yield from _range(subject, node, node.family, said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +64,18 @@ def _said(profile: DropProfile) -> Iterator[_Said]:
         yield _Said(f"{word}, {row.colour}", f"{at}.colours[{row.colour}]", row)
 
 
-def _order(switch: Switch, said: _Said) -> Iterator[Said]:
-    node = switch.node
+def _order(subject: Subject, node: Node, said: _Said) -> Iterator[Verdict]:
     limits, unit = said.limits, said.unit
     is_flat = limits.low == limits.high and limits.percent != CHANCE.high
     if is_flat or not low_at_most_high(limits.low, limits.high):
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"{said.word}: Kmin {limits.low} {unit} is not below Kmax {limits.high} {unit}",
             "raise Kmax, or mark all packets from one depth on with a Pmax of 100",
             path=said.path,
         )
     if limits.percent not in CHANCE:
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"{said.word}: Pmax is {limits.percent} %; it is {CHANCE.low} to {CHANCE.high} %",
             "choose a Pmax in that range",
@@ -88,12 +83,11 @@ def _order(switch: Switch, said: _Said) -> Iterator[Said]:
         )
 
 
-def _range(switch: Switch, family: Family, said: _Said) -> Iterator[Said]:
-    node = switch.node
+def _range(subject: Subject, node: Node, family: Family, said: _Said) -> Iterator[Verdict]:
     ranges = {"percent": PERCENT, "bytes": family.ecn_bytes, "cells": family.ecn_cells}
     settable, unit = ranges[said.limits.unit], said.unit
     if settable is None or not settable.confirmed:
-        yield switch.not_judged(
+        yield subject.not_judged(
             node,
             f"the range of ECN thresholds in {unit} on {family.name} is not confirmed by the "
             "vendor",
@@ -102,7 +96,7 @@ def _range(switch: Switch, family: Family, said: _Said) -> Iterator[Said]:
         return
     for name, value in (("Kmin", said.limits.low), ("Kmax", said.limits.high)):
         if value not in settable:
-            yield switch.finding(
+            yield subject.finding(
                 node,
                 f"{said.word}: {name} {value} {unit} cannot be set on {family.name} "
                 f"({settable} {unit})",
@@ -125,16 +119,12 @@ def profiles_exist(subject: Subject) -> Iterator[Verdict]:
     names. Without one, or without «ECN limits», «ECN of queue: ..» marks
     nothing.
     """
-    yield from subject.by_switch(_profiles)
+    for node in subject.network.nodes:
+        yield from _references(subject, node)
+        yield from _how_many(subject, node)
 
 
-def _profiles(switch: Switch) -> Iterator[Said]:
-    yield from _references(switch)
-    yield from _how_many(switch)
-
-
-def _references(switch: Switch) -> Iterator[Said]:
-    node = switch.node
+def _references(subject: Subject, node: Node) -> Iterator[Verdict]:
     for interface in node.device.interfaces:
         for row in interface.markings:
             what = ""
@@ -149,15 +139,14 @@ def _references(switch: Switch) -> Iterator[Said]:
             if what:
                 place = end_of(node, interface)
                 message = f"queue {row.queue} {what}"
-                yield switch.finding(place, message, how, path=f"markings[{row.queue}]")
+                yield subject.finding(place, message, how, path=f"markings[{row.queue}]")
 
 
-def _how_many(switch: Switch) -> Iterator[Said]:
-    node = switch.node
+def _how_many(subject: Subject, node: Node) -> Iterator[Verdict]:
     most = node.family.drop_profiles if node.family else None
     number = len({profile.name for profile in node.device.drop_profiles} | {"default"})
     if most is not None and most.confirmed and number > most.value:
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"{number} drop profiles, the built-in one among them; {node.syntax} has "
             f"{most.value} at most",
@@ -179,25 +168,20 @@ def one_kind_of_marking(subject: Subject) -> Iterator[Verdict]:
     AI-ECN writes the thresholds of a queue while the switch runs; a static pair beside it says
     what does not hold. V300 G2 marks four queues at most, both kinds together.
     """
-    yield from subject.by_switch(_kinds)
+    for node in subject.network.nodes:
+        static: dict[int, list[str]] = defaultdict(list)
+        for interface, row in static_rows(node):
+            static[row.queue].append(interface.name)
+        if static:
+            yield from _together(subject, node, static)
 
 
-def _kinds(switch: Switch) -> Iterator[Said]:
-    node = switch.node
-    static: dict[int, list[str]] = defaultdict(list)
-    for interface, row in static_rows(node):
-        static[row.queue].append(interface.name)
-    if static:
-        yield from _together(switch, static)
-
-
-def _together(switch: Switch, static: dict[int, list[str]]) -> Iterator[Said]:
-    node = switch.node
+def _together(subject: Subject, node: Node, static: dict[int, list[str]]) -> Iterator[Verdict]:
     ai_ecn = node.device.ai_ecn
     learned = {row.queue for row in ai_ecn.queues} if ai_ecn.enabled else set()
     for queue in sorted(learned & static.keys()):
         ports = static[queue]
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"queue {queue} is marked by AI-ECN and by static ECN, on {ports[0]}"
             + (f" and {len(ports) - 1} more" if len(ports) > 1 else ""),
@@ -206,7 +190,7 @@ def _together(switch: Switch, static: dict[int, list[str]]) -> Iterator[Said]:
         )
     most, marked = node.family.ecn_queues if node.family else None, learned | static.keys()
     if most is not None and len(marked) > most.value:
-        yield switch.finding(
+        yield subject.finding(
             node,
             f"queues {listing(sorted(marked))} are marked by AI-ECN or static ECN; {node.syntax} "
             f"marks {most.value} at most",
@@ -226,19 +210,15 @@ def ecn_is_enabled(subject: Subject) -> Iterator[Verdict]:
     On V300 G1 the thresholds of ports mark nothing before «static ECN for the switch» in the
     system view.
     """
-    yield from subject.by_switch(_enabled)
-
-
-def _enabled(switch: Switch) -> Iterator[Said]:
-    node = switch.node
-    if node.family is None or not node.family.ecn_enable or node.device.ecn_enabled:
-        return
-    ports = list(dict.fromkeys(interface.name for interface, _ in static_rows(node)))
-    if ports:
-        yield switch.finding(
-            node,
-            "static ECN is not enabled for the switch, so queues are not marked on "
-            f"{ports[0]}" + (f" and {len(ports) - 1} more" if len(ports) > 1 else ""),
-            "add «static ECN for the switch» in the system view",
-            path="ecn_enabled",
-        )
+    for node in subject.network.nodes:
+        if node.family is None or not node.family.ecn_enable or node.device.ecn_enabled:
+            continue
+        ports = list(dict.fromkeys(interface.name for interface, _ in static_rows(node)))
+        if ports:
+            yield subject.finding(
+                node,
+                "static ECN is not enabled for the switch, so queues are not marked on "
+                f"{ports[0]}" + (f" and {len(ports) - 1} more" if len(ports) > 1 else ""),
+                "add «static ECN for the switch» in the system view",
+                path="ecn_enabled",
+            )

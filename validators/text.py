@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from rocefort.dialects.choose import dialect_of
 from rocefort.models.finding import Severity
 from rocefort.models.network import TextLine
-from rocefort.validators.by_switch import Said, Switch
 from rocefort.validators.rules import Need, Subject, Verdict, rule
 
 LONGEST_SHOWN = 120  # characters of a line in a message
@@ -26,30 +25,27 @@ def unconfirmed_commands(subject: Subject) -> Iterator[Verdict]:
     data name. Try such a line on one switch
     before a rollout; when it is confirmed, take it off the family's list in the hardware data.
     """
-    yield from subject.by_switch(_unconfirmed)
-
-
-def _unconfirmed(switch: Switch) -> Iterator[Said]:
-    node, hardware = switch.node, switch.node.hardware
-    if hardware is not None and not hardware.confirmed and hardware.note:
-        yield switch.finding(
-            node,
-            f"the data of {hardware.model} are not confirmed: {hardware.note}",
-            "compare them with the switch before a rollout",
-        )
-    for entry in node.family.unconfirmed if node.family else ():
-        used = dialect_of(node.family).in_use(entry.command, node.device)
-        if used is False:
-            continue
-        form = f"`{entry.command}` is not confirmed on {node.syntax}"
-        if used is None:
-            yield switch.not_judged(
-                node, f"{form}; whether the switch uses it cannot be told from its model"
+    for node in subject.network.nodes:
+        hardware = node.hardware
+        if hardware is not None and not hardware.confirmed and hardware.note:
+            yield subject.finding(
+                node,
+                f"the data of {hardware.model} are not confirmed: {hardware.note}",
+                "compare them with the switch before a rollout",
             )
-        else:
-            yield switch.finding(
-                node, f"{form}: {entry.note}", "try it on one switch before a rollout"
-            )
+        for entry in node.family.unconfirmed if node.family else ():
+            used = dialect_of(node.family).in_use(entry.command, node.device)
+            if used is False:
+                continue
+            form = f"`{entry.command}` is not confirmed on {node.syntax}"
+            if used is None:
+                yield subject.not_judged(
+                    node, f"{form}; whether the switch uses it cannot be told from its model"
+                )
+            else:
+                yield subject.finding(
+                    node, f"{form}: {entry.note}", "try it on one switch before a rollout"
+                )
 
 
 @rule(
@@ -63,19 +59,15 @@ def unknown_lines(subject: Subject) -> Iterator[Verdict]:
     What a line says that is not understood is judged by no rule. It stays on the switch: a plan
     neither changes nor removes it.
     """
-    yield from subject.by_switch(_unknown_lines)
-
-
-def _unknown_lines(switch: Switch) -> Iterator[Said]:
-    node = switch.node
-    for line in node.unmodelled:
-        if not line.command:
-            yield switch.finding(
-                node,
-                f"{_shown(line)} is not understood",
-                "no rule judges it; look at it yourself",
-                path=f"unmodelled[{line.line}]",
-            )
+    for node in subject.network.nodes:
+        for line in node.unmodelled:
+            if not line.command:
+                yield subject.finding(
+                    node,
+                    f"{_shown(line)} is not understood",
+                    "no rule judges it; look at it yourself",
+                    path=f"unmodelled[{line.line}]",
+                )
 
 
 def _shown(line: TextLine) -> str:
@@ -99,19 +91,15 @@ def known_lines(subject: Subject) -> Iterator[Verdict]:
     it sets nothing. Passwords and keys are among these on purpose. The line stays on the switch: a
     plan neither changes nor removes it.
     """
-    yield from subject.by_switch(_known_lines)
-
-
-def _known_lines(switch: Switch) -> Iterator[Said]:
-    node = switch.node
-    for line in node.unmodelled:
-        if line.command:
-            yield switch.finding(
-                node,
-                f"`{line.command}` is known, but nothing judges what it sets",
-                "",
-                path=f"unmodelled[{line.line}]",
-            )
+    for node in subject.network.nodes:
+        for line in node.unmodelled:
+            if line.command:
+                yield subject.finding(
+                    node,
+                    f"`{line.command}` is known, but nothing judges what it sets",
+                    "",
+                    path=f"unmodelled[{line.line}]",
+                )
 
 
 @rule(
@@ -126,15 +114,11 @@ def whole_text(subject: Subject) -> Iterator[Verdict]:
     that ended too early. What is missing is judged as if it were not configured. Save the whole
     text again.
     """
-    yield from subject.by_switch(_cut_off)
-
-
-def _cut_off(switch: Switch) -> Iterator[Said]:
-    node = switch.node
-    if node.cut_off_at is not None:
-        yield switch.finding(
-            node,
-            "the text ends without «end of a text»; it may be cut off here",
-            "save the whole output of «what runs» again",
-            path="cut_off",
-        )
+    for node in subject.network.nodes:
+        if node.cut_off_at is not None:
+            yield subject.finding(
+                node,
+                "the text ends without «end of a text»; it may be cut off here",
+                "save the whole output of «what runs» again",
+                path="cut_off",
+            )

@@ -128,8 +128,7 @@ def port_used_once(subject: Subject) -> Iterator[Verdict]:
     Two links or servers on one port, or a port that the switch model does not have, cannot be
     built. Give each link and server its own port of the model's port list.
     """
-    overview = subject.overview
-    whole = {n.name: overview.judgements.made(_whole_ports, n) for n in subject.network.nodes}
+    whole = {n.name: _whole_ports(n) for n in subject.network.nodes}
     for (device, port), users in _users(subject).items():
         if port in whole.get(device, ()) and len(users) == 1:
             continue  # as nearly all
@@ -290,8 +289,7 @@ def _gateway_mtu(subject: Subject) -> Iterator[Verdict]:
     """Each gateway against the largest of its servers."""
     network = subject.network
     largest: dict[tuple[str, str], tuple[Server, Interface]] = {}
-    made = subject.overview.judgements.made
-    subnets = {node.name: made(_subnets, node) for node in network.nodes}
+    subnets = {node.name: _subnets(node) for node in network.nodes}
     for server in subject.servers:
         node = network.by_name.get(server.port.device)
         port = node.device.by_interface.get(server.port.interface) if node else None

@@ -44,7 +44,6 @@ from rocefort.steps.review.sides import ReviewSide, Sides, read_sides
 from rocefort.steps.review.verification import Asking, Outcome, Version, verify_both
 from rocefort.steps.together import put_together
 from rocefort.validators import check, titles
-from rocefort.validators.by_switch import Judgements
 from rocefort.validators.engines import Engine
 
 MARKDOWN, PAGE, JSON, SARIF = "review.md", "review.html", "review.json", "review.sarif"
@@ -81,9 +80,8 @@ def make_review(asked: ReviewRequest) -> Review:
     version = Version(before.network, base.sources) if base and before else None
     asking = Asking(asked.engine, service, asked.failures)
     verified = verify_both(version, Version(network, head.sources), changed, asking)
-    judgements = Judgements()  # of a switch that both sides have, for both
-    report = check(network, head.sources, judgements=judgements)
-    found = _findings(version, network, report, verified, judgements)
+    report = check(network, head.sources)
+    found = _findings(version, network, report, verified)
     intent = tuple(_intent(sides))
     sight = _sight(sides, names, changed, network, verified)
     lines: tuple[SwitchLines, ...] = ()
@@ -211,18 +209,14 @@ def _says(node: Node, now: Switch) -> bool:
 
 
 def _findings(
-    base: Version | None,
-    network: Network,
-    report: Report,
-    verified: Outcome,
-    judgements: Judgements,
+    base: Version | None, network: Network, report: Report, verified: Outcome
 ) -> FindingsChange:
     """Findings of the head against those of the base; all are new where there is no base."""
     now = report.joined(verified.head).findings
     if base is None:
         return findings_change((), now)
     same = base.network == network
-    was = report if same else check(base.network, base.sources, judgements=judgements)
+    was = report if same else check(base.network, base.sources)
     before = was.joined(verified.base) if verified.base else was
     return findings_change(before.findings, now)
 
