@@ -110,10 +110,6 @@ class Model:
         if all(state.name != interface for state in self.interfaces(switch)):
             raise BadInput(f"no port is called {interface}", where=switch)
 
-    def heal(self, switch: str = "") -> None:
-        """Take the faults of a switch away, or all; counters are as if they had never been."""
-        self.faults = [(name, one) for name, one in self.faults if switch and name != switch]
-
     def _of(self, switch: str) -> list[Injected]:
         return [injected for name, injected in self.faults if name == switch]
 

@@ -1,7 +1,6 @@
 """Behaviour of a switch in what no source settles about a trial: one value for each open point.
 
     EmulatedSwitch(.., personality=Personality(trial_mode="survives", persist="absent"))
-    for personality in covering_set():                # every two values meet in one of them
 
 The default is the vendor's wording (V300R023C00): without `persist` a trial "takes effect only in
 the current session", and during it "other users cannot modify the configuration".
@@ -9,9 +8,7 @@ the current session", and during it "other users cannot modify the configuration
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
-from functools import cache
-from itertools import combinations, product
+from dataclasses import dataclass, fields
 from typing import Literal, get_args, get_type_hints
 
 # session-only: it goes on without its session, and no other session may confirm or abort it.
@@ -82,39 +79,9 @@ OPEN_POINTS = {
     ),
 }
 DEFAULT = Personality()
-# The least that a controller can be shown of a trial that outlives its session.
-SILENT = Personality(
-    trial_mode="survives",
-    persist="absent",
-    commit_list="absent",
-    trial_status="state-only",
-    trial_prompt="*",
-)
 
 
 def axes() -> dict[str, tuple[str, ...]]:
     """Values of each field, the default first."""
     hints = get_type_hints(Personality)
     return {each.name: get_args(hints[each.name]) for each in fields(Personality)}
-
-
-@cache
-def covering_set() -> tuple[Personality, ...]:
-    """Few personalities in which every two values of two fields meet; the default is the first.
-
-    Greedy: each one covers the most pairs that are still missing.
-    """
-    every = list(product(*axes().values()))
-    missing = {pair for row in every for pair in _pairs(row)}
-    chosen = [every[0], astuple(SILENT)]
-    for row in chosen:
-        missing -= _pairs(row)
-    while missing:
-        chosen.append(max(every, key=lambda row: len(missing & _pairs(row))))
-        missing -= _pairs(chosen[-1])
-    return tuple(Personality(*row) for row in chosen)
-
-
-@cache
-def _pairs(row: tuple[str, ...]) -> frozenset[tuple[tuple[int, str], ...]]:
-    return frozenset(combinations(enumerate(row), 2))

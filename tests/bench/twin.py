@@ -12,16 +12,17 @@ import tempfile
 import time
 from pathlib import Path
 
+from cutting import after_failure, failed
+
 from rocefort.design.derive import derive
 from rocefort.design.new import Size, new_fabric, write_new
-from rocefort.lab.twin.cutting import failed
 from rocefort.lab.twin.reap import processes_of
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network import Network
 from rocefort.paths import INVENTORY
 from rocefort.steps.fabric.judging import subject_of_derived
-from rocefort.steps.lab.opinions import after_failure, three_opinions
+from rocefort.steps.lab.opinions import three_opinions
 from rocefort.validators.failures import single_failures
 from rocefort.validators.routing import analyse
 

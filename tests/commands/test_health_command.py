@@ -40,7 +40,7 @@ def test_a_sick_switch_ends_with_1_and_json_names_its_place(lab: Rehearsal) -> N
     lab.model.inject("leaf03", read_state_fault("wrong-mtu", "100GE1/0/25=1500"))
     words = ("--device", "leaf03", "--format", "json", "--select", "LIV009")
     code, output = health(lab, *words)
-    lab.model.heal()
+    lab.model.faults.clear()
     assert code == 1
     (finding,) = json.loads(output)["findings"]
     assert finding["where"]["device"] == "leaf03"
@@ -72,7 +72,7 @@ def test_a_baseline_of_the_same_sickness_ends_with_0(lab: Rehearsal, tmp_path: P
     lab.model.inject("leaf03", read_state_fault("wrong-mtu", "100GE1/0/25=1500"))
     assert health(lab, *words, "--save", file)[0] == 1
     code, output = health(lab, *words, "--baseline", file)
-    lab.model.heal()
+    lab.model.faults.clear()
     assert code == 0
     assert output.endswith("0 errors new, 1 as in the baseline\n")
 

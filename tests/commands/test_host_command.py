@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from host_root import HostRoot
 
 from rocefort.design.derive import Derived, derive
 from rocefort.design.hosts import host_plans
 from rocefort.dialects.host import SCRIPT, host_files
 from rocefort.fleet.connections import Connections, save_connections
 from rocefort.fleet.ssh_exec import guarded
-from rocefort.lab.host_settings import HostRoot
 from rocefort.lab.hosts import RdmaHosts
 from rocefort.models.host import HostPlan
 from rocefort.steps.rdma.hosts import reader_command

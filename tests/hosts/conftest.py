@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from host_root import HostRoot
 
 from rocefort.design.derive import Derived, derive
 from rocefort.design.hosts import host_plans
 from rocefort.dialects.host import SCRIPT, host_files, reader_of
 from rocefort.dialects.host_reading import read_host
-from rocefort.lab.host_settings import HostRoot
 from rocefort.models.finding import Report
 from rocefort.models.host import HostPlan, HostsSeen
 from rocefort.validators import check_hosts

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from efforts import tries
+from host_root import HostRoot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -18,7 +19,6 @@ from rocefort.design.hosts import host_plans
 from rocefort.dialects.host import SCRIPT, host_files, reader_of
 from rocefort.dialects.host_reading import read_host
 from rocefort.errors import BadInput
-from rocefort.lab.host_settings import HostRoot
 from rocefort.models.congestion import Dcqcn, PfcOnly
 from rocefort.models.fabric_hosts import HostProfile, ServerHost
 from rocefort.models.host import HostsSeen, NicFile

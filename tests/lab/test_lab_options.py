@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pytest
+from personalities import SILENT
 
 from rocefort import tasks
 from rocefort.commands.lab import Candidates, lab_cli
@@ -17,7 +18,7 @@ from rocefort.design.derive import Derived
 from rocefort.errors import BadInput, Refused, RocefortError, ServiceFailed
 from rocefort.fleet.connections import load_connections
 from rocefort.lab.display import whole
-from rocefort.lab.personality import SILENT, axes
+from rocefort.lab.personality import axes
 from rocefort.lab.server import LabServer, run_in_thread
 from rocefort.lab.state_faults import StateFault
 from rocefort.lab.switch import CandidateMode, CommitOrder, EmulatedSwitch, Fault
@@ -146,7 +147,7 @@ def test_the_state_behind_heps_is_the_engines(heps: Derived, tmp_path: Path) -> 
         assert {s.candidate_mode for s in lab.switches.values()} == {"shared"}
         leaf = lab.switches["leaf01"]
         assert "\ninterface 100GE1/0/64\n#\n" in whole(leaf, leaf.running), "a port without a line"
-        lab.model.heal()
+        lab.model.faults.clear()
         assert {p.state for p in lab.model.peers("leaf01")} == {"Established"}
 
 

@@ -7,8 +7,9 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from personalities import PERSONALITIES, SILENT
 
-from rocefort.lab.personality import DEFAULT, SILENT, Personality, axes, covering_set
+from rocefort.lab.personality import DEFAULT, Personality, axes
 from rocefort.lab.switch import EmulatedSwitch
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def test_the_default_is_the_vendors_wording() -> None:
 
 
 def test_every_two_values_meet_in_a_few_personalities() -> None:
-    chosen = covering_set()
+    chosen = PERSONALITIES
     assert (chosen[0], chosen[1]) == (DEFAULT, SILENT)
     for one, other in combinations(axes(), 2):
         met = {(getattr(each, one), getattr(each, other)) for each in chosen}

@@ -133,7 +133,7 @@ def test_a_cut_or_wrong_cable_is_a_way_no_more(chain: Model, ask: Callable[[str]
         assert "  0.00% packet loss" in ask(typed)
         chain.inject("spine01", read_state_fault(name, what))
         assert "100.00% packet loss" in ask(typed)
-        chain.heal()
+        chain.faults.clear()
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,11 @@ from typing import Any, get_args
 
 import pytest
 from napalm.base.exceptions import CommitConfirmException, CommitError
+from personalities import PERSONALITIES
 
 from napalm_cloudengine.errors import OutcomeUnknownError
 from rocefort.lab.faults import Fault
-from rocefort.lab.personality import Persist, Personality, TrialMode, covering_set
+from rocefort.lab.personality import Persist, Personality, TrialMode
 
 Start = Callable[..., Any]
 CHANGE = "interface 100GE1/0/1\n mtu 9216\n"
@@ -116,7 +117,7 @@ def test_one_process_goes_the_whole_way(
         assert made.switch.trial is None
 
 
-@pytest.mark.parametrize("personality", covering_set(), ids=str)
+@pytest.mark.parametrize("personality", PERSONALITIES, ids=str)
 def test_one_session_tries_and_ends_its_trial_whatever_the_switch_shows(
     bench: Start, personality: Personality
 ) -> None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from host_root import HostRoot
 
 from rocefort.design.derive import Derived
 from rocefort.design.hosts import host_plans
@@ -26,7 +27,6 @@ from rocefort.errors import DeviceFailed
 from rocefort.fleet.connections import Access, Connections, ServerAccess, save_connections
 from rocefort.fleet.ssh_exec import guarded_words
 from rocefort.lab import rdma_root
-from rocefort.lab.host_settings import HostRoot
 from rocefort.lab.rdma_root import RdmaRoot, write_servers
 from rocefort.models.rdma_plan import Suite
 from rocefort.models.rdma_result import RdmaResult, Verdict

@@ -16,10 +16,10 @@ from crash_plans import Case
 from crash_snapshots import site_state
 from crashing import memory_directory, new_trials
 from hypothesis import settings
-from personalities import PERSONALITIES
+from personalities import PERSONALITIES, SILENT
 
 from rocefort.design.derive import Derived
-from rocefort.lab.personality import DEFAULT, SILENT, Personality
+from rocefort.lab.personality import DEFAULT, Personality
 from rocefort.models.hardware import Family
 
 Record = Callable[[str, object], None]

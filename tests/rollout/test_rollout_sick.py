@@ -40,7 +40,7 @@ def test_sick_before_refused_or_allowed_sick_on_trial_taken_back(
     assert (applied.exit_code, applied.confirmed, applied.rolled_back) == (4, (), ())
     assert {event.act for event in events} == {"health"}  # no switch was touched
 
-    lab.model.heal()
+    lab.model.faults.clear()
 
     def fills(event: Event) -> None:
         if (event.device, event.act, event.phase) == ("leaf08", "trial", Phase.DONE):

@@ -13,19 +13,20 @@ import pytest
 from crash_plans import Case
 from crash_site import Wire
 from crashing import Trials, new_trials
+from personalities import PERSONALITIES
 
 from napalm_cloudengine.answers import Answer
 from napalm_cloudengine.displays.commits import Commit
 from napalm_cloudengine.displays.commits import commit as read_commit
 from napalm_cloudengine.transport import Reply
 from rocefort.design.derive import Derived
-from rocefort.lab.personality import Personality, covering_set
+from rocefort.lab.personality import Personality
 from rocefort.models.hardware import Family
 from rocefort.models.rollout import Whose
 from rocefort.rollout.label import Label, persist_id
 from rocefort.rollout.trial_owner import Began, Owner, owner_of
 
-of_each = pytest.mark.parametrize("personality", covering_set(), ids=str)
+of_each = pytest.mark.parametrize("personality", PERSONALITIES, ids=str)
 
 
 @pytest.fixture(scope="session")

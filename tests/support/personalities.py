@@ -2,9 +2,44 @@
 
 from __future__ import annotations
 
-from rocefort.lab.personality import Personality, axes, covering_set
+from dataclasses import astuple
+from functools import cache
+from itertools import combinations, product
 
-PERSONALITIES = covering_set()
+from rocefort.lab.personality import Personality, axes
+
+# The least that a controller can be shown of a trial that outlives its session.
+SILENT = Personality(
+    trial_mode="survives",
+    persist="absent",
+    commit_list="absent",
+    trial_status="state-only",
+    trial_prompt="*",
+)
+
+
+def _covering_set() -> tuple[Personality, ...]:
+    """Few personalities in which every two values of two fields meet; the default is the first.
+
+    Greedy: each one covers the most pairs that are still missing.
+    """
+    every = list(product(*axes().values()))
+    missing = {pair for row in every for pair in _pairs(row)}
+    chosen = [every[0], astuple(SILENT)]
+    for row in chosen:
+        missing -= _pairs(row)
+    while missing:
+        chosen.append(max(every, key=lambda row: len(missing & _pairs(row))))
+        missing -= _pairs(chosen[-1])
+    return tuple(Personality(*row) for row in chosen)
+
+
+@cache
+def _pairs(row: tuple[str, ...]) -> frozenset[tuple[tuple[int, str], ...]]:
+    return frozenset(combinations(enumerate(row), 2))
+
+
+PERSONALITIES = _covering_set()
 
 
 def lab_options(personality: Personality) -> tuple[str, ...]:

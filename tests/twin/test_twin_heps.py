@@ -11,8 +11,8 @@ from ipaddress import IPv4Network
 from typing import TypeVar
 
 import pytest
+from cutting import after_failure, failed
 
-from rocefort.lab.twin.cutting import failed
 from rocefort.lab.twin.namespaces import inside
 from rocefort.lab.twin.telling import snapshot_of, status_of
 from rocefort.lab.twin.tracing import trace
@@ -20,7 +20,7 @@ from rocefort.lab.twin.twin import Twin
 from rocefort.models.network import Network
 from rocefort.models.routing import Failure
 from rocefort.models.traffic import ENTROPY_PORT
-from rocefort.steps.lab.opinions import after_failure, three_opinions
+from rocefort.steps.lab.opinions import three_opinions
 from rocefort.steps.lab.twin import notes_of
 from rocefort.validators.failures import single_failures
 from rocefort.validators.routing import analyse

@@ -7,12 +7,12 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 import pytest
+from cutting import lost_sessions, ports_of
 
 from rocefort.dialects.frr import Features
 from rocefort.errors import Refused, ServiceFailed
 from rocefort.lab.twin.building import host_lines
 from rocefort.lab.twin.convergence import Seen, summary_of, wait_settled
-from rocefort.lab.twin.cutting import lost_sessions, ports_of
 from rocefort.lab.twin.topology import BACKSTAGE, topology_of
 from rocefort.models.network import End, Network
 from rocefort.models.reachability import Reachability

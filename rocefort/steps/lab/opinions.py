@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
-from rocefort.models.network import Network, Sources
-from rocefort.models.routing import Failure, RoutingState
-from rocefort.validators.failures import dense
+from rocefort.models.network import Network
+from rocefort.models.routing import RoutingState
 from rocefort.validators.routing import analyse
 
 Hops = frozenset[IPv4Address]
 Tables = Mapping[str, Mapping[IPv4Network, Hops]]  # of kernels: BGP's routes by switch
-
-
 KERNEL_ENGINE = ("the kernel", "the engine")
 Ties = Callable[[str, IPv4Network], Hops]
 
@@ -32,12 +29,17 @@ class Difference:
     engine: Hops
     who: tuple[str, str] = KERNEL_ENGINE
 
+    def is_free_choice(self, ties: Hops) -> bool:
+        """Whether both have equally many next hops, all of which a tie-breaker may choose."""
+        both = self.kernel | self.engine
+        return bool(self.kernel) and len(self.kernel) == len(self.engine) and ties >= both
+
     def __str__(self) -> str:
         first, second = self.who
-        return (
-            f"{self.switch} {self.prefix}: {first} has {_words(self.kernel)}, "
-            f"{second} {_words(self.engine)}"
+        kernel, engine = (
+            ", ".join(map(str, sorted(hops))) or "no route" for hops in (self.kernel, self.engine)
         )
+        return f"{self.switch} {self.prefix}: {first} has {kernel}, {second} {engine}"
 
 
 @dataclass(frozen=True)
@@ -49,17 +51,10 @@ class Opinions:
     differences: tuple[Difference, ...]
 
 
-def three_opinions(network: Network, tables: Tables, sources: Sources | None = None) -> Opinions:
+def three_opinions(network: Network, tables: Tables) -> Opinions:
     """Compare kernels with the embedded engine; raises Refused as it does."""
-    solution = analyse(network, sources)
+    solution = analyse(network)
     return compare_tables(solution.state, tables, solution.ties)
-
-
-def after_failure(network: Network, failure: Failure, tables: Tables) -> Opinions:
-    """The same, after a failure; switches that failed are left out."""
-    alive = {name: table for name, table in tables.items() if name not in failure.nodes}
-    solution = dense(network, failure)
-    return compare_tables(solution.state, alive, solution.ties)
 
 
 def compare_tables(
@@ -70,16 +65,17 @@ def compare_tables(
     ties: next hops that only an arbitrary tie-breaker tells apart: where a switch may use fewer,
     two opinions need to have equally many of them, not the same ones.
     """
+    none: Hops = frozenset()
     wanted = tables_of(state, tables)
     pairs = [
-        (name, prefix)
+        Difference(name, prefix, table.get(prefix, none), wanted[name].get(prefix, none), who)
         for name, table in tables.items()
         for prefix in sorted({*table, *wanted[name]})
     ]
     differences = tuple(
         each
-        for each in _differing(pairs, wanted, tables, who)
-        if not _same_choice(each, ties(each.switch, each.prefix))
+        for each in pairs
+        if each.kernel != each.engine and not each.is_free_choice(ties(each.switch, each.prefix))
     )
     return Opinions(state.engine, len(pairs), differences)
 
@@ -91,25 +87,3 @@ def tables_of(state: RoutingState, switches: Collection[str]) -> dict[str, dict[
         if route.device in found:
             found[route.device][route.prefix] = frozenset(route.next_hops)
     return found
-
-
-def _same_choice(difference: Difference, ties: Hops) -> bool:
-    kernel, engine = difference.kernel, difference.engine
-    return bool(kernel) and len(kernel) == len(engine) and ties >= kernel | engine
-
-
-def _differing(
-    pairs: Collection[tuple[str, IPv4Network]],
-    wanted: Tables,
-    tables: Tables,
-    who: tuple[str, str],
-) -> Iterator[Difference]:
-    for name, prefix in pairs:
-        kernel = tables[name].get(prefix, frozenset())
-        engine = wanted[name].get(prefix, frozenset())
-        if kernel != engine:
-            yield Difference(name, prefix, kernel, engine, who)
-
-
-def _words(hops: Hops) -> str:
-    return ", ".join(map(str, sorted(hops))) or "no route"

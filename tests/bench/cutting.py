@@ -1,4 +1,4 @@
-"""Cables and switches of a lab that fail, as light goes out: what every engine calls a failure."""
+"""Cables and switches of a lab that fail, as light goes out, and what the engine says of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from rocefort.dialects.frr import kernel_name
 from rocefort.errors import BadInput
 from rocefort.lab.twin.topology import Topology
 from rocefort.lab.twin.twin import Twin
+from rocefort.models.network import Network
 from rocefort.models.routing import Failure
+from rocefort.steps.lab.opinions import Opinions, Tables, compare_tables
+from rocefort.validators.failures import dense
 
 Port = tuple[str, str]  # node, kernel name
 
@@ -66,3 +69,10 @@ def _set(twin: Twin, ports: list[Port], state: str) -> None:
         by_node.setdefault(node, []).append(f"link set dev {port} {state}")
     for node, lines in by_node.items():
         twin.ip(node, lines)
+
+
+def after_failure(network: Network, failure: Failure, tables: Tables) -> Opinions:
+    """Compare kernels with the engine after a failure; switches that failed are left out."""
+    alive = {name: table for name, table in tables.items() if name not in failure.nodes}
+    solution = dense(network, failure)
+    return compare_tables(solution.state, alive, solution.ties)
