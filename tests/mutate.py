@@ -192,7 +192,7 @@ def main() -> int:
 
 def _modules() -> Iterator[Path]:
     """Modules whose tests need no service; what asks Batfish is tested against recordings."""
-    return (p for p in (ROOT / "validators").glob("*.py") if not p.name.startswith("batfish"))
+    return (p for p in (ROOT / "validators").rglob("*.py") if not p.name.startswith("batfish"))
 
 
 if __name__ == "__main__":

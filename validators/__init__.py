@@ -9,7 +9,21 @@ from rocefort.models.finding import Finding, NotJudged, Report, Severity
 from rocefort.models.host import HostPlan, HostsSeen
 from rocefort.models.keyed import natural
 from rocefort.models.network import Network, Sources
-from rocefort.validators import (
+from rocefort.validators.host_settings import HOST_REGISTRY, HostRule, HostSubject
+from rocefort.validators.live import (
+    LIVE_REGISTRY,
+    Intended,
+    LiveRule,
+    LiveSubject,
+    Readings,
+    intended_of,
+    watched,
+)
+from rocefort.validators.overview import Overview
+from rocefort.validators.rules import (
+    FAMILIES,
+    Rule,
+    Verdict,
     addressing,
     as_numbers,
     bgp,
@@ -31,6 +45,7 @@ from rocefort.validators import (
     live_routing,
     live_system,
     optics,
+    ordered,
     pfc,
     qos,
     security,
@@ -38,24 +53,12 @@ from rocefort.validators import (
     text,
     topology,
 )
-from rocefort.validators.additive import TITLES as GROWTH_TITLES
-from rocefort.validators.batfish_verification import BATFISH_TITLES
-from rocefort.validators.change_verification import CHANGE_TITLES
-from rocefort.validators.failure_verification import FAILURE_TITLES
-from rocefort.validators.host_settings import HOST_REGISTRY, HostRule, HostSubject
-from rocefort.validators.live import (
-    LIVE_REGISTRY,
-    Intended,
-    LiveRule,
-    LiveSubject,
-    Readings,
-    intended_of,
-    watched,
-)
-from rocefort.validators.overview import Overview
-from rocefort.validators.rules import FAMILIES, Rule, Verdict, ordered
+from rocefort.validators.rules.additive import TITLES as GROWTH_TITLES
+from rocefort.validators.rules.batfish_verification import BATFISH_TITLES
+from rocefort.validators.rules.change_verification import CHANGE_TITLES
+from rocefort.validators.rules.failure_verification import FAILURE_TITLES
+from rocefort.validators.rules.verification import TITLES
 from rocefort.validators.selection import selected
-from rocefort.validators.verification import TITLES
 from rocefort.validators.waivers import check_waivers, sort_out
 
 VERIFICATION_TITLES = TITLES | FAILURE_TITLES | BATFISH_TITLES | CHANGE_TITLES

@@ -9,8 +9,8 @@ from ipaddress import IPv4Network
 from rocefort.errors import Refused
 from rocefort.models.growth import Bandwidth, LeafLoad
 from rocefort.models.network import Network, Role, Sources
-from rocefort.validators.growth import uplink_gbps
 from rocefort.validators.routing import Solution, analyse
+from rocefort.validators.rules.growth import uplink_gbps
 from rocefort.validators.server_classes import reachability_of
 
 

@@ -14,10 +14,10 @@ from rocefort.dialects.eos import EosNames
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network import End, Network, Sources
 from rocefort.models.routing import Effect, Failure, FailureStudy
-from rocefort.validators.agreement import ENGINES_DISAGREE, HINT
 from rocefort.validators.batfish_snapshot import host_name
 from rocefort.validators.effects import difference
 from rocefort.validators.failures import SEED, chosen_failures, sampled
+from rocefort.validators.rules.agreement import ENGINES_DISAGREE, HINT
 
 DEFAULT = "single:8"
 CIRCLES = "not judged: Batfish does not model buffers"

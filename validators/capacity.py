@@ -22,9 +22,9 @@ from rocefort.validators.capacity_scope import chosen_groups
 from rocefort.validators.demand_loads import Carried, Loads
 from rocefort.validators.demand_spread import Spread, spread
 from rocefort.validators.failures import single_failures
-from rocefort.validators.growth import link_gbps
 from rocefort.validators.ports import ends_of, is_fabric_link
 from rocefort.validators.routing import Solution, analyse
+from rocefort.validators.rules.growth import link_gbps
 from rocefort.validators.twins import Twins
 from rocefort.validators.underlay import Port
 

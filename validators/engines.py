@@ -11,22 +11,22 @@ from rocefort.models.finding import Report
 from rocefort.models.network import Network, Sources
 from rocefort.models.routing import RoutingState
 from rocefort.models.routing_change import RoutingChange
-from rocefort.validators.agreement import ENGINES_DISAGREE, disagreements
 from rocefort.validators.batfish_access import Service
 from rocefort.validators.batfish_asking import Asked, ask_all
 from rocefort.validators.batfish_failures import cabled_failures, choose
-from rocefort.validators.batfish_verification import verify_checks
-from rocefort.validators.change_verification import (
+from rocefort.validators.failures import single_failures
+from rocefort.validators.outside import with_outside
+from rocefort.validators.routing import Solution, analyse
+from rocefort.validators.rules.agreement import ENGINES_DISAGREE, disagreements
+from rocefort.validators.rules.batfish_verification import verify_checks
+from rocefort.validators.rules.change_verification import (
     change_of,
     change_since,
     disagreement,
     standing,
     verify_change,
 )
-from rocefort.validators.failures import single_failures
-from rocefort.validators.outside import with_outside
-from rocefort.validators.routing import Solution, analyse
-from rocefort.validators.verification import verify
+from rocefort.validators.rules.verification import verify
 from rocefort.validators.waivers import sort_out
 
 

@@ -13,14 +13,6 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from rocefort.validators.deadlock import (
-    all_routed,
-    an_end_of_every_link_passes_nothing_on,
-    gateways,
-    one_as_cuts_every_link,
-    traffic,
-    words,
-)
 from rocefort.validators.dependency import (
     Graph,
     Hop,
@@ -32,6 +24,14 @@ from rocefort.validators.dependency import (
 from rocefort.validators.failure_paths import After
 from rocefort.validators.failure_tables import Base, Fate
 from rocefort.validators.ports import lossless_queue
+from rocefort.validators.rules.deadlock import (
+    all_routed,
+    an_end_of_every_link_passes_nothing_on,
+    gateways,
+    one_as_cuts_every_link,
+    traffic,
+    words,
+)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from rocefort.models.network import Network, Role
 from rocefort.models.wording import listing
 from rocefort.rollout.draining import Left, Passage, can_drain, drained_change
 from rocefort.rollout.plan import Sides
-from rocefort.validators.growth import uplink_gbps
+from rocefort.validators.rules.growth import uplink_gbps
 
 MOST_NAMED = 6
 

@@ -23,7 +23,7 @@ from rocefort.errors import Refused
 from rocefort.models.fabric import Fabric
 from rocefort.models.network import Network
 from rocefort.paths import INVENTORY
-from rocefort.validators.additive import prove
+from rocefort.validators.rules.additive import prove
 
 HEPS = (INVENTORY / "heps" / "fabric.yaml").read_text(encoding="utf-8")
 STARTS = {

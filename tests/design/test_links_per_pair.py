@@ -28,7 +28,7 @@ from rocefort.paths import INVENTORY
 from rocefort.reports.show import Form, Kind, show
 from rocefort.validators import check
 from rocefort.validators.routing import analyse
-from rocefort.validators.verification import verify
+from rocefort.validators.rules.verification import verify
 
 Edit = Callable[..., Path]
 HEPS = read_document(INVENTORY / "heps" / "fabric.yaml")

@@ -35,7 +35,7 @@ STAGES: tuple[Stage, ...] = ("user", "two-stage")
 EXCEPTIONS = {
     "rocefort/reports/page_verdicts.py": "finds the view of an interface in the text that it shows",
     "rocefort/reports/review_content.py": "finds the port of a view in the lines that it counts",
-    "validators/batfish_verification.py": "finds a line of the EOS text that Batfish was given",
+    "validators/rules/batfish_verification.py": "finds a line of the EOS text that Batfish was given",
 }
 
 

@@ -8,11 +8,11 @@ from rocefort.paths import ROOT
 from rocefort.reports.rule_page import rule_page
 from rocefort.steps.fabric.rule_texts import RULE_FAMILIES, rule_texts
 from rocefort.validators import VERIFICATION_TITLES, every_rule
-from rocefort.validators.additive import TITLES as GROWTH_TITLES
 from rocefort.validators.answers import ANSWERS
 from rocefort.validators.host_settings import HostRule
 from rocefort.validators.live import LiveRule
 from rocefort.validators.rules import Rule
+from rocefort.validators.rules.additive import TITLES as GROWTH_TITLES
 
 PAGE = ROOT / "docs" / "rules.md"
 

@@ -24,7 +24,7 @@ from rocefort.steps.lab.loading import run_command
 from rocefort.steps.lab.recorded_runs import ReplayedByTwin
 from rocefort.steps.rollout import queue_gate
 from rocefort.steps.rollout.queue_gate import Said, wrong_queues
-from rocefort.validators.qos import queue_of_dscp
+from rocefort.validators.rules.qos import queue_of_dscp
 
 ROCE, UPLINK, SERVER = 34, "100GE1_0_57", "100GE1_0_2"
 PAIR = ("k8sgn08", "k8sgn09")

@@ -13,7 +13,7 @@ from rocefort.dialects.texts import render_all
 from rocefort.models.bgp import BgpPeer
 from rocefort.models.interface import Interface
 from rocefort.models.network import Network
-from rocefort.validators.additive import prove
+from rocefort.validators.rules.additive import prove
 
 Change = Callable[[Network], Network]
 

@@ -18,16 +18,16 @@ from rocefort.models.bgp import PolicyNode, PrefixEntry, PrefixList, RoutePolicy
 from rocefort.models.interface import Interface
 from rocefort.models.lossless import PfcProfile
 from rocefort.models.network import TextLine
-from rocefort.validators.deadlock import (
-    an_end_of_every_link_passes_nothing_on,
-    one_as_cuts_every_link,
-)
 from rocefort.validators.dependency import (
     Buffer,
     Graph,
     components,
     cycle,
     forwarding_graph,
+)
+from rocefort.validators.rules.deadlock import (
+    an_end_of_every_link_passes_nothing_on,
+    one_as_cuts_every_link,
 )
 
 Change = Callable[[Any], Any]

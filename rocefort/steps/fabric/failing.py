@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from rocefort.models.finding import Report
 from rocefort.models.routing import FailureStudy
 from rocefort.steps.fabric.judging import Subject
-from rocefort.validators.failure_verification import verify_failures
 from rocefort.validators.failures import SINGLE, count_singles, study
 from rocefort.validators.routing import Solution
+from rocefort.validators.rules.failure_verification import verify_failures
 
 NONE = "none"
 QUICK = 2_000  # single failures that are studied unasked: some seconds with 8 spines

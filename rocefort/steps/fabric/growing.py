@@ -24,8 +24,8 @@ from rocefort.reports.wording import device_ports, grouped, name_ranges
 from rocefort.rollout.stages import Step, staged
 from rocefort.steps.fabric.judging import subject_of_derived
 from rocefort.validators import check
-from rocefort.validators.additive import prove
 from rocefort.validators.bandwidth import bandwidth
+from rocefort.validators.rules.additive import prove
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ from rocefort.steps.fabric.judging import Subject, write_files
 from rocefort.steps.fabric.rule_texts import rule_texts
 from rocefort.validators import check, titles
 from rocefort.validators.budget import PortDemand, port_demands
-from rocefort.validators.failure_verification import verify_failures
 from rocefort.validators.routing import analyse
-from rocefort.validators.verification import verify
+from rocefort.validators.rules.failure_verification import verify_failures
+from rocefort.validators.rules.verification import verify
 
 PAGE = "index.html"
 

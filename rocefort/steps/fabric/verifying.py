@@ -19,9 +19,9 @@ from rocefort.steps.fabric.revisions import checked_out, looks_like_revision, re
 from rocefort.validators import engines
 from rocefort.validators.batfish_access import LIMIT_S, Service, service_at
 from rocefort.validators.batfish_failures import DEFAULT, disagreeing
-from rocefort.validators.change_verification import lend
 from rocefort.validators.engines import Engine, Verified, Wishes
-from rocefort.validators.failure_verification import verify_failures
+from rocefort.validators.rules.change_verification import lend
+from rocefort.validators.rules.failure_verification import verify_failures
 
 TOKEN = "ROCEFORT_BATFISH_TOKEN"  # noqa: S105 - the name of a variable
 

@@ -19,8 +19,8 @@ from rocefort.models.wording import counted, listing
 from rocefort.reports.wording import grouped, name_ranges
 from rocefort.rollout.stages import kept_from_traffic
 from rocefort.validators.bandwidth import widths
-from rocefort.validators.growth import uplink_gbps
 from rocefort.validators.routing import Solution, analyse
+from rocefort.validators.rules.growth import uplink_gbps
 from rocefort.validators.server_classes import reachability_of
 
 MOST_JUDGED = 4  # drains that the routing engine solves: each costs as much as a verification

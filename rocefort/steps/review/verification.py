@@ -17,10 +17,10 @@ from rocefort.steps.fabric.failing import Failing, study_failures
 from rocefort.steps.fabric.judging import Subject
 from rocefort.validators import engines
 from rocefort.validators.batfish_access import Service
-from rocefort.validators.change_verification import change_since, standing, verify_change
 from rocefort.validators.engines import Engine, Verified, Wishes
 from rocefort.validators.routing import Solution, analyse
-from rocefort.validators.verification import verify
+from rocefort.validators.rules.change_verification import change_since, standing, verify_change
+from rocefort.validators.rules.verification import verify
 
 
 @dataclass(frozen=True)

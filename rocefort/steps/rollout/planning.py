@@ -38,7 +38,7 @@ from rocefort.steps.fabric.judging import Subject, running_texts, subject_of_der
 from rocefort.steps.rollout.base_policy import pinned
 from rocefort.validators import check
 from rocefort.validators.routing import Solution, analyse
-from rocefort.validators.verification import verify
+from rocefort.validators.rules.verification import verify
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from rocefort.dialects.eos import render_eos
 from rocefort.models.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.routing import RoutingState
-from rocefort.validators.agreement import ENGINES_DISAGREE
 from rocefort.validators.batfish_recording import replay
 from rocefort.validators.engines import compared
 from rocefort.validators.routing import analyse
+from rocefort.validators.rules.agreement import ENGINES_DISAGREE
 
 Edits = tuple[tuple[str, str, str], ...]
 WRONG_AS: Edits = (("leaf02", r"^( peer 10\.1\.0\.8 as-number) 65000$", r"\1 65009"),)

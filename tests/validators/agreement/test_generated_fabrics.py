@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from rocefort.models.routing import SessionStatus
-from rocefort.validators.agreement import disagreements
 from rocefort.validators.batfish import ask
 from rocefort.validators.batfish_recording import load, record, replay
 from rocefort.validators.routing import analyse
+from rocefort.validators.rules.agreement import disagreements
 
 SEEDS = range(1, 41)
 by_seed = pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: f"generated-{seed:02}")

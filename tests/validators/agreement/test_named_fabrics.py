@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from rocefort.models.routing import RoutingState
-from rocefort.validators.agreement import disagreements
 from rocefort.validators.batfish import ask
 from rocefort.validators.batfish_recording import record, replay
 from rocefort.validators.routing import analyse
-from rocefort.validators.verification import verify
+from rocefort.validators.rules.agreement import disagreements
+from rocefort.validators.rules.verification import verify
 
 Intent = dict[str, Any]
 Base = Callable[..., Intent]

@@ -13,9 +13,9 @@ from rocefort.models.device import Device
 from rocefort.models.interface import Interface
 from rocefort.models.network import End, Network
 from rocefort.models.traffic import Flow
-from rocefort.validators.agreement import disagreements
 from rocefort.validators.batfish import ask
 from rocefort.validators.routing import analyse
+from rocefort.validators.rules.agreement import disagreements
 
 Clos = Callable[..., Network]
 PORTS = ("25GE1/0/1", "25GE1/0/2")

@@ -15,12 +15,12 @@ from rocefort.design.derive import derive
 from rocefort.dialects.texts import render_all
 from rocefort.dialects.vrp.parse import parse
 from rocefort.models.network import Network
-from rocefort.validators.agreement import disagreements
 from rocefort.validators.batfish import ask
 from rocefort.validators.batfish_recording import record, replay
 from rocefort.validators.outside import with_outside
 from rocefort.validators.routing import analyse
-from rocefort.validators.verification import verify
+from rocefort.validators.rules.agreement import disagreements
+from rocefort.validators.rules.verification import verify
 
 TESTS = Path(__file__).parents[2]
 SAMPLE = TESTS / "samples" / "border" / "fabric.yaml"

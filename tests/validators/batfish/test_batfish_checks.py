@@ -32,7 +32,7 @@ from rocefort.validators.batfish_checks import (
     TextRow,
 )
 from rocefort.validators.batfish_snapshot import snapshot_files
-from rocefort.validators.batfish_verification import verify_checks
+from rocefort.validators.rules.batfish_verification import verify_checks
 
 Clos = Callable[..., Network]
 

@@ -31,16 +31,16 @@ from rocefort.models.routing import (
 from rocefort.validators.batfish_access import Service
 from rocefort.validators.batfish_failures import choose, deactivated, disagreeing
 from rocefort.validators.batfish_limits import ENDING
-from rocefort.validators.change_verification import (
+from rocefort.validators.effects import Costs, difference
+from rocefort.validators.engines import Engine, Wishes, run
+from rocefort.validators.failures import dense, single_failures, study
+from rocefort.validators.routing import analyse
+from rocefort.validators.rules.change_verification import (
     change_of,
     disagreement,
     standing,
     verify_change,
 )
-from rocefort.validators.effects import Costs, difference
-from rocefort.validators.engines import Engine, Wishes, run
-from rocefort.validators.failures import dense, single_failures, study
-from rocefort.validators.routing import analyse
 
 Clos = Callable[..., Network]
 Edit = Callable[[Device], Device]

@@ -15,10 +15,10 @@ from rocefort.models.bgp import BgpGroup, BgpPeer, PolicyNode, PrefixEntry, Pref
 from rocefort.models.device import Device
 from rocefort.models.interface import Interface
 from rocefort.models.network import Network
-from rocefort.validators.agreement import disagreements
 from rocefort.validators.batfish import ask
 from rocefort.validators.batfish_recording import record, replay
 from rocefort.validators.routing import analyse
+from rocefort.validators.rules.agreement import disagreements
 
 pytestmark = pytest.mark.batfish
 

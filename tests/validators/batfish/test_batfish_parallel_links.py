@@ -10,9 +10,9 @@ import pytest
 from rocefort.design.derive import derive
 from rocefort.dialects.texts import read_back, render_all
 from rocefort.models.routing import SessionStatus
-from rocefort.validators.agreement import disagreements
 from rocefort.validators.batfish import ask
 from rocefort.validators.routing import analyse
+from rocefort.validators.rules.agreement import disagreements
 
 pytestmark = pytest.mark.batfish
 

@@ -12,9 +12,9 @@ import pytest
 from rocefort.errors import BadInput
 from rocefort.models.network import Network
 from rocefort.models.routing import RoutingState
-from rocefort.validators.agreement import disagreements
 from rocefort.validators.batfish_recording import load, replay
 from rocefort.validators.routing import analyse
+from rocefort.validators.rules.agreement import disagreements
 
 Recorded = Callable[[str], tuple[Network, Path]]
 

@@ -18,11 +18,11 @@ from rocefort.dialects.texts import render_all
 from rocefort.dialects.vrp.parse import parse
 from rocefort.errors import Refused
 from rocefort.models.network import Network, Node, Position, Sources
-from rocefort.validators.agreement import compare, disagreements
 from rocefort.validators.batfish import ask
 from rocefort.validators.batfish_recording import record, replay
 from rocefort.validators.routing import analyse
-from rocefort.validators.verification import verify
+from rocefort.validators.rules.agreement import compare, disagreements
+from rocefort.validators.rules.verification import verify
 
 RECORDED = Path(__file__).parents[2] / "recorded"
 EditHeps = Callable[..., Path]

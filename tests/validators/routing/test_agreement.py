@@ -15,9 +15,9 @@ from rocefort.models.finding import Waiver
 from rocefort.models.network import Network, Sources
 from rocefort.models.reachability import reachability
 from rocefort.models.routing import Route, RoutingState, SessionStatus
-from rocefort.validators.agreement import HINT, disagreements
 from rocefort.validators.engines import compared
 from rocefort.validators.routing import analyse
+from rocefort.validators.rules.agreement import HINT, disagreements
 
 if TYPE_CHECKING:
     from collections.abc import Callable

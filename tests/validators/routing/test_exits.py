@@ -14,7 +14,7 @@ from rocefort.dialects.vrp.parse import parse
 from rocefort.models.network import Network
 from rocefort.validators.outside import offered, probes, with_outside
 from rocefort.validators.routing import analyse
-from rocefort.validators.verification import verify
+from rocefort.validators.rules.verification import verify
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "border" / "fabric.yaml"
 DEFAULT = IPv4Network("0.0.0.0/0")

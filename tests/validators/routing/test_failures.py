@@ -23,14 +23,7 @@ from rocefort.models.network import LosslessIntent, Network, Role, Sources
 from rocefort.models.routing import Effect, Failure, FailureStudy
 from rocefort.models.static import DEFAULT_ROUTE, StaticRoute
 from rocefort.models.traffic import Flow
-from rocefort.validators.deadlock import traffic
 from rocefort.validators.dependency import components, forwarding_graph
-from rocefort.validators.failure_verification import (
-    CIRCLE,
-    LOSS,
-    NARROW,
-    verify_failures,
-)
 from rocefort.validators.failures import (
     MOST,
     Studied,
@@ -40,6 +33,13 @@ from rocefort.validators.failures import (
     study,
 )
 from rocefort.validators.routing import Solution, analyse
+from rocefort.validators.rules.deadlock import traffic
+from rocefort.validators.rules.failure_verification import (
+    CIRCLE,
+    LOSS,
+    NARROW,
+    verify_failures,
+)
 
 Clos = Callable[..., Network]
 Edits = dict[str, Callable[..., Network]]

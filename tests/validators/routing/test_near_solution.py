@@ -16,10 +16,10 @@ from rocefort.errors import Refused
 from rocefort.models.bgp import Bgp
 from rocefort.models.network import End, Network
 from rocefort.models.static import StaticRoute
-from rocefort.validators.change_verification import change_of, change_since, standing
 from rocefort.validators.failures import count_singles, single_failures
 from rocefort.validators.routing import Solution, analyse
-from rocefort.validators.verification import verify
+from rocefort.validators.rules.change_verification import change_of, change_since, standing
+from rocefort.validators.rules.verification import verify
 
 if TYPE_CHECKING:
     from rocefort.models.routing import RoutingState

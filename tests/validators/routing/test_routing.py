@@ -21,7 +21,7 @@ from rocefort.models.network import End, Link, Network, Role, Sources
 from rocefort.models.routing import RoutingState, SessionStatus
 from rocefort.validators.bgp_engine import denying
 from rocefort.validators.routing import analyse, solve
-from rocefort.validators.verification import verify
+from rocefort.validators.rules.verification import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable

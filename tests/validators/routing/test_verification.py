@@ -14,7 +14,7 @@ from rocefort.models.network import Network, Sources
 from rocefort.models.reachability import reachability
 from rocefort.models.routing import RoutingState, SessionStatus
 from rocefort.validators.routing import solve
-from rocefort.validators.verification import verify
+from rocefort.validators.rules.verification import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable

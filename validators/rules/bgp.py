@@ -12,9 +12,9 @@ from rocefort.models.bgp import Bfd, BgpPeer, BgpSettings
 from rocefort.models.finding import Severity
 from rocefort.models.network import Node, Role
 from rocefort.models.wording import listing
-from rocefort.validators.bgp_authentication import authentication, differing, unreadable
 from rocefort.validators.overview import Cable, Overview, Owner
 from rocefort.validators.rules import Need, Subject, Verdict, rule
+from rocefort.validators.rules.bgp_authentication import authentication, differing, unreadable
 
 KEEPALIVE_S, HOLD_S = 60, 180  # defaults of `timer`, V300R023C00
 

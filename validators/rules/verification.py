@@ -22,20 +22,20 @@ from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
 from rocefort.models.network import Network, Node, Role, Sources
 from rocefort.models.routing import BgpSession, Route, RoutingState, SessionStatus
 from rocefort.models.traffic import Flow
-from rocefort.validators.agreement import ENGINES_DISAGREE
 from rocefort.validators.bgp_engine import denying
 from rocefort.validators.bgp_sessions import Session
-from rocefort.validators.exit_verification import EXIT_TITLES, verify_exits
 from rocefort.validators.forwarding import Stop
 from rocefort.validators.learned import Widths as OfPrefix
-from rocefort.validators.policy_verification import (
+from rocefort.validators.ports import ends_of
+from rocefort.validators.routing import Solution, analyse
+from rocefort.validators.rules.agreement import ENGINES_DISAGREE
+from rocefort.validators.rules.exit_verification import EXIT_TITLES, verify_exits
+from rocefort.validators.rules.policy_verification import (
     POLICY_TITLES,
     Pair,
     denied,
     verify_policy,
 )
-from rocefort.validators.ports import ends_of
-from rocefort.validators.routing import Solution, analyse
 from rocefort.validators.underlay import Place
 from rocefort.validators.waivers import sort_out
 

@@ -8,8 +8,8 @@ from rocefort.models.finding import Severity
 from rocefort.models.network import Server
 from rocefort.models.nic import NicProfile
 from rocefort.models.wording import listing
-from rocefort.validators.qos import queue_of_dscp
 from rocefort.validators.rules import Need, Subject, Verdict, rule
+from rocefort.validators.rules.qos import queue_of_dscp
 
 DSCP2PRIO = "NVIDIA MLNX_OFED documentation, mlnx_qos (trust, dscp2prio, pfc)"
 CNPS = "DCQCN, SIGCOMM 2015 (CNPs go in a priority of their own, never paused)"

@@ -27,7 +27,7 @@ from rocefort.models.network import Network, Node, Sources
 from rocefort.models.wording import listing
 from rocefort.validators.batfish_checks import AclRow, Checks, EdgeRow, SessionMatch, TextRow
 from rocefort.validators.batfish_snapshot import Files, host_name
-from rocefort.validators.topology import effective_mtu
+from rocefort.validators.rules.topology import effective_mtu
 from rocefort.validators.underlay import Place
 from rocefort.validators.waivers import sort_out
 

@@ -25,8 +25,8 @@ from rocefort.models.routing import Route, RoutingState
 from rocefort.models.routing_change import RouteChange, RoutingChange
 from rocefort.models.traffic import Flow
 from rocefort.models.wording import counted
-from rocefort.validators.agreement import ENGINES_DISAGREE, HINT
 from rocefort.validators.routing import Solution, moved_routes
+from rocefort.validators.rules.agreement import ENGINES_DISAGREE, HINT
 from rocefort.validators.underlay import Place
 from rocefort.validators.waivers import sort_out
 

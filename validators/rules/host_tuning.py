@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from rocefort.models.finding import Severity
 from rocefort.models.wording import counted, listing
-from rocefort.validators.host_rules import APPLY
 from rocefort.validators.host_settings import SILENT, HostSubject, host_rule
 from rocefort.validators.rules import Verdict
+from rocefort.validators.rules.host_rules import APPLY
 
 TUNING = "Linux kernel documentation (admin-guide/sysctl, cpu-freq, core-api/irq); ethtool(8)"
 

@@ -17,8 +17,8 @@ from rocefort.models.host import (
 )
 from rocefort.models.wording import counted, listing
 from rocefort.validators.host_settings import HostSubject, host_rule
-from rocefort.validators.hosts import CNPS, DSCP2PRIO
 from rocefort.validators.rules import Verdict
+from rocefort.validators.rules.hosts import CNPS, DSCP2PRIO
 
 APPLY = "run rocefort-host --apply there (rocefort host render)"
 BONDING = "Linux kernel documentation, networking/bonding"
