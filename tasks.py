@@ -128,9 +128,11 @@ def check(
 @cli.command()
 def rules() -> None:
     """List the rules."""
-    from rocefort.validators import every_rule
+    from rocefort.validators.host_settings import HostSubject
+    from rocefort.validators.live import LiveSubject
+    from rocefort.validators.rules import Subject, registered
 
-    for rule in every_rule():
+    for rule in registered(Subject, HostSubject, LiveSubject):
         typer.echo(f"{rule.id}  {rule.severity.value:<8} {rule.title}")
 
 

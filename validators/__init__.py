@@ -9,113 +9,27 @@ from rocefort.models.finding import Finding, NotJudged, Report, Severity
 from rocefort.models.host import HostPlan, HostsSeen
 from rocefort.models.keyed import natural
 from rocefort.models.network import Network, Sources
-from rocefort.validators.host_settings import HOST_REGISTRY, HostRule, HostSubject
-from rocefort.validators.live import (
-    LIVE_REGISTRY,
-    Intended,
-    LiveRule,
-    LiveSubject,
-    Readings,
-    intended_of,
-    watched,
-)
+from rocefort.validators.host_settings import HostSubject
+from rocefort.validators.live import Intended, LiveSubject, Readings, intended_of
 from rocefort.validators.overview import Overview
-from rocefort.validators.rules import (
-    FAMILIES,
-    Rule,
-    Verdict,
-    addressing,
-    as_numbers,
-    bgp,
-    bgp_authentication,
-    bonds,
-    border,
-    buffers,
-    cabling,
-    conditions,
-    deadlock,
-    ecn,
-    growth,
-    host_rules,
-    host_tuning,
-    hosts,
-    isolation,
-    live_cabling,
-    live_lossless,
-    live_routing,
-    live_system,
-    optics,
-    ordered,
-    pfc,
-    qos,
-    security,
-    static_ecn,
-    text,
-    topology,
-)
-from rocefort.validators.rules.additive import TITLES as GROWTH_TITLES
-from rocefort.validators.rules.batfish_verification import BATFISH_TITLES
-from rocefort.validators.rules.change_verification import CHANGE_TITLES
-from rocefort.validators.rules.failure_verification import FAILURE_TITLES
-from rocefort.validators.rules.verification import TITLES
+from rocefort.validators.rules import Rule, Subject, registered
 from rocefort.validators.selection import selected
 from rocefort.validators.waivers import check_waivers, sort_out
 
-VERIFICATION_TITLES = TITLES | FAILURE_TITLES | BATFISH_TITLES | CHANGE_TITLES
 
-# Importing them registers their rules.
-AREAS = (
-    topology,
-    cabling,
-    growth,
-    bonds,
-    optics,
-    addressing,
-    as_numbers,
-    bgp,
-    border,
-    pfc,
-    ecn,
-    static_ecn,
-    conditions,
-    buffers,
-    qos,
-    deadlock,
-    security,
-    isolation,
-    bgp_authentication,
-    hosts,
-    text,
-)
-LIVE_AREAS = (live_system, live_routing, live_cabling, live_lossless)
-HOST_AREAS = (host_rules, host_tuning)
+def rules(
+    select: Sequence[str] = (), ignore: Sequence[str] = (), judges: type[Subject] = Subject
+) -> tuple[Rule, ...]:
+    """Rules on a network, or on another subject, in the order of reports.
 
-
-def rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:
-    """Rules in the order of reports: all, or by id and family as `selected` takes them."""
-    return selected(ordered(), select, ignore)
-
-
-def live_rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[LiveRule, ...]:
-    """Rules on the state of switches, by number: all, or some as `selected` takes them."""
-    return selected(tuple(LIVE_REGISTRY[name] for name in sorted(LIVE_REGISTRY)), select, ignore)
-
-
-def host_rules_of(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[HostRule, ...]:
-    """Rules on what servers say, by number: all, or some as `selected` takes them."""
-    return selected(tuple(HOST_REGISTRY[name] for name in sorted(HOST_REGISTRY)), select, ignore)
-
-
-def every_rule() -> tuple[Rule, ...]:
-    """Rules on the network and on servers' own words by family, then on the state of switches."""
-    families = list(FAMILIES)
-    told = sorted((*rules(), *host_rules_of()), key=lambda r: (families.index(r.family), r.id))
-    return (*told, *live_rules())
+    All, or by id and family as `selected` takes them.
+    """
+    return selected(registered(judges), select, ignore)
 
 
 def titles() -> dict[str, str]:
-    """Title of every rule by id, those of verification and of growth among them."""
-    return {rule.id: rule.title for rule in every_rule()} | VERIFICATION_TITLES | GROWTH_TITLES
+    """Title of every rule by id."""
+    return {rule.id: rule.title for rule in registered()}
 
 
 def check(
@@ -133,8 +47,7 @@ def check(
     known, ran = sources or Sources(), rules() if run is None else tuple(run)
     _check_waivers(network, known)
     overview = Overview(network, known)
-    verdicts = [verdict for rule in ran for verdict in rule.run(overview)]
-    return _report(network, known, ran, verdicts, today)
+    return _report(overview, [Subject(overview, rule) for rule in ran], today)
 
 
 def check_live(  # noqa: PLR0913 - what, against what, by which rules
@@ -142,7 +55,7 @@ def check_live(  # noqa: PLR0913 - what, against what, by which rules
     readings: Readings,
     sources: Sources | None = None,
     *,
-    run: Sequence[LiveRule] | None = None,
+    run: Sequence[Rule] | None = None,
     today: date | None = None,
     intended: Intended | None = None,
 ) -> Report:
@@ -151,16 +64,12 @@ def check_live(  # noqa: PLR0913 - what, against what, by which rules
     network: as it is meant to be at this moment. Without an earlier reading nothing that rises is
     judged. intended: of this network, where that is known already.
     """
-    known, ran = sources or Sources(), live_rules() if run is None else tuple(run)
+    known, ran = sources or Sources(), rules(judges=LiveSubject) if run is None else tuple(run)
     _check_waivers(network, known)
     intended = intended_of(network) if intended is None else intended
     overview = Overview(network, known)
-    verdicts = [
-        verdict
-        for rule in ran
-        for verdict in watched(rule, LiveSubject(overview, rule, readings, intended))
-    ]
-    return _report(network, known, ran, verdicts, today)
+    subjects = [LiveSubject(overview, rule, readings, intended) for rule in ran]
+    return _report(overview, subjects, today)
 
 
 def check_hosts(
@@ -175,29 +84,23 @@ def check_hosts(
 
     plans: what each server must have, by name; a server without a reading is not judged here.
     """
-    known, ran = sources or Sources(), host_rules_of()
-    _check_waivers(network, known)
-    overview = Overview(network, known)
-    subjects = (HostSubject(overview, rule, plans, seen) for rule in ran)
-    verdicts = [v for subject in subjects for v in subject.rule.judge(subject)]
-    return _report(network, known, ran, verdicts, today)
+    overview = Overview(network, sources or Sources())
+    _check_waivers(network, overview.sources)
+    ran = rules(judges=HostSubject)
+    return _report(overview, [HostSubject(overview, rule, plans, seen) for rule in ran], today)
 
 
 def _check_waivers(network: Network, sources: Sources) -> None:
-    check_waivers(network, sources, [*(r.id for r in every_rule()), *VERIFICATION_TITLES])
+    check_waivers(network, sources, [rule.id for rule in registered() if rule.judges.waivable])
 
 
-def _report(
-    network: Network,
-    sources: Sources,
-    ran: Sequence[Rule],
-    verdicts: Sequence[Verdict],
-    today: date | None,
-) -> Report:
-    """Sort verdicts into a report, waived findings apart."""
+def _report(overview: Overview, subjects: Sequence[Subject], today: date | None) -> Report:
+    """Verdicts on subjects, one for each rule, sorted into a report; waived findings apart."""
+    network, sources = overview.network, overview.sources
+    verdicts = [verdict for subject in subjects for verdict in subject.verdicts()]
     findings = [verdict for verdict in verdicts if isinstance(verdict, Finding)]
     not_judged = [verdict for verdict in verdicts if isinstance(verdict, NotJudged)]
-    order = {rule.id: index for index, rule in enumerate(ran)}
+    order = {subject.rule.id: index for index, subject in enumerate(subjects)}
     findings.sort(key=lambda f: _severity_place(f, order))
     report = Report(
         network=network.name,

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rocefort.dialects.eos import EosNames
-from rocefort.models.finding import Finding, Severity
+from rocefort.models.finding import Finding
 from rocefort.models.network import End, Network, Sources
 from rocefort.models.routing import Effect, Failure, FailureStudy
 from rocefort.validators.batfish_snapshot import host_name
 from rocefort.validators.effects import difference
 from rocefort.validators.failures import SEED, chosen_failures, sampled
-from rocefort.validators.rules.agreement import ENGINES_DISAGREE, HINT
+from rocefort.validators.rules.agreement import Difference, engines_agree
 
 DEFAULT = "single:8"
 CIRCLES = "not judged: Batfish does not model buffers"
@@ -90,11 +90,5 @@ def disagreeing(
         return len(both), ()
     device, sentence = found[0]
     more = f" (and after {len(found) - 1} other failures)" if found[1:] else ""
-    finding = Finding(
-        rule=ENGINES_DISAGREE,
-        severity=Severity.ERROR,
-        where=sources.where(device, "bgp"),
-        message=f"the engines disagree: {sentence}{more}",
-        hint=HINT,
-    )
-    return len(both), (finding,)
+    apart = Difference(sources.where(device, "bgp"), f"the engines disagree: {sentence}{more}")
+    return len(both), tuple(engines_agree(apart))

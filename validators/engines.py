@@ -17,7 +17,8 @@ from rocefort.validators.batfish_failures import cabled_failures, choose
 from rocefort.validators.failures import single_failures
 from rocefort.validators.outside import with_outside
 from rocefort.validators.routing import Solution, analyse
-from rocefort.validators.rules.agreement import ENGINES_DISAGREE, disagreements
+from rocefort.validators.rules import registered
+from rocefort.validators.rules.agreement import Difference, disagreements
 from rocefort.validators.rules.batfish_verification import verify_checks
 from rocefort.validators.rules.change_verification import (
     change_of,
@@ -168,7 +169,7 @@ def compared(
     """Where two engines differ; `today` as in `verify`."""
     report = Report(
         network=network.name,
-        rules=(ENGINES_DISAGREE,),
+        rules=tuple(one.id for one in registered(Difference)),
         findings=disagreements(solution, other, sources),
     )
     return sort_out(report, network, sources, today)

@@ -1,22 +1,17 @@
-"""Rules on what the servers say of themselves: the third registry, each against its leaf port."""
+"""Rules on what the servers say of themselves: each is judged against its leaf port."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import ClassVar
 
 from rocefort.models.finding import Finding, NotJudged, Severity
 from rocefort.models.host import HostPlan, HostSeen, HostsSeen, NicSeen
-from rocefort.validators.rules import FAMILIES, REGISTRY, Rule, Subject, Verdict, words_of
+from rocefort.validators.rules import Subject
 
 SILENT = "it could not be read (HST101)"
 NO_INTERFACE = "its interface is not known (HST102)"
-
-
-@dataclass(frozen=True)
-class HostRule(Rule):
-    """A rule on a reading of servers."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +20,8 @@ class HostSubject(Subject):
 
     plans: Mapping[str, HostPlan]
     seen: HostsSeen
+
+    given: ClassVar[str] = "a reading of the servers"
 
     @property
     def asked(self) -> Iterator[tuple[HostPlan, HostSeen]]:
@@ -75,28 +72,3 @@ class HostSubject(Subject):
         """Say what a server does not tell."""
         where = self.sources.where(plan.server, "", interface)
         return NotJudged(rule=self.rule.id, where=where, reason=reason)
-
-
-HOST_REGISTRY: dict[str, HostRule] = {}
-Judge = TypeVar("Judge", bound=Callable[[HostSubject], Iterator[Verdict]])
-
-
-def host_rule(rule_id: str, *, severity: Severity, source: str) -> Callable[[Judge], Judge]:
-    """Register a rule on a reading of servers, as `rule` does one on a network."""
-
-    def register(judge: Judge) -> Judge:
-        taken = {*REGISTRY, *HOST_REGISTRY}
-        title, explanation = words_of(judge, rule_id, source, taken, FAMILIES)
-        HOST_REGISTRY[rule_id] = HostRule(
-            id=rule_id,
-            title=title,
-            explanation=explanation,
-            severity=severity,
-            source=source,
-            needs=(),
-            wants=(),
-            judge=judge,
-        )
-        return judge
-
-    return register

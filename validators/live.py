@@ -1,34 +1,24 @@
-"""Rules on what the switches say of their state: a second registry, judged against a reading."""
+"""Rules on what the switches say of their state: the subject that they judge, a reading."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
-from typing import TypeVar
+from typing import ClassVar
 
 from rocefort.errors import Refused
-from rocefort.models.finding import Severity
 from rocefort.models.network import End, Network, Node, Port
 from rocefort.models.observed import DeviceSeen, Observed, PortSeen, Topic
 from rocefort.models.routing import RoutingState, SessionStatus
 from rocefort.validators.routing import solve
-from rocefort.validators.rules import Need, Rule, Subject, Verdict, words_of
+from rocefort.validators.rules import Reads, Subject, Verdict
 
-LIVE_FAMILIES = {"LIV": "the state of the switches"}
 ONE_READING = "one reading tells no change; take two (--interval), or name an earlier (--baseline)"
 SILENT = "it could not be read (LIV001)"
 NOT_BEFORE = "it was not read before, so no change can be judged"
-
-
-@dataclass(frozen=True, slots=True)
-class Reads:
-    """What a rule reads of a switch; twice: needs an earlier reading, too."""
-
-    topics: tuple[Topic, ...] = ()
-    twice: bool = False
 
 
 def reading(*topics: Topic, twice: bool = False) -> Reads:
@@ -85,13 +75,6 @@ def _server_hops(network: Network, state: RoutingState) -> dict[str, Hops]:
     return dict(found)
 
 
-@dataclass(frozen=True)
-class LiveRule(Rule):
-    """A rule on a reading, which lists as not judged whatever a switch did not tell."""
-
-    reads: Reads = Reads()
-
-
 @dataclass(frozen=True, slots=True)
 class Readings:
     """What switches say now; before: what they said earlier, None where nobody asked them."""
@@ -107,6 +90,22 @@ class LiveSubject(Subject):
 
     readings: Readings
     intended: Intended
+
+    given: ClassVar[str] = "a reading of the switches"
+
+    def verdicts(self) -> Iterator[Verdict]:
+        """First what a switch did not tell, by reason, then as of any subject."""
+        reads = self.rule.reads
+        if reads.twice and self.before is None:
+            yield self.not_judged(None, ONE_READING)
+            return
+        for node, seen in self.asked:
+            reasons = (seen.missing[topic] for topic in reads.topics if topic in seen.missing)
+            if reason := next(reasons, None):
+                yield self.not_judged(node, SILENT if seen.failed and not seen.facts else reason)
+            elif reads.twice and self.before and node.name not in self.before.by_name:
+                yield self.not_judged(node, NOT_BEFORE)
+        yield from Subject.verdicts(self)
 
     @property
     def now(self) -> Observed:
@@ -132,8 +131,7 @@ class LiveSubject(Subject):
     @cached_property
     def told(self) -> tuple[tuple[Node, DeviceSeen], ...]:
         """Those of them that told all that the rule reads."""
-        rule = self.rule
-        reads = rule.reads.topics if isinstance(rule, LiveRule) else ()
+        reads = self.rule.reads.topics
         return tuple(
             (node, seen) for node, seen in self.asked if not any(map(seen.missing.get, reads))
         )
@@ -175,49 +173,3 @@ class LiveSubject(Subject):
             return 0.0
         now, before = (reading.by_name[device].at for reading in (self.now, self.before))
         return (now - before).total_seconds()
-
-
-def watched(rule: LiveRule, subject: LiveSubject) -> Iterator[Verdict]:
-    """What a switch did not tell, by reason, then what the rule says of the rest."""
-    if rule.reads.twice and subject.before is None:
-        yield subject.not_judged(None, ONE_READING)
-        return
-    for node, seen in subject.asked:
-        reasons = (seen.missing[topic] for topic in rule.reads.topics if topic in seen.missing)
-        if reason := next(reasons, None):
-            yield subject.not_judged(node, SILENT if seen.failed and not seen.facts else reason)
-        elif rule.reads.twice and subject.before and node.name not in subject.before.by_name:
-            yield subject.not_judged(node, NOT_BEFORE)
-    yield from rule.judged(subject)
-
-
-LIVE_REGISTRY: dict[str, LiveRule] = {}
-Judge = TypeVar("Judge", bound=Callable[[LiveSubject], Iterator[Verdict]])
-
-
-def live_rule(
-    rule_id: str,
-    *,
-    severity: Severity,
-    source: str,
-    reads: Reads = Reads(),
-    needs: tuple[Need, ...] = (),
-) -> Callable[[Judge], Judge]:
-    """Register a rule on a reading, as `rule` does one on a network."""
-
-    def register(judge: Judge) -> Judge:
-        title, explanation = words_of(judge, rule_id, source, LIVE_REGISTRY, LIVE_FAMILIES)
-        LIVE_REGISTRY[rule_id] = LiveRule(
-            id=rule_id,
-            title=title,
-            explanation=explanation,
-            severity=severity,
-            source=source,
-            needs=needs,
-            wants=(),
-            judge=judge,
-            reads=reads,
-        )
-        return judge
-
-    return register

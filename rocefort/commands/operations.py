@@ -37,11 +37,11 @@ def health(
     from rocefort.fleet.connections import load_connections
     from rocefort.steps.fabric.reporting import written
     from rocefort.steps.rollout.health import Asked, health_of
-    from rocefort.validators import live_rules
-    from rocefort.validators.live import Limits
+    from rocefort.validators import rules
+    from rocefort.validators.live import Limits, LiveSubject
 
     limits = Limits(clock_limit, disk_limit, pause_limit)
-    run = live_rules(select or (), ignore or ())
+    run = rules(select or (), ignore or (), LiveSubject)
     asked = Asked(tuple(device or ()), baseline, interval, save, limits, run)
     found = health_of(fabric, load_connections(connections), asked)
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")

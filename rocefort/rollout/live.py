@@ -21,8 +21,8 @@ from rocefort.models.network import Network, Node, Sources
 from rocefort.models.observed import DeviceSeen, Observed
 from rocefort.models.trial_time import SETTLE_S
 from rocefort.models.wording import counted
-from rocefort.validators import check_live, live_rules
-from rocefort.validators.live import Intended, Limits, Readings, intended_of
+from rocefort.validators import check_live, rules
+from rocefort.validators.live import Intended, Limits, LiveSubject, Readings, intended_of
 
 Observe = Callable[[Sequence[str], Sequence[str]], Observed]  # all devices; those beside a change
 IntendedOf = Callable[[Network], Intended]
@@ -123,7 +123,7 @@ class LiveChecks:
     def _judged(
         self, network: Network, observed: Observed, before: Live | None, *, late: bool
     ) -> Live:
-        run = live_rules(ignore=NOT_DURING if late else ())
+        run = rules(ignore=NOT_DURING if late else (), judges=LiveSubject)
         readings = Readings(observed, before.observed if before else None, self.limits)
         intended = self.intended(network)
         report = check_live(network, readings, self.sources, run=run, intended=intended)

@@ -13,8 +13,8 @@ import pytest
 from rocefort.design.derive import Derived, derive
 from rocefort.design.hosts import host_plans
 from rocefort.models.host import BondSeen, HostPlan, HostSeen, HostsSeen, NicSeen, RingSeen
-from rocefort.validators import check_hosts, every_rule, host_rules_of, rules
-from rocefort.validators.host_settings import HOST_REGISTRY, host_rule
+from rocefort.validators import check_hosts, rules
+from rocefort.validators.host_settings import HostSubject
 
 APPLY = "run rocefort-host --apply there (rocefort host render)"
 OWN = Path(__file__).read_text(encoding="utf-8")
@@ -390,32 +390,22 @@ def test_every_rule_says_what_is_wrong(
 def test_a_server_that_has_all_of_it_has_no_finding(lone: Case) -> None:
     report = lone.report()
     assert (report.findings, report.not_judged) == ((), ())
-    assert report.rules == tuple(sorted(HOST_REGISTRY))
+    assert report.rules == tuple(sorted(TABLE))
 
 
 def test_a_server_that_does_not_answer_passes_no_rule(lone: Case) -> None:
     report = lone.host(failed="no session", interface=None, nics=()).report()
     assert [f.rule for f in report.findings] == ["HST101"]
-    assert {n.rule for n in report.not_judged} == set(HOST_REGISTRY) - {"HST101", "HST102"}
+    assert {n.rule for n in report.not_judged} == set(TABLE) - {"HST101", "HST102"}
 
 
 def test_every_host_rule_explains_itself_and_is_tested() -> None:
-    assert set(TABLE) == set(HOST_REGISTRY)
-    assert [r.id for r in every_rule() if r.id in TABLE] == sorted(TABLE)
-    assert not {r.id for r in rules()} & set(TABLE)
-    for rule in host_rules_of():
+    own = rules(judges=HostSubject)
+    assert [rule.id for rule in own] == sorted(TABLE)
+    for rule in own:
         assert rule.explanation
         assert len(rule.title) <= 62, rule.title
         assert f"{rule.id}: list[tuple[Change, list[str]]] = [" in OWN
-
-
-def test_a_host_rule_may_not_take_the_id_of_another() -> None:
-    def judge(subject: Any) -> Any:
-        """Say nothing."""
-        yield from ()
-
-    with pytest.raises(TypeError, match="rule id HST001 is taken, or of no known family"):
-        host_rule("HST001", severity="error", source="x")(judge)  # type: ignore[arg-type]
 
 
 # --- bonds --------------------------------------------------------------------------------------

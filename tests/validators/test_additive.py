@@ -61,9 +61,9 @@ CASES: list[tuple[Change, list[str]]] = [
     (
         bgp(peers=lambda peers: peers[1:]),
         [
+            "CHG201 leaf01: its line `bgp 65101 / peer 10.1.0.0 as-number 65000` goes, or moves",
             "CHG202 leaf01: bgp.peers[10.1.0.0] changes from asn=65000, "
             "description=spine01, active=yes, address=10.1.0.0, group=SPINE to nothing, which is no growth",
-            "CHG201 leaf01: its line `bgp 65101 / peer 10.1.0.0 as-number 65000` goes, or moves",
         ],
     ),
     (
@@ -76,9 +76,9 @@ CASES: list[tuple[Change, list[str]]] = [
     (
         bgp(maximum_paths=lambda _: 16),
         [
-            "CHG202 leaf01: bgp.maximum_paths changes from 32 to 16, which is no growth",
             "CHG201 leaf01: its line `bgp 65101 / ipv4-family unicast / maximum load-balancing 32` "
             "goes, or moves",
+            "CHG202 leaf01: bgp.maximum_paths changes from 32 to 16, which is no growth",
         ],
     ),
     (

@@ -12,7 +12,6 @@ from rocefort.errors import BadInput
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waiver, Where
 from rocefort.models.network import Position, Sources
 from rocefort.validators import check, rules
-from rocefort.validators.rules import FAMILIES
 from rocefort.validators.waivers import sort_out
 
 TODAY = date(2026, 11, 20)
@@ -49,7 +48,7 @@ def test_selection(select: list[str], ignore: list[str], ids: list[str]) -> None
             ["TOP1"],
             ["XX"],
             "no rule or family 'TOP1'; did you mean 'TOP'?\n"
-            f"no rule or family 'XX'; known here: {', '.join(sorted([*FAMILIES, *EVERY]))}",
+            f"no rule or family 'XX'; known here: {', '.join(sorted({*EVERY, *(rule.family for rule in rules())}))}",
         ),
         (["BUF"], ["BUF"], "no rule is left to run; select more, or ignore less"),
     ],

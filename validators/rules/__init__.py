@@ -1,16 +1,25 @@
-"""What a rule is: a documented, sourced generator of findings, kept in one registry."""
+"""One registry of rules: documented, sourced generators of findings about a subject.
+
+Every module of this package registers its rules when it is imported, which is when rules are asked
+for. Nothing else is in it.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import ClassVar, Protocol, TypeVar, overload
 
 from rocefort.dialects.words import in_words
 from rocefort.models.finding import Finding, NotJudged, Severity, Where
 from rocefort.models.hardware import Family
 from rocefort.models.network import End, Link, LosslessIntent, Network, Node, Server, Sources
+from rocefort.models.observed import Topic
 from rocefort.validators.overview import Overview, Switch, path_at
 
 FAMILIES = {  # in the order of reports
@@ -26,6 +35,8 @@ FAMILIES = {  # in the order of reports
     "SEC": "management access",
     "HST": "servers",
     "TXT": "the text itself",
+    "CHG": "what a change does",
+    "LIV": "the state of the switches",
 }
 
 Verdict = Finding | NotJudged
@@ -47,6 +58,8 @@ class Need(StrEnum):
     MEDIA = "media"
     NICS = "nics"
     SEGMENTS = "segments"
+    EXITS = "exits"
+    POLICY = "policy"
 
 
 UNKNOWN = {
@@ -64,8 +77,25 @@ UNKNOWN = {
     Need.MEDIA: "no cable tells its medium (cables.fabric.medium, cables.server.medium)",
     Need.NICS: "no server tells how its NIC is set (servers.nic)",
     Need.SEGMENTS: "the segments are not known, so no server's gateway is",
+    Need.EXITS: "what an exit may let in and out is not known",
+    Need.POLICY: "which segments may talk to which is not known",
 }
 LOOSE_END = "the addresses do not tell what is at the port's other end"
+
+
+class Judged(Protocol):
+    """A kind of subject; given: what it has beside a network, in words."""
+
+    given: ClassVar[str]
+    waivable: ClassVar[bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Topics that a live rule reads of a switch; twice: needs an earlier reading, too."""
+
+    topics: tuple[Topic, ...] = ()
+    twice: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,41 +113,51 @@ class Rule:
     source: str
     needs: tuple[Need, ...]
     wants: tuple[Need, ...]
-    judge: Callable[..., Iterator[Verdict]]  # of a Subject, or of the kind that its registry has
+    judge: Callable[..., Iterator[Verdict]]  # of a subject of the kind that it judges
+    judges: type[Judged]
+    reads: Reads
 
     @property
     def family(self) -> str:
         """The area that it belongs to, by the first three letters of its id."""
         return self.id[:3]
 
-    def run(self, overview: Overview) -> Iterator[Verdict]:
-        """Judge a network: first what is not known, then what is."""
-        yield from self.judged(Subject(overview, self))
-
-    def judged(self, subject: Subject) -> Iterator[Verdict]:
-        """What is not known of a subject, then what its function says of the rest."""
-        missing = {need: subject.overview.lacking(need) for need in (*self.needs, *self.wants)}
-        for need, places in missing.items():
-            for place in places:
-                yield subject.not_judged(place, _unknown(subject.network, need, place))
-        if not any(None in missing[need] for need in self.needs):
-            yield from self.judge(subject)
-
-
-def _unknown(network: Network, need: Need, place: Place) -> str:
-    if isinstance(place, End):
-        return LOOSE_END
-    if need is Need.CABLING and network.links is None:
-        return UNKNOWN[Need.LINKS]
-    return UNKNOWN[need]
-
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A network under one rule, with the helpers that word its verdicts."""
+    """A network under one rule, with the helpers that word its verdicts.
+
+    Rules that judge something else beside the network have a subject of a class derived from it;
+    `given` names that in words.
+    """
 
     overview: Overview
     rule: Rule
+
+    given: ClassVar[str] = ""
+    waivable: ClassVar[bool] = True
+
+    def verdicts(self) -> Iterator[Verdict]:
+        """First what is not known, then what the rule says of the rest."""
+        rule = self.rule
+        missing = {need: self.lacking(need) for need in (*rule.needs, *rule.wants)}
+        for need, places in missing.items():
+            for place in places:
+                yield self.not_judged(place, self.unknown(need, place))
+        if not any(None in missing[need] for need in rule.needs):
+            yield from rule.judge(self)
+
+    def lacking(self, need: Need) -> tuple[Place, ...]:
+        """Where a need is not met: a switch, a port, or None, the whole network."""
+        return self.overview.lacking(need)
+
+    def unknown(self, need: Need, place: Place) -> str:
+        """Why a need is not met at a place, as a reason."""
+        if isinstance(place, End):
+            return LOOSE_END
+        if need is Need.CABLING and self.network.links is None:
+            return UNKNOWN[Need.LINKS]
+        return UNKNOWN[need]
 
     @property
     def network(self) -> Network:
@@ -194,9 +234,13 @@ class Subject:
         return self.overview.where(device, path, interface)
 
 
-REGISTRY: dict[str, Rule] = {}
+S = TypeVar("S", bound=Judged)
+V = TypeVar("V", bound=Verdict)
+Judge = Callable[[S], Iterator[V]]
+_registered: dict[str, Rule] = {}
 
 
+@overload
 def rule(
     rule_id: str,
     *,
@@ -204,45 +248,68 @@ def rule(
     source: str,
     needs: tuple[Need, ...] = (),
     wants: tuple[Need, ...] = (),
-) -> Callable[[Callable[[Subject], Iterator[Verdict]]], Callable[[Subject], Iterator[Verdict]]]:
-    """Register a rule; TypeError when it has no docstring or source, or its id is taken."""
+) -> Callable[[Judge[Subject, V]], Judge[Subject, V]]: ...
 
-    def register(
-        judge: Callable[[Subject], Iterator[Verdict]],
-    ) -> Callable[[Subject], Iterator[Verdict]]:
-        title, explanation = words_of(judge, rule_id, source, REGISTRY, FAMILIES)
-        REGISTRY[rule_id] = Rule(
+
+@overload
+def rule(
+    rule_id: str,
+    *,
+    judges: type[S],
+    severity: Severity,
+    source: str,
+    needs: tuple[Need, ...] = (),
+    reads: Reads = Reads(),
+) -> Callable[[Judge[S, V]], Judge[S, V]]: ...
+
+
+def rule(  # noqa: PLR0913 - what a rule declares
+    rule_id: str,
+    *,
+    judges: type[Judged] = Subject,
+    severity: Severity,
+    source: str,
+    needs: tuple[Need, ...] = (),
+    wants: tuple[Need, ...] = (),
+    reads: Reads = Reads(),
+) -> Callable[[Judge[S, V]], Judge[S, V]]:
+    """Register a rule; TypeError when it has no docstring or source, or its id is taken.
+
+    judges: the class of subject that its function is given; by default a network alone.
+    """
+
+    def register(judge: Judge[S, V]) -> Judge[S, V]:
+        title, _, explanation = (inspect.getdoc(judge) or "").partition("\n")
+        if not title or not source.strip():
+            raise TypeError(f"rule {rule_id} has no docstring or no source")
+        if rule_id in _registered or rule_id[:3] not in FAMILIES:
+            raise TypeError(f"rule id {rule_id} is taken, or of no known family")
+        _registered[rule_id] = Rule(
             id=rule_id,
-            title=title,
-            explanation=explanation,
+            title=title.rstrip("."),
+            explanation=explanation.strip(),
             severity=severity,
             source=source,
             needs=needs,
             wants=wants,
             judge=judge,
+            judges=judges,
+            reads=reads,
         )
         return judge
 
     return register
 
 
-def words_of(
-    judge: Callable[..., Iterator[Verdict]],
-    rule_id: str,
-    source: str,
-    taken: Container[str],
-    families: Container[str],
-) -> tuple[str, str]:
-    """Title and explanation of a rule by its docstring; TypeError when it may not be registered."""
-    title, _, explanation = (inspect.getdoc(judge) or "").partition("\n")
-    if not title or not source.strip():
-        raise TypeError(f"rule {rule_id} has no docstring or no source")
-    if rule_id in taken or rule_id[:3] not in families:
-        raise TypeError(f"rule id {rule_id} is taken, or of no known family")
-    return title.rstrip("."), explanation.strip()
-
-
-def ordered() -> tuple[Rule, ...]:
-    """All registered rules, by family and number."""
+def registered(*judges: type[Judged]) -> tuple[Rule, ...]:
+    """Rules that judge one of these classes of subject, by default all, by family and number."""
+    _import_modules()
     families = list(FAMILIES)
-    return tuple(sorted(REGISTRY.values(), key=lambda r: (families.index(r.family), r.id)))
+    chosen = (one for one in _registered.values() if not judges or one.judges in judges)
+    return tuple(sorted(chosen, key=lambda one: (families.index(one.family), one.id)))
+
+
+@cache
+def _import_modules() -> None:
+    for module in iter_modules(__path__, f"{__name__}."):
+        import_module(module.name)

@@ -1,73 +1,130 @@
 """Whether a fabric has grown and nothing else: what a change may add to switches that are there.
 
-CHG201  every line of every switch that is there stays, in its order
-CHG202  a switch that is there gets only what growth may add: interfaces, peers, list members
-CHG203  addresses, cables, servers and switches that are there stay as they are
-
 The rules of a fabric look at one Network; these look at two.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import ClassVar
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.models.compare import compare, effect_of
 from rocefort.models.device import EFFECTS
 from rocefort.models.edit import Edit
-from rocefort.models.finding import Finding, Severity, Where
+from rocefort.models.finding import Finding, Severity
 from rocefort.models.growth import Addition, Proof
-from rocefort.models.network import Network, Node
+from rocefort.models.network import Network, Node, Sources
 from rocefort.models.wording import counted
+from rocefort.validators.answers import TWO_VERSIONS
+from rocefort.validators.overview import Overview
+from rocefort.validators.rules import Subject, Verdict, registered, rule
 
-LINE_LOST, NOT_ALLOWED, VALUE_MOVED = "CHG201", "CHG202", "CHG203"
-TITLES = {
-    LINE_LOST: "Growth leaves every line of every existing switch, in its order",
-    NOT_ALLOWED: "Growth adds only interfaces, peers and list members to existing switches",
-    VALUE_MOVED: "Growth moves no address, cable, server or switch",
-}
 # Why a growth may touch what is there, where a field tells.
 REASONS = {"bgp.as_path_relax": "paths over spines of different AS numbers take it"}
 GROWS = tuple(effect.grows for effect in EFFECTS.values() if effect.grows)
 Line = tuple[tuple[str, ...], str]  # the views around a line, and the line
 
 
+@dataclass(frozen=True)
+class Step:
+    """A switch of both versions: its edits, and its lines in both."""
+
+    was: Node
+    will: Node
+    edits: tuple[Edit, ...]
+    lines: tuple[Sequence[Line], Sequence[Line]]
+
+
+@dataclass(frozen=True)
+class GrowthSubject(Subject):
+    """A network that is to have grown, and the one before."""
+
+    before: Network
+    steps: Sequence[Step]
+
+    given: ClassVar[str] = TWO_VERSIONS
+    waivable: ClassVar[bool] = False
+
+
 def prove(
     before: Network, after: Network, old: Mapping[str, str], new: Mapping[str, str]
 ) -> tuple[Proof, tuple[Finding, ...]]:
     """What stays and what comes, and what is wrong with it; old, new: text by switch."""
-    findings: list[Finding] = []
-    additions: Counter[str] = Counter()
-    lines = added = 0
-    for node in before.nodes:
-        later = after.by_name.get(node.name)
-        if later is None:
-            findings.append(_finding(VALUE_MOVED, node.name, "is gone"))
-            continue
-        edits = compare(node.device, later.device)
-        findings += _not_allowed(node.name, edits)
-        additions.update(word for edit in edits if (word := _allowed(edit)))
-        dialect = dialect_of(node.family)
-        was, will = (dialect.lines(texts[node.name]) for texts in (old, new))
-        findings += _lost(node.name, was, will)
-        findings += _moved(node, later)
-        lines, added = lines + len(was), added + len(will) - len(was)
-    findings += _gone(before, after)
+    steps = [
+        _step(node, after.by_name[node.name], old[node.name], new[node.name])
+        for node in before.nodes
+        if node.name in after.by_name
+    ]
+    overview = Overview(after, Sources())
+    subjects = (GrowthSubject(overview, one, before, steps) for one in registered(GrowthSubject))
+    verdicts = chain.from_iterable(subject.verdicts() for subject in subjects)
+    additions = Counter(word for step in steps for edit in step.edits if (word := _allowed(edit)))
+    lines = [sum(len(step.lines[side]) for step in steps) for side in (0, 1)]
     proof = Proof(
         switches=len(before.nodes),
-        lines=lines,
-        lines_added=added,
+        lines=lines[0],
+        lines_added=lines[1] - lines[0],
         kept=tuple(Addition(what=what, number=number) for what, number in _kept(before)),
         additions=tuple(
             Addition(what=word, number=additions[word]) for word in GROWS if additions[word]
         ),
     )
-    return proof, tuple(findings)
+    return proof, tuple(verdict for verdict in verdicts if isinstance(verdict, Finding))
 
 
-def _finding(rule: str, device: str | None, message: str) -> Finding:
-    return Finding(rule=rule, severity=Severity.ERROR, where=Where(device=device), message=message)
+def _step(was: Node, will: Node, old: str, new: str) -> Step:
+    lines = dialect_of(was.family).lines
+    return Step(was, will, tuple(compare(was.device, will.device)), (lines(old), lines(new)))
+
+
+@rule(
+    "CHG201",
+    judges=GrowthSubject,
+    severity=Severity.ERROR,
+    source="a choice: growth changes a running switch only by added lines",
+)
+def lines_stay(subject: GrowthSubject) -> Iterator[Verdict]:
+    """Growth leaves every line of every existing switch, in its order.
+
+    A line of a switch that was there goes, or moves, and growth must not do that: what runs
+    would be taken away and set again under traffic. Something in the intent was changed beside
+    the growth, or cannot grow as it is. Make that change first, by itself. No waiver covers it.
+    """
+    for step in subject.steps:
+        was, will = step.lines
+        rest = iter(will)
+        # The first line that is not there any more behind those that were before it: `in` takes
+        # from the rest up to the line.
+        gone = next(((views, line) for views, line in was if (views, line) not in rest), None)
+        if gone:
+            shown = " / ".join((*gone[0], gone[1]))
+            yield subject.finding(step.was, f"its line `{shown}` goes, or moves", "")
+
+
+@rule(
+    "CHG202",
+    judges=GrowthSubject,
+    severity=Severity.ERROR,
+    source="a choice: the allow-list of growth",
+)
+def only_growth(subject: GrowthSubject) -> Iterator[Verdict]:
+    """Growth adds only interfaces, peers and list members to existing switches.
+
+    A switch that is there may get interfaces, BGP peers, announced prefixes and members of
+    prefix lists because others come, and nothing else. What else changes is named with its
+    old and new value. Make that change first, by itself. No waiver covers it.
+    """
+    for step in subject.steps:
+        for edit in step.edits:
+            if not _allowed(edit):
+                was, will = (text or "nothing" for text in (edit.before_text, edit.after_text))
+                why = f": {REASONS[edit.field]}" if edit.field in REASONS else ""
+                message = f"{edit.path} changes from {was} to {will}, which is no growth{why}"
+                yield subject.finding(step.was, message, "")
 
 
 def _allowed(edit: Edit) -> str:
@@ -75,41 +132,40 @@ def _allowed(edit: Edit) -> str:
     return effect_of(edit).grows if edit.before is None else ""
 
 
-def _not_allowed(device: str, edits: Iterable[Edit]) -> Iterator[Finding]:
-    for edit in edits:
-        if not _allowed(edit):
-            was, will = (text or "nothing" for text in (edit.before_text, edit.after_text))
-            message = f"{edit.path} changes from {was} to {will}, which is no growth{_why(edit)}"
-            yield _finding(NOT_ALLOWED, device, message)
+@rule(
+    "CHG203",
+    judges=GrowthSubject,
+    severity=Severity.ERROR,
+    source="a choice: addresses, names and ports are functions of permanent ids",
+)
+def nothing_moves(subject: GrowthSubject) -> Iterator[Verdict]:
+    """Growth moves no address, cable, server or switch.
+
+    A cable, a server, a segment, an exit or a fact of a switch (its id, role, hardware, rack,
+    release, management address) is not what it was. Growth moves nothing: keep ids, and pin
+    what has to stay. No waiver covers it.
+    """
+    for node in subject.before.nodes:
+        if node.name not in subject.network.by_name:
+            yield subject.finding(node, "is gone", "")
+    for step in subject.steps:
+        for message in _moved(step.was, step.will):
+            yield subject.finding(step.was, message, "")
+    for message in _gone(subject.before, subject.network):
+        yield subject.finding(None, message, "")
 
 
-def _why(edit: Edit) -> str:
-    why = REASONS.get(edit.field)
-    return f": {why}" if why else ""
-
-
-def _lost(device: str, was: Sequence[Line], will: Sequence[Line]) -> Iterator[Finding]:
-    """The first line that is not there any more behind those that were before it."""
-    rest = iter(will)
-    for views, line in was:
-        if (views, line) not in rest:  # takes from `rest` up to the line
-            shown = " / ".join((*views, line))
-            yield _finding(LINE_LOST, device, f"its line `{shown}` goes, or moves")
-            return
-
-
-def _moved(was: Node, will: Node) -> Iterator[Finding]:
+def _moved(was: Node, will: Node) -> Iterator[str]:
     """Facts of a switch that its text does not tell."""
     for name in ("id", "role", "software", "rack", "management"):
         a, b = getattr(was, name), getattr(will, name)
         if a != b:
-            yield _finding(VALUE_MOVED, was.name, f"its {name} changes from {a} to {b}")
+            yield f"its {name} changes from {a} to {b}"
     if was.hardware and will.hardware and was.hardware.model != will.hardware.model:
-        models = f"{was.hardware.model} to {will.hardware.model}"
-        yield _finding(VALUE_MOVED, was.name, f"its hardware changes from {models}")
+        yield f"its hardware changes from {was.hardware.model} to {will.hardware.model}"
 
 
-def _gone(before: Network, after: Network) -> Iterator[Finding]:
+def _gone(before: Network, after: Network) -> Iterator[str]:
     """Cables, servers, segments and exits: each stays as it is."""
     was, will = (list(_things(network)) for network in (before, after))
     there = {thing for _, _, thing in will}
@@ -118,8 +174,7 @@ def _gone(before: Network, after: Network) -> Iterator[Finding]:
         if thing not in there:
             lost.setdefault(word, []).append(name)
     for word, names in lost.items():
-        message = f"{counted(len(names), word)} not as before, the first: {names[0]}"
-        yield _finding(VALUE_MOVED, None, message)
+        yield f"{counted(len(names), word)} not as before, the first: {names[0]}"
 
 
 def _things(network: Network) -> Iterator[tuple[str, str, Hashable]]:

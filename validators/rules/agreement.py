@@ -8,15 +8,52 @@ or more paths is not in Batfish's model (it installs all), so its rows are cut t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
+from typing import ClassVar
 
-from rocefort.models.finding import Finding, Severity
+from rocefort.models.finding import Finding, Severity, Where
 from rocefort.models.network import Network, Sources
 from rocefort.models.routing import Route, RoutingState
 from rocefort.validators.routing import Solution
+from rocefort.validators.rules import rule
 
-ENGINES_DISAGREE = "BGP104"
 HINT = "one of the two is wrong about this fabric: trust neither, and report it with both answers"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What two engines answer differently, and where."""
+
+    where: Where
+    message: str
+
+    given: ClassVar[str] = "the answers of a routing engine, a Batfish service"
+    waivable: ClassVar[bool] = True
+
+
+@rule(
+    "BGP104",
+    judges=Difference,
+    severity=Severity.ERROR,
+    source="a choice: two engines that share no code check each other",
+)
+def engines_agree(difference: Difference) -> Iterator[Finding]:
+    """The engines give the same answers.
+
+    The embedded engine and Batfish answer the same question differently, so one of the two is
+    wrong about this fabric, and the answers of neither are to be trusted until it is known
+    which. Report it with both answers. Where a tie between equal routes is broken arbitrarily,
+    only how many routes are chosen is compared.
+    """
+    yield Finding(
+        rule="BGP104",
+        severity=Severity.ERROR,
+        where=difference.where,
+        message=difference.message,
+        hint=HINT,
+    )
+
 
 Ties = Callable[[str, IPv4Network], frozenset[IPv4Address]]
 
@@ -48,31 +85,27 @@ def compare(
         ("flow", list(_flow_differences(ours, theirs, names, network))),
     )
     return tuple(
-        _finding(kind, differences, sources or Sources())
+        finding
         for kind, differences in kinds
         if differences
+        for finding in engines_agree(_first(kind, differences, sources or Sources()))
     )
 
 
-Difference = tuple[str, str, str]  # device, path of the field, sentence
+Witness = tuple[str, str, str]  # device, path of the field, sentence
 
 
-def _finding(kind: str, differences: Sequence[Difference], sources: Sources) -> Finding:
+def _first(kind: str, differences: Sequence[Witness], sources: Sources) -> Difference:
     device, path, sentence = differences[0]
     more = len(differences) - 1
     others = f" (and {more} more {kind}{'s' if more > 1 else ''})" if more else ""
-    return Finding(
-        rule=ENGINES_DISAGREE,
-        severity=Severity.ERROR,
-        where=sources.where(device, path),
-        message=f"the engines disagree: {sentence}{others}",
-        hint=HINT,
-    )
+    where = sources.where(device, path)
+    return Difference(where, f"the engines disagree: {sentence}{others}")
 
 
 def _session_differences(
     ours: RoutingState, theirs: RoutingState, names: tuple[str, str]
-) -> Iterator[Difference]:
+) -> Iterator[Witness]:
     tables = [
         {(s.device, s.peer): s.status.value for s in state.sessions} for state in (ours, theirs)
     ]
@@ -89,7 +122,7 @@ def _both(names: Sequence[str], answers: Sequence[str]) -> str:
 
 def _route_differences(
     ours: RoutingState, theirs: RoutingState, network: Network, ties: Ties
-) -> Iterator[Difference]:
+) -> Iterator[Witness]:
     tables = [_routes(state) for state in (ours, theirs)]
     for key in sorted({*tables[0], *tables[1]}):
         mine, yours = (table[key].next_hops if key in table else () for table in tables)
@@ -124,7 +157,7 @@ WORDS = {True: "delivered", False: "not delivered", None: "nothing"}
 
 def _pair_differences(
     ours: RoutingState, theirs: RoutingState, names: tuple[str, str], network: Network
-) -> Iterator[Difference]:
+) -> Iterator[Witness]:
     reached = ours.reachability, theirs.reachability
     lost = [set(one.lost_pairs()) for one in reached]
     servers = reached[0].servers | reached[1].servers
@@ -143,7 +176,7 @@ def _pair_differences(
 
 def _flow_differences(
     ours: RoutingState, theirs: RoutingState, names: tuple[str, str], network: Network
-) -> Iterator[Difference]:
+) -> Iterator[Witness]:
     tables = [
         {(r.source, r.destination, str(r.flow)): r.delivered for r in s.answers}
         for s in (ours, theirs)

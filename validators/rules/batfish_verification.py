@@ -1,13 +1,4 @@
-"""What Batfish says of a snapshot, as findings with our device, interface and line.
-
-TXT101  Batfish does not understand a line of the translation: its answers are about something else
-TXT102  a line refers to what is not defined
-BGP110  the two ends of a BGP session are not configured for each other
-BGP111  a packet goes round in a circle
-ADR101  several interfaces that are up have one address
-SEC102  no packet reaches a rule of an ACL
-TOP101  the two ends of a layer-3 edge have different MTUs (Batfish does not model MTU: ours)
-"""
+"""What Batfish says of a snapshot, as findings with our device, interface and line."""
 
 from __future__ import annotations
 
@@ -17,31 +8,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from typing import ClassVar
 
 from rocefort.dialects.eos import EosNames, access_name, applied, rules_of
 from rocefort.errors import BadInput
 from rocefort.models.device import Device
-from rocefort.models.finding import Finding, Report, Severity
+from rocefort.models.finding import Report, Severity
 from rocefort.models.keyed import natural
 from rocefort.models.network import Network, Node, Sources
 from rocefort.models.wording import listing
-from rocefort.validators.batfish_checks import AclRow, Checks, EdgeRow, SessionMatch, TextRow
+from rocefort.validators.answers import BGP, AnswerSubject, judged
+from rocefort.validators.batfish_checks import Checks
 from rocefort.validators.batfish_snapshot import Files, host_name
+from rocefort.validators.overview import Overview
+from rocefort.validators.rules import Verdict, registered, rule
 from rocefort.validators.rules.topology import effective_mtu
 from rocefort.validators.underlay import Place
-from rocefort.validators.waivers import sort_out
 
-UNREAD, UNDEFINED, MISMATCH, LOOP = "TXT101", "TXT102", "BGP110", "BGP111"
-DUPLICATE, SHADOWED, EDGE_MTU = "ADR101", "SEC102", "TOP101"
-BATFISH_TITLES = {
-    UNREAD: "Batfish understands every line of the translation",
-    UNDEFINED: "Every reference leads to a definition",
-    MISMATCH: "Both ends of every BGP session are configured for each other",
-    LOOP: "No packet goes round in a circle",
-    DUPLICATE: "No address is on two interfaces",
-    SHADOWED: "Packets can reach every rule of every ACL",
-    EDGE_MTU: "Both ends of every layer-3 edge have one MTU",
-}
 # Batfish's words for a peer (its question bgpSessionCompatibility), in ours.
 MEANING = {
     "HALF_OPEN": "the other end has no session back to it, or expects another AS",
@@ -74,28 +57,19 @@ def verify_checks(
     today: date | None = None,
 ) -> Report:
     """Judge what Batfish says. files: the snapshot, to find what a line of it comes from."""
-    known = sources or Sources()
-    back = Back(network, files, known)
-    findings = (
-        *_texts(UNREAD, checks.unread, back),
-        *_texts(UNDEFINED, checks.undefined, back),
-        *_mismatched(checks.mismatched, back),
-        *_loops(checks, back),
-        *_duplicates(checks, back),
-        *_shadowed(checks.shadowed, back),
-        *_edges(checks.edges, back),
-    )
-    report = Report(network=network.name, rules=tuple(BATFISH_TITLES), findings=findings)
-    return sort_out(report, network, known, today)
+    overview = Overview(network, sources or Sources())
+    subjects = [BatfishSubject(overview, one, files, checks) for one in registered(BatfishSubject)]
+    return judged(subjects, today)
 
 
 @dataclass(frozen=True)
-class Back:
-    """The way back from Batfish's names, files and lines to ours."""
+class BatfishSubject(AnswerSubject):
+    """What Batfish says, with the way back from its names, files and lines to ours."""
 
-    network: Network
     files: Files
-    sources: Sources
+    checks: Checks
+
+    given: ClassVar[str] = "a Batfish service"
 
     @cached_property
     def nodes(self) -> Mapping[str, Node]:
@@ -132,71 +106,136 @@ class Back:
                 return Place(node, path.format(head.removeprefix(start).split()[0]))
         return Place(node)
 
-    def finding(
-        self, rule: str, place: Place, message: str, hint: str, severity: Severity = Severity.ERROR
-    ) -> Finding:
-        """A finding at a place."""
-        where = self.sources.where(place.device, place.path, place.interface)
-        return Finding(rule=rule, severity=severity, where=where, message=message, hint=hint)
+
+@rule(
+    "TXT101",
+    judges=BatfishSubject,
+    severity=Severity.ERROR,
+    source="Batfish, questions `fileParseStatus` and `initIssues`",
+)
+def translation_read(subject: BatfishSubject) -> Iterator[Verdict]:
+    """Batfish understands every line of the translation.
+
+    Batfish reads a translation of the text. A line of it that Batfish does not understand is
+    missing from all of its answers, so they are about less than what ships. The finding stands
+    at what the line was made from. It is a defect of the translation: report it.
+    """
+    for row in subject.checks.unread:
+        yield subject.at(
+            subject.line(row.file, row.line),
+            f"Batfish does not understand {row.what}",
+            "what it answers is about less than the text",
+        )
 
 
-TEXT_WORDS = {
-    UNREAD: ("Batfish does not understand {}", "what it answers is about less than the text"),
-    UNDEFINED: ("{} is not defined", "define it, or remove the reference"),
-}
+@rule(
+    "TXT102",
+    judges=BatfishSubject,
+    severity=Severity.ERROR,
+    source="Batfish, question `undefinedReferences`",
+)
+def references(subject: BatfishSubject) -> Iterator[Verdict]:
+    """Every reference leads to a definition.
+
+    A line names a policy, a list or an interface that is not defined. What a switch makes of
+    that is not what was meant: an unknown policy may let everything through, or nothing.
+    Define it, or remove the reference.
+    """
+    for row in subject.checks.undefined:
+        place, hint = subject.line(row.file, row.line), "define it, or remove the reference"
+        yield subject.at(place, f"{row.what} is not defined", hint)
 
 
-def _texts(rule: str, rows: tuple[TextRow, ...], back: Back) -> Iterator[Finding]:
-    words, hint = TEXT_WORDS[rule]
-    for row in rows:
-        yield back.finding(rule, back.line(row.file, row.line), words.format(row.what), hint)
+@rule(
+    "BGP110",
+    judges=BatfishSubject,
+    severity=Severity.INFO,
+    source=f"Batfish, question `bgpSessionCompatibility`; {BGP}",
+)
+def session_ends(subject: BatfishSubject) -> Iterator[Verdict]:
+    """Both ends of every BGP session are configured for each other.
 
-
-def _mismatched(rows: tuple[SessionMatch, ...], back: Back) -> Iterator[Finding]:
-    for row in rows:
-        place = Place(back.name(row.node), f"bgp.peers[{row.peer}]")
+    Why a session cannot come up, in Batfish's view: no address or AS number of one end, or no
+    session back. That it is down is BGP101's error. Compare addresses and AS numbers of both
+    ends.
+    """
+    for row in subject.checks.mismatched:
+        place = Place(subject.name(row.node), f"bgp.peers[{row.peer}]")
         why = MEANING.get(row.status, row.status)
         message = f"peer {row.peer} of {place.device} is not what it should be: {why}"
-        hint = "compare addresses and AS numbers of both ends"
-        # BGP101 is the error; this is why it is one, in the service's view.
-        yield back.finding(MISMATCH, place, message, hint, Severity.INFO)
+        yield subject.at(place, message, "compare addresses and AS numbers of both ends")
 
 
-def _loops(checks: Checks, back: Back) -> Iterator[Finding]:
-    """By the circle: however many addresses go round in it, it is one mistake."""
+@rule(
+    "BGP111",
+    judges=BatfishSubject,
+    severity=Severity.ERROR,
+    source="Batfish, question `detectLoops`",
+)
+def loops(subject: BatfishSubject) -> Iterator[Verdict]:
+    """No packet goes round in a circle.
+
+    A packet that goes round ends when its TTL does; until then it takes the room of many, and
+    in a lossless queue it can stop the switches that it goes round. Look at the static and
+    default routes of the switches in the circle.
+    """
+    # However many addresses go round in a circle, it is one mistake.
     found: defaultdict[frozenset[str], list[tuple[str, str, list[str]]]] = defaultdict(list)
-    for row in checks.loops:
-        nodes = [back.name(node) for node in row.nodes]
+    for row in subject.checks.loops:
+        nodes = [subject.name(node) for node in row.nodes]
         circle = nodes[nodes.index(nodes[-1]) :]
         target = str(row.destination)
-        found[frozenset(circle)].append((back.name(row.source), target, circle))
+        found[frozenset(circle)].append((subject.name(row.source), target, circle))
     for cases in found.values():
         source, target, circle = cases[0]
         path = " > ".join(circle)
         message = f"packets from {source} to {target} go round in a circle: {path}"
         place = Place(circle[0], "static_routes")
-        yield back.finding(LOOP, place, message, "look at the static and default routes of both")
+        yield subject.at(place, message, "look at the static and default routes of both")
 
 
-def _duplicates(checks: Checks, back: Back) -> Iterator[Finding]:
+@rule(
+    "ADR101",
+    judges=BatfishSubject,
+    severity=Severity.ERROR,
+    source="Batfish, question `ipOwners`; RFC 791 (an address names one interface)",
+)
+def one_owner(subject: BatfishSubject) -> Iterator[Verdict]:
+    """No address is on two interfaces.
+
+    Packets for an address that two interfaces have go now to one and now to the other. Give
+    one of them another address. ADR001 asks the same of the intent and of servers.
+    """
     found: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
-    for row in checks.duplicates:
-        place = back.port(row.node, row.interface)
+    for row in subject.checks.duplicates:
+        place = subject.port(row.node, row.interface)
         found[str(row.address)].add((place.device, place.interface or ""))
     for address, owners in found.items():
         ports = sorted(owners, key=lambda owner: (natural(owner[0]), natural(owner[1])))
         # The last to have it is what was most likely added.
         device, interface = next(
-            (p for p in reversed(ports) if p[0] in back.network.by_name), ports[-1]
+            (p for p in reversed(ports) if p[0] in subject.network.by_name), ports[-1]
         )
         place = Place(device, f"interfaces[{interface}]", interface)
         message = f"{address} is on {listing(' '.join(port) for port in ports)}"
-        yield back.finding(DUPLICATE, place, message, "give one of them another address")
+        yield subject.at(place, message, "give one of them another address")
 
 
-def _shadowed(rows: tuple[AclRow, ...], back: Back) -> Iterator[Finding]:
-    for row in rows:
-        node = back.nodes[row.node]
+@rule(
+    "SEC102",
+    judges=BatfishSubject,
+    severity=Severity.ERROR,
+    source="Batfish, question `filterLineReachability`",
+)
+def reachable_rules(subject: BatfishSubject) -> Iterator[Verdict]:
+    """Packets can reach every rule of every ACL.
+
+    A rule that no packet reaches does nothing, because earlier ones take all that it is for. It
+    is an error where they do the opposite, and a warning where they do the same. Remove it, or
+    put it before them.
+    """
+    for row in subject.checks.shadowed:
+        node = subject.nodes[row.node]
         rules = _rules(node.device, row.access_list)
         number = _position(row.line)
         if not 0 <= number < len(rules):
@@ -208,7 +247,7 @@ def _shadowed(rows: tuple[AclRow, ...], back: Back) -> Iterator[Finding]:
         message = f"no packet reaches rule {index} of ACL {acl}: {by}takes them and {does}"
         place = Place(node.name, f"filters.acls[{acl}].rules[{index}]")
         severity = Severity.ERROR if row.other_action else Severity.WARNING
-        yield back.finding(SHADOWED, place, message, "remove it, or put it before", severity)
+        yield subject.at(place, message, "remove it, or put it before", severity)
 
 
 def _rules(device: Device, access_list: str) -> list[tuple[str, int]]:
@@ -225,18 +264,29 @@ def _position(line: str) -> int:
     return int(number) // 10 - 1 if number.isdecimal() else -1
 
 
-def _edges(rows: tuple[EdgeRow, ...], back: Back) -> Iterator[Finding]:
-    """Each edge once, from the end whose name comes first."""
-    for row in rows:
+@rule(
+    "TOP101",
+    judges=BatfishSubject,
+    severity=Severity.ERROR,
+    source="Batfish, question `layer3Edges`; «the vendor's reference», «MTU of a port»",
+)
+def edge_mtus(subject: BatfishSubject) -> Iterator[Verdict]:
+    """Both ends of every layer-3 edge have one MTU.
+
+    A packet that one end sends and the other is too small for is dropped without a word, and
+    routers of the fabric do not fragment RoCE. Batfish tells which ends meet; the MTUs are
+    ours, for it does not model them. Set one MTU at both ends.
+    """
+    for row in subject.checks.edges:
         ends = [(row.node, row.interface), (row.far_node, row.far_interface)]
-        if not all(node in back.nodes for node, _ in ends) or ends != sorted(ends):
-            continue
-        near, far = (back.port(*end) for end in ends)
-        mtus = [_mtu(back.network, place) for place in (near, far)]
+        if not all(node in subject.nodes for node, _ in ends) or ends != sorted(ends):
+            continue  # each edge once, from the end whose name comes first
+        near, far = (subject.port(*end) for end in ends)
+        mtus = [_mtu(subject.network, place) for place in (near, far)]
         if None in mtus or mtus[0] == mtus[1]:
             continue
         message = f"MTU {mtus[0]} here, {mtus[1]} at {far.device} {far.interface}"
-        yield back.finding(EDGE_MTU, near, message, "set one MTU at both ends")
+        yield subject.at(near, message, "set one MTU at both ends")
 
 
 def _mtu(network: Network, place: Place) -> int | None:

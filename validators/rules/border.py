@@ -14,7 +14,7 @@ from rocefort.models.network import End, Network, Node
 from rocefort.models.static import DEFAULT_ROUTE
 from rocefort.validators.outside import offered
 from rocefort.validators.overview import Overview
-from rocefort.validators.rules import Subject, Verdict, rule
+from rocefort.validators.rules import Need, Subject, Verdict, rule
 
 WAYS = ("import", "export")
 
@@ -55,6 +55,7 @@ def external_policies(subject: Subject) -> Iterator[Verdict]:
     "BGP004",
     severity=Severity.ERROR,
     source="RFC 7454 (BGP operations and security), 6; intent (exits)",
+    needs=(Need.EXITS,),
 )
 def exit_filters(subject: Subject) -> Iterator[Verdict]:
     """Policies of exits let through what intent says, nothing else.
@@ -64,8 +65,6 @@ def exit_filters(subject: Subject) -> Iterator[Verdict]:
     exit let in, for the fabric is no transit. Correct the exit's two prefix lists.
     """
     network = subject.network
-    if network.exits is None:
-        yield subject.not_judged(None, "what an exit may let in and out is not known")
     for exit_ in network.exits or ():
         node = network.by_name.get(exit_.leaf)
         if node is None or exit_.asn is None:

@@ -1,9 +1,5 @@
 """What a change of the text does to routing: two versions, answered by one engine.
 
-CHG101  a server pair that was delivered no longer is
-CHG102  a switch that stays has lost a route, or has fewer equal-cost paths
-CHG103  a server pair is delivered that was not (told, for who reads the change)
-
 A pair that the policy of the new version denies is meant to be lost. Routes of a switch that only
 one version has are no change of that switch.
 """
@@ -16,28 +12,34 @@ from dataclasses import dataclass, field
 from datetime import date
 from ipaddress import IPv4Address, IPv4Network
 from itertools import permutations
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
-from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
+from rocefort.models.finding import Finding, Report, Severity
 from rocefort.models.network import End, Network, Server, Sources
 from rocefort.models.reachability import Pair
 from rocefort.models.routing import Route, RoutingState
 from rocefort.models.routing_change import RouteChange, RoutingChange
 from rocefort.models.traffic import Flow
 from rocefort.models.wording import counted
+from rocefort.validators.answers import TWO_VERSIONS, AnswerSubject, judged
+from rocefort.validators.overview import Overview
 from rocefort.validators.routing import Solution, moved_routes
-from rocefort.validators.rules.agreement import ENGINES_DISAGREE, HINT
+from rocefort.validators.rules import Need, Verdict, registered, rule
+from rocefort.validators.rules.agreement import Difference, engines_agree
 from rocefort.validators.underlay import Place
-from rocefort.validators.waivers import sort_out
 
 V = TypeVar("V")
 MOST = 2**32  # different next hops that one number has room for
-LOST, ROUTES, GAINED = "CHG101", "CHG102", "CHG103"
-CHANGE_TITLES = {
-    LOST: "No server pair that was delivered is lost by the change",
-    ROUTES: "No switch loses a route or paths by the change",
-    GAINED: "Server pairs that the change lets through are told",
-}
+
+
+@dataclass(frozen=True)
+class ChangeSubject(AnswerSubject):
+    """What a change does to routing; network, solution: of the new version."""
+
+    change: RoutingChange
+    solution: Solution | None
+
+    given: ClassVar[str] = f"the answers of a routing engine, {TWO_VERSIONS}"
 
 
 def change_of(before: RoutingState, after: RoutingState, standing: Set[str]) -> RoutingChange:
@@ -177,45 +179,38 @@ def verify_change(
     today: date | None = None,
 ) -> Report:
     """Judge a change; network, sources, solution: of the new version."""
-    known = sources or Sources()
-    report = Report(
-        network=network.name,
-        rules=tuple(CHANGE_TITLES),
-        findings=(
-            *_lost(network, change, known, solution),
-            *_routes(change, known),
-            *_gained(network, change, known),
-        ),
-        not_judged=tuple(_not_judged(network)),
-    )
-    return sort_out(report, network, known, today)
+    overview = Overview(network, sources or Sources())
+    chosen = registered(ChangeSubject)
+    return judged([ChangeSubject(overview, one, change, solution) for one in chosen], today)
 
 
-def _not_judged(network: Network) -> Iterator[NotJudged]:
-    if network.servers is None:
-        reason = "the servers are not known"
-        yield from (NotJudged(rule=r, where=Where(), reason=reason) for r in (LOST, GAINED))
+@rule(
+    "CHG101",
+    judges=ChangeSubject,
+    severity=Severity.ERROR,
+    source="a choice: a change loses no server pair by mistake",
+    needs=(Need.SERVERS,),
+)
+def lost_pairs(subject: ChangeSubject) -> Iterator[Verdict]:
+    """No server pair that was delivered is lost by the change.
 
-
-def _lost(
-    network: Network, change: RoutingChange, sources: Sources, solution: Solution | None
-) -> Iterator[Finding]:
-    """By what stops them now, or by leaf and leaf where the embedded engine does not say."""
-    ports = {server.name: server.port for server in network.servers or ()}
+    A pair that was delivered before the change no longer is. What stops it now is named where
+    the engine knows. Undo that, or deny the pair by the policy: then the loss is meant, and is
+    only told (info).
+    """
+    network, solution = subject.network, subject.solution
     found: defaultdict[tuple[Place, str, bool], list[Pair]] = defaultdict(list)
-    for pair in change.lost:
+    for pair in subject.change.lost:
         meant = _denied(network, pair)
         stop = solution.trips.stop(*pair, Flow()) if solution and not meant else None
-        port = ports[pair[0]]
-        place = Place(port.device, f"interfaces[{port.interface}]", port.interface)
+        place = subject.port_of(pair[0])
         found[(stop.place, stop.reason, meant) if stop else (place, "", meant)].append(pair)
     for (place, reason, meant), pairs in found.items():
         message = _pairs(pairs)
         message += ", which the policy now denies" if meant else ""
         message += f": {reason}" if reason else ""
-        severity = Severity.INFO if meant else Severity.ERROR
         hint = "undo what stops them, or deny them by the policy"
-        yield _finding(LOST, severity, place, sources, message, hint)
+        yield subject.at(place, message, hint, Severity.INFO if meant else None)
 
 
 def _denied(network: Network, pair: Pair) -> bool:
@@ -233,8 +228,20 @@ def _pairs(pairs: Sequence[Pair]) -> str:
     return f"by the change {source} no longer reaches {target} by every path{more}"
 
 
-def _routes(change: RoutingChange, sources: Sources) -> Iterator[Finding]:
-    """Routes gone, then routes with fewer paths; switches with the same loss together."""
+@rule(
+    "CHG102",
+    judges=ChangeSubject,
+    severity=Severity.WARNING,
+    source="a choice: a change withdraws no route by mistake",
+)
+def lost_routes(subject: ChangeSubject) -> Iterator[Verdict]:
+    """No switch loses a route or paths by the change.
+
+    A switch that both versions have loses a route, or has fewer equal paths to it than before.
+    That may be meant, as where a leaf goes; otherwise look at the sessions, policies and
+    «network» lines that the change touches.
+    """
+    change = subject.change
     for routes, one, many in (
         (change.gone, "loses its route", "lose their routes"),
         (change.narrower, "has fewer paths", "have fewer paths"),
@@ -253,28 +260,30 @@ def _routes(change: RoutingChange, sources: Sources) -> Iterator[Finding]:
             if more := len(prefixes) - 1:
                 message += f" and to {more} more prefix{'es' if more > 1 else ''}"
             hint = "see whether the change means to withdraw it"
-            place = Place(devices[0], "bgp")
-            yield _finding(ROUTES, Severity.WARNING, place, sources, message, hint)
+            yield subject.at(Place(devices[0], "bgp"), message, hint)
 
 
-def _gained(network: Network, change: RoutingChange, sources: Sources) -> Iterator[Finding]:
-    """One finding: how many, and the first."""
-    if not change.gained:
+@rule(
+    "CHG103",
+    judges=ChangeSubject,
+    severity=Severity.INFO,
+    source="a choice: who reads a change is told what it opens",
+    needs=(Need.SERVERS,),
+)
+def gained_pairs(subject: ChangeSubject) -> Iterator[Verdict]:
+    """Server pairs that the change lets through are told.
+
+    A pair is delivered that was not. That is told to who reads the change, for nothing else
+    shows that an ACL was opened. See whether it is meant.
+    """
+    gained = subject.change.gained
+    if not gained:
         return
-    source, target = change.gained[0]
-    port = next(s.port for s in network.servers or () if s.name == source)
-    place = Place(port.device, f"interfaces[{port.interface}]", port.interface)
+    source, target = gained[0]
     message = f"by the change {source} reaches {target}"
-    if more := len(change.gained) - 1:
+    if more := len(gained) - 1:
         message += f" (and {counted(more, 'more pair')} are delivered that were not)"
-    yield _finding(GAINED, Severity.INFO, place, sources, message, "see whether it is meant")
-
-
-def _finding(  # noqa: PLR0913, PLR0917 - the fields of a finding
-    rule: str, severity: Severity, place: Place, sources: Sources, message: str, hint: str
-) -> Finding:
-    where = sources.where(place.device, place.path, place.interface)
-    return Finding(rule=rule, severity=severity, where=where, message=message, hint=hint)
+    yield subject.at(subject.port_of(source), message, "see whether it is meant")
 
 
 def disagreement(
@@ -295,11 +304,7 @@ def disagreement(
     by = ours.engine if (device, what) in seen[0] else theirs.engine
     more = f" (and {len(differ) - 1} more)" if differ[1:] else ""
     message = f"the engines disagree about the change: only {by} says that {what}{more}"
-    where = sources.where(device, "bgp")
-    finding = Finding(
-        rule=ENGINES_DISAGREE, severity=Severity.ERROR, where=where, message=message, hint=HINT
-    )
-    return (finding,)
+    return tuple(engines_agree(Difference(sources.where(device, "bgp"), message)))
 
 
 def _facts(change: RoutingChange) -> Iterator[tuple[str, str]]:

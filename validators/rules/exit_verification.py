@@ -1,8 +1,4 @@
-"""What a routing engine's answers mean for the exits: findings with a device, a line and a cause.
-
-BGP105  a switch lacks a route of an exit, or paths over every border leaf that has it
-BGP106  a route comes in, or goes out, that intent does not let through at an exit
-BGP107  without one border leaf the others no longer give the fabric its default route
+"""Exits by a routing engine's answers: findings with a device, a line and a cause.
 
 The engine was shown a switch behind each exit that offers what is accepted and what must not be.
 """
@@ -13,36 +9,57 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
 
-from rocefort.dialects.words import in_words
 from rocefort.errors import Refused
+from rocefort.models.exits import Exit
 from rocefort.models.finding import Finding, Severity
-from rocefort.models.network import Network, Role, Sources
+from rocefort.models.network import Network, Role
 from rocefort.models.routing import RoutingState
 from rocefort.models.static import DEFAULT_ROUTE
 from rocefort.models.wording import listing
+from rocefort.validators.answers import MULTIPATH, EngineSubject
 from rocefort.validators.outside import outside_name
 from rocefort.validators.ports import ends_of
 from rocefort.validators.routing import analyse
-
-OUTSIDE, FILTERED, LOSS = "BGP105", "BGP106", "BGP107"
-EXIT_TITLES = {
-    OUTSIDE: "Every switch reaches the exits over every border leaf",
-    FILTERED: "Only what intent lets through comes in and goes out at an exit",
-    LOSS: "The default route outlives any one border leaf",
-}
+from rocefort.validators.rules import Need, Verdict, rule
+from rocefort.validators.underlay import Place
 
 Widths = Mapping[tuple[str, IPv4Network], int]
 
 
-def verify_exits(network: Network, state: RoutingState, sources: Sources) -> Iterator[Finding]:
-    """Judge what an engine says of the exits; nothing where the fabric has none."""
-    if not network.exits:
-        return
-    widths = {(route.device, route.prefix): route.width for route in state.routes}
-    yield from _reached(network, widths, sources)
-    yield from _came_in(network, state, sources)
-    yield from _went_out(network, widths, sources)
-    yield from _losses(network, sources)
+@rule(
+    "BGP105",
+    judges=EngineSubject,
+    severity=Severity.ERROR,
+    source=f"{MULTIPATH}; intent (exits)",
+    needs=(Need.EXITS,),
+)
+def reached(subject: EngineSubject) -> Iterator[Verdict]:
+    """Every switch reaches the exits over every border leaf.
+
+    What intent lets in at an exit has to be known on every switch, over every border leaf that
+    has it, and what it announces has to arrive outside. Otherwise traffic to the outside
+    crowds one border leaf, or is lost. Look at the sessions of the exits, at import and export
+    policies, at «network» lines and at «equal paths over unlike ASNs».
+    """
+    widths = _widths(subject.state)
+    yield from _lacking(subject, widths)
+    for exit_ in subject.network.exits or ():
+        for prefix in sorted(set(exit_.announces) - _seen(exit_, widths)):
+            message = f"exit {exit_.name} does not get {prefix} from {exit_.leaf}"
+            hint = "look at its session, the export policy and the network line"
+            yield subject.at(Place(exit_.leaf, exit_.path), message, hint)
+
+
+def _widths(state: RoutingState) -> Widths:
+    return {(route.device, route.prefix): route.width for route in state.routes}
+
+
+def _seen(exit_: Exit, widths: Widths) -> set[IPv4Network]:
+    """Prefixes that the switch behind an exit gets; all that it should where it has no session."""
+    if exit_.asn is None:
+        return set(exit_.announces)
+    there = outside_name(exit_)
+    return {prefix for device, prefix in widths if device == there}
 
 
 def _wanted(network: Network) -> dict[IPv4Network, set[str]]:
@@ -65,7 +82,8 @@ def _cables(network: Network) -> Mapping[tuple[str, str], int]:
     return count
 
 
-def _reached(network: Network, widths: Widths, sources: Sources) -> Iterator[Finding]:
+def _lacking(subject: EngineSubject, widths: Widths) -> Iterator[Finding]:
+    network = subject.network
     cables = _cables(network)
     spines = [node.name for node in network.role(Role.SPINE)]
     for prefix, borders in _wanted(network).items():
@@ -83,47 +101,66 @@ def _reached(network: Network, widths: Widths, sources: Sources) -> Iterator[Fin
                     "look at the exits' sessions, at policies, and at "
                     "«equal paths over unlike ASNs» on the way"
                 )
-                yield _finding(OUTSIDE, sources, (node.name, "bgp"), message, hint)
+                yield subject.at(Place(node.name, "bgp"), message, hint)
 
 
-def _came_in(network: Network, state: RoutingState, sources: Sources) -> Iterator[Finding]:
+@rule(
+    "BGP106",
+    judges=EngineSubject,
+    severity=Severity.ERROR,
+    source="RFC 7454 (BGP operations and security), 6; intent (exits)",
+    needs=(Need.EXITS,),
+)
+def let_through(subject: EngineSubject) -> Iterator[Verdict]:
+    """Only what intent lets through comes in and goes out at an exit.
+
+    A route that comes in by mistake draws the fabric's traffic out, and one that goes out by
+    mistake lets others in. The engine was shown a switch behind each exit that offers what is
+    accepted and what must not be. Let in what `accepts` and `default` of the exit say, and out
+    what `announces` says, by the policies of its session.
+    """
+    yield from _came_in(subject)
+    widths = _widths(subject.state)
+    for exit_ in subject.network.exits or ():
+        for prefix in sorted(_seen(exit_, widths) - set(exit_.announces)):
+            message = f"{exit_.leaf} announces {prefix} to exit {exit_.name}, which must not go out"
+            hint = "let out only what `announces` says, by the export policy"
+            yield subject.at(Place(exit_.leaf, exit_.path), message, hint)
+
+
+def _came_in(subject: EngineSubject) -> Iterator[Finding]:
     """Routes that a border leaf took from the far end of an exit: its address is a next hop."""
-    exits = {(exit_.leaf, exit_.peer): exit_ for exit_ in network.exits or ()}
-    for route in state.routes:
+    exits = {(exit_.leaf, exit_.peer): exit_ for exit_ in subject.network.exits or ()}
+    for route in subject.state.routes:
         for hop in route.next_hops:
             exit_ = exits.get((route.device, hop))
             if exit_ is None or exit_.lets_in(route.prefix):
                 continue
             message = f"{exit_.leaf} takes {route.prefix} from exit {exit_.name}, which must not "
             hint = "let in only what `accepts` and `default` say, by the import policy"
-            place = exit_.leaf, exit_.path
-            yield _finding(FILTERED, sources, place, f"{message}come in", hint)
+            yield subject.at(Place(exit_.leaf, exit_.path), f"{message}come in", hint)
 
 
-def _went_out(network: Network, widths: Widths, sources: Sources) -> Iterator[Finding]:
-    for exit_ in network.exits or ():
-        if exit_.asn is None:
-            continue
-        there = outside_name(exit_)
-        seen = {prefix for device, prefix in widths if device == there}
-        place = exit_.leaf, exit_.path
-        for prefix in sorted(seen - set(exit_.announces)):
-            message = f"{exit_.leaf} announces {prefix} to exit {exit_.name}, which must not go out"
-            hint = "let out only what `announces` says, by the export policy"
-            yield _finding(FILTERED, sources, place, message, hint)
-        for prefix in sorted(set(exit_.announces) - seen):
-            message = f"exit {exit_.name} does not get {prefix} from {exit_.leaf}"
-            hint = "look at its session, the export policy and the network line"
-            yield _finding(OUTSIDE, sources, place, message, hint)
+@rule(
+    "BGP107",
+    judges=EngineSubject,
+    severity=Severity.ERROR,
+    source="a choice: one border leaf may fail; intent (exits)",
+    needs=(Need.EXITS,),
+)
+def default_outlives(subject: EngineSubject) -> Iterator[Verdict]:
+    """The default route outlives any one border leaf.
 
-
-def _losses(network: Network, sources: Sources) -> Iterator[Finding]:
-    """Take away each border leaf that gives the default route, if there are others."""
+    Where several border leaves give the fabric its default route, it has to outlive each one of
+    them. If it does not, the others give it only as long as that one does, or not to all. Look
+    at what they announce, and at the policies towards the spines.
+    """
+    network = subject.network
     borders = sorted(_wanted(network).get(DEFAULT_ROUTE, ()))
     for lost in borders if len(borders) > 1 else ():
         rest = _without(network, lost)
         try:
-            state = analyse(rest, sources).state
+            state = analyse(rest, subject.sources).state
         except Refused:
             continue  # the whole network was refused before, and said why
         has = {route.device for route in state.routes if route.prefix == DEFAULT_ROUTE}
@@ -134,7 +171,7 @@ def _losses(network: Network, sources: Sources) -> Iterator[Finding]:
             message += f"default route, though {listing([b for b in borders if b != lost])} stand"
             message += "s" if len(borders) == 2 else ""
             hint = "look at the policies and sessions of the border leaves that are left"
-            yield _finding(LOSS, sources, (lost, "bgp"), message, hint)
+            yield subject.at(Place(lost, "bgp"), message, hint)
 
 
 def _without(network: Network, lost: str) -> Network:
@@ -149,8 +186,3 @@ def _without(network: Network, lost: str) -> Network:
             "servers": tuple(s for s in network.servers or () if s.port.device != lost),
         }
     )
-
-
-def _finding(rule: str, sources: Sources, at: tuple[str, str], message: str, hint: str) -> Finding:
-    where, hint = sources.where(*at), in_words(hint)
-    return Finding(rule=rule, severity=Severity.ERROR, where=where, message=message, hint=hint)

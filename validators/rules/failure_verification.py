@@ -1,9 +1,5 @@
 """What failures cost beyond what cabling says: findings with a device and a line.
 
-BGP108  one failure loses server pairs that cabling still joins
-BGP109  after one failure a leaf has fewer equal-cost paths than cabling leaves
-DLK101  after one failure buffers can wait for each other in a circle
-
 Failures with one consequence at one place make one finding.
 """
 
@@ -11,39 +7,36 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import date
+from typing import ClassVar
 
-from rocefort.dialects.words import in_words
-from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
-from rocefort.models.network import Network, Role, Sources
+from rocefort.models.finding import Report, Severity
+from rocefort.models.network import Network, Sources
 from rocefort.models.routing import Effect, FailureStudy, PairLoss, WidthLoss
 from rocefort.models.wording import counted
-from rocefort.validators.waivers import sort_out
+from rocefort.validators.answers import MULTIPATH, AnswerSubject, judged
+from rocefort.validators.overview import Overview
+from rocefort.validators.rules import Need, Verdict, registered, rule
+from rocefort.validators.underlay import Place
 
-LOSS, NARROW, CIRCLE = "BGP108", "BGP109", "DLK101"
-FAILURE_TITLES = {
-    LOSS: "No failure loses server pairs that cabling still joins",
-    NARROW: "After a failure every leaf has all paths that cabling leaves",
-    CIRCLE: "No failure makes buffers wait for each other in a circle",
-}
+
+@dataclass(frozen=True)
+class FailureSubject(AnswerSubject):
+    """A study of failures."""
+
+    study: FailureStudy
+
+    given: ClassVar[str] = "a study of failures"
 
 
 def verify_failures(
     network: Network, study: FailureStudy, sources: Sources | None = None, today: date | None = None
 ) -> Report:
     """Judge the effects of failures. today: the day that waivers are held against."""
-    known = sources or Sources()
-    report = Report(
-        network=network.name,
-        rules=tuple(FAILURE_TITLES),
-        findings=(
-            *(_lost(study, known) if network.role(Role.SPINE) else ()),
-            *_narrow(study, known),
-            *_circles(study, known),
-        ),
-        not_judged=tuple(_not_judged(network, study)),
-    )
-    return sort_out(report, network, known, today)
+    overview = Overview(network, sources or Sources())
+    subjects = [FailureSubject(overview, one, study) for one in registered(FailureSubject)]
+    return judged(subjects, today)
 
 
 def _after(effects: list[Effect]) -> str:
@@ -56,10 +49,23 @@ def _words(effect: Effect) -> str:
     return f"after loss of {effect.failure}"
 
 
-def _lost(study: FailureStudy, sources: Sources) -> Iterator[Finding]:
-    """By leaf and destination, what is lost though a spine still joins them."""
+@rule(
+    "BGP108",
+    judges=FailureSubject,
+    severity=Severity.ERROR,
+    source="a choice: routing has to use what cabling leaves",
+    needs=(Need.ROLE, Need.SERVERS),
+)
+def lost_pairs(subject: FailureSubject) -> Iterator[Verdict]:
+    """No failure loses server pairs that cabling still joins.
+
+    After one failure a leaf loses servers to which a cable still leads. So routing wastes the
+    redundancy that was paid for: a session on the way that is left is missing, a policy stops
+    the prefix, or an AS number is met twice. The first such failure is named, and how many
+    others do the same.
+    """
     found: defaultdict[tuple[str, str], list[tuple[Effect, PairLoss]]] = defaultdict(list)
-    for effect in study.effects:
+    for effect in subject.study.effects:
         for loss in effect.lost:
             if not loss.expected:
                 found[loss.source, loss.reason].append((effect, loss))
@@ -69,13 +75,25 @@ def _lost(study: FailureStudy, sources: Sources) -> Iterator[Finding]:
         message = f"{_after(effects)} {source} loses {counted(loss.pairs, 'pair')} to "
         message += f"{loss.segment} of {loss.destination}, which cabling still joins: {reason}"
         hint = "look at the sessions, policies and AS numbers of the way that is left"
-        yield _error(LOSS, source, sources, message, hint)
+        yield subject.at(Place(source, "bgp"), message, hint)
 
 
-def _narrow(study: FailureStudy, sources: Sources) -> Iterator[Finding]:
-    """By leaf, widths below what cabling leaves."""
+@rule(
+    "BGP109",
+    judges=FailureSubject,
+    severity=Severity.ERROR,
+    source=f"{MULTIPATH}; a choice: as many paths as cabling leaves",
+    needs=(Need.ROLE,),
+)
+def fewer_paths(subject: FailureSubject) -> Iterator[Verdict]:
+    """After a failure every leaf has all paths that cabling leaves.
+
+    After one failure a leaf should keep every equal path that the cables still give. With
+    fewer, the links that are left are crowded more than the failure makes necessary. Look for
+    a session that is down, for «equal paths over unlike ASNs» and «equal paths of BGP».
+    """
     found: defaultdict[str, list[tuple[Effect, WidthLoss]]] = defaultdict(list)
-    for effect in study.effects:
+    for effect in subject.study.effects:
         for loss in effect.widths:
             for leaf in loss.leaves if loss.expected is not None else ():
                 found[leaf].append((effect, loss))
@@ -90,10 +108,26 @@ def _narrow(study: FailureStudy, sources: Sources) -> Iterator[Finding]:
             "look for a session that is down, «equal paths over unlike ASNs» and "
             "«equal paths of BGP»"
         )
-        yield _error(NARROW, leaf, sources, message, hint)
+        yield subject.at(Place(leaf, "bgp"), message, hint)
 
 
-def _circles(study: FailureStudy, sources: Sources) -> Iterator[Finding]:
+@rule(
+    "DLK101",
+    judges=FailureSubject,
+    severity=Severity.ERROR,
+    source="Hu et al., HotNets 2016 (deadlocks need a cyclic buffer dependency)",
+)
+def circles(subject: FailureSubject) -> Iterator[Verdict]:
+    """No failure makes buffers wait for each other in a circle.
+
+    After a failure packets may take a way up again after they came down. Then lossless buffers
+    can wait for each other in a circle, and PFC stops them all for good. DLK001 asks the same
+    of the whole fabric. Let leaves announce only their own prefixes, by an export policy, or
+    let all spines share one AS.
+    """
+    study = subject.study
+    if study.circles.startswith("not judged: "):
+        yield subject.not_judged(None, study.circles.removeprefix("not judged: "))
     found: defaultdict[str, list[Effect]] = defaultdict(list)
     for effect in study.effects:
         if effect.circle:
@@ -101,18 +135,4 @@ def _circles(study: FailureStudy, sources: Sources) -> Iterator[Finding]:
     for circle, effects in found.items():
         message = f"{_after(effects)} buffers can wait for each other in a circle: {circle}"
         hint = "let leaves announce only their own prefixes: an export policy"
-        yield _error(CIRCLE, circle.partition(" ")[0], sources, message, hint)
-
-
-def _error(rule: str, device: str, sources: Sources, message: str, hint: str) -> Finding:
-    where, hint = sources.where(device, "bgp"), in_words(hint)
-    return Finding(rule=rule, severity=Severity.ERROR, where=where, message=message, hint=hint)
-
-
-def _not_judged(network: Network, study: FailureStudy) -> Iterator[NotJudged]:
-    if not network.role(Role.SPINE):  # so nobody knows what cabling leaves
-        reason = "which switches are spines and leaves is not known"
-        yield from (NotJudged(rule=rule, where=Where(), reason=reason) for rule in (LOSS, NARROW))
-    if study.circles.startswith("not judged: "):
-        reason = study.circles.removeprefix("not judged: ")
-        yield NotJudged(rule=CIRCLE, where=Where(), reason=reason)
+        yield subject.at(Place(circle.partition(" ")[0], "bgp"), message, hint)

@@ -16,8 +16,8 @@ from rocefort.models.host import (
     NicSeen,
 )
 from rocefort.models.wording import counted, listing
-from rocefort.validators.host_settings import HostSubject, host_rule
-from rocefort.validators.rules import Verdict
+from rocefort.validators.host_settings import HostSubject
+from rocefort.validators.rules import Verdict, rule
 from rocefort.validators.rules.hosts import CNPS, DSCP2PRIO
 
 APPLY = "run rocefort-host --apply there (rocefort host render)"
@@ -27,7 +27,12 @@ DCQCN = "NVIDIA, DCQCN CC Parameters"
 NO_NIC = "the make of its NIC is not known (servers.nic)"
 
 
-@host_rule("HST101", severity=Severity.ERROR, source="RFC 4253 (SSH), and the reader's own form")
+@rule(
+    "HST101",
+    judges=HostSubject,
+    severity=Severity.ERROR,
+    source="RFC 4253 (SSH), and the reader's own form",
+)
 def servers_answer(subject: HostSubject) -> Iterator[Verdict]:
     """Every server that is asked answers.
 
@@ -40,7 +45,12 @@ def servers_answer(subject: HostSubject) -> Iterator[Verdict]:
             yield subject.wrong(plan, f"it could not be read: {host.failed}", hint)
 
 
-@host_rule("HST102", severity=Severity.ERROR, source="RFC 1812 (one subnet behind a gateway)")
+@rule(
+    "HST102",
+    judges=HostSubject,
+    severity=Severity.ERROR,
+    source="RFC 1812 (one subnet behind a gateway)",
+)
 def addresses(subject: HostSubject) -> Iterator[Verdict]:
     """A server's address is on the interface behind its leaf port.
 
@@ -68,7 +78,7 @@ def addresses(subject: HostSubject) -> Iterator[Verdict]:
             yield subject.wrong(plan, message, f"give it {plan.address}", interface=has)
 
 
-@host_rule("HST103", severity=Severity.ERROR, source=f"IEEE 802.1AX; {BONDING}")
+@rule("HST103", judges=HostSubject, severity=Severity.ERROR, source=f"IEEE 802.1AX; {BONDING}")
 def bonds(subject: HostSubject) -> Iterator[Verdict]:
     """A server bundles its ports as its leaf does.
 
@@ -127,8 +137,9 @@ def _bond(
         yield subject.wrong(plan, message, hint, interface=wanted.name)
 
 
-@host_rule(
+@rule(
     "HST104",
+    judges=HostSubject,
     severity=Severity.ERROR,
     source="RFC 1191 (a host's MTU is its link's); «MTU of a port» of «the vendor's system»",
 )
@@ -155,7 +166,7 @@ def mtu(subject: HostSubject) -> Iterator[Verdict]:
                 )
 
 
-@host_rule("HST105", severity=Severity.ERROR, source=DSCP2PRIO)
+@rule("HST105", judges=HostSubject, severity=Severity.ERROR, source=DSCP2PRIO)
 def trust(subject: HostSubject) -> Iterator[Verdict]:
     """A NIC trusts DSCP, and the host alone sets its PFC.
 
@@ -178,7 +189,7 @@ def trust(subject: HostSubject) -> Iterator[Verdict]:
     yield from _unknown_nics(subject)
 
 
-@host_rule("HST106", severity=Severity.ERROR, source=f"IEEE 802.1Qbb; {DSCP2PRIO}")
+@rule("HST106", judges=HostSubject, severity=Severity.ERROR, source=f"IEEE 802.1Qbb; {DSCP2PRIO}")
 def priorities(subject: HostSubject) -> Iterator[Verdict]:
     """A NIC gives RoCE and CNPs the priority of their leaf's queue.
 
@@ -206,7 +217,7 @@ def _what(plan: HostPlan, dscp: int) -> str:
     return names.get(dscp, "")
 
 
-@host_rule("HST107", severity=Severity.ERROR, source=f"IEEE 802.1Qbb; {DSCP2PRIO}")
+@rule("HST107", judges=HostSubject, severity=Severity.ERROR, source=f"IEEE 802.1Qbb; {DSCP2PRIO}")
 def paused(subject: HostSubject) -> Iterator[Verdict]:
     """A NIC pauses on its leaf port's priorities, and on no other.
 
@@ -229,7 +240,9 @@ def _list(numbers: tuple[int, ...]) -> str:
     return f"{word} {listing(numbers)}" if numbers else "no priority"
 
 
-@host_rule("HST108", severity=Severity.ERROR, source=f"RFC 2474, RFC 3168; {CONFIGFS}")
+@rule(
+    "HST108", judges=HostSubject, severity=Severity.ERROR, source=f"RFC 2474, RFC 3168; {CONFIGFS}"
+)
 def traffic_class(subject: HostSubject) -> Iterator[Verdict]:
     """RoCE leaves a server with the fabric's DSCP by default.
 
@@ -269,7 +282,7 @@ def _wrong_class(
     return subject.wrong(plan, message, hint, interface=host.rdma_device, severity=severity)
 
 
-@host_rule("HST109", severity=Severity.ERROR, source=CONFIGFS)
+@rule("HST109", judges=HostSubject, severity=Severity.ERROR, source=CONFIGFS)
 def roce_mode(subject: HostSubject) -> Iterator[Verdict]:
     """Connections of rdma_cm use RoCE v2.
 
@@ -287,7 +300,12 @@ def roce_mode(subject: HostSubject) -> Iterator[Verdict]:
             yield subject.wrong(plan, message, hint, interface=host.rdma_device)
 
 
-@host_rule("HST110", severity=Severity.ERROR, source=f"{DCQCN} (ROCE_CC_PRIO_MASK); {CNPS}")
+@rule(
+    "HST110",
+    judges=HostSubject,
+    severity=Severity.ERROR,
+    source=f"{DCQCN} (ROCE_CC_PRIO_MASK); {CNPS}",
+)
 def dcqcn_on(subject: HostSubject) -> Iterator[Verdict]:
     """Congestion control of a NIC is on as the fabric wants it.
 
@@ -322,7 +340,7 @@ def _enabled(
         yield subject.wrong(plan, message, APPLY, interface=nic.name, severity=severity)
 
 
-@host_rule("HST111", severity=Severity.WARNING, source=DCQCN)
+@rule("HST111", judges=HostSubject, severity=Severity.WARNING, source=DCQCN)
 def dcqcn_parameters(subject: HostSubject) -> Iterator[Verdict]:
     """The parameters of DCQCN are those of the fabric's profile.
 
@@ -348,7 +366,12 @@ def _files(
             yield subject.wrong(plan, message, APPLY, interface=nic.name)
 
 
-@host_rule("HST112", severity=Severity.ERROR, source="IEEE 802.3 (both ends of a link, one speed)")
+@rule(
+    "HST112",
+    judges=HostSubject,
+    severity=Severity.ERROR,
+    source="IEEE 802.3 (both ends of a link, one speed)",
+)
 def speed(subject: HostSubject) -> Iterator[Verdict]:
     """A server's ports have the speed of its leaf's.
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from rocefort.models.finding import Severity
 from rocefort.models.wording import counted, listing
-from rocefort.validators.host_settings import SILENT, HostSubject, host_rule
-from rocefort.validators.rules import Verdict
+from rocefort.validators.host_settings import SILENT, HostSubject
+from rocefort.validators.rules import Verdict, rule
 from rocefort.validators.rules.host_rules import APPLY
 
 TUNING = "Linux kernel documentation (admin-guide/sysctl, cpu-freq, core-api/irq); ethtool(8)"
 
 
-@host_rule("HST113", severity=Severity.WARNING, source=TUNING)
+@rule("HST113", judges=HostSubject, severity=Severity.WARNING, source=TUNING)
 def kernel(subject: HostSubject) -> Iterator[Verdict]:
     """Kernel parameters and CPU governor are the host profile's.
 
@@ -40,7 +40,7 @@ def kernel(subject: HostSubject) -> Iterator[Verdict]:
             yield subject.wrong(plan, message, APPLY)
 
 
-@host_rule("HST114", severity=Severity.WARNING, source=TUNING)
+@rule("HST114", judges=HostSubject, severity=Severity.WARNING, source=TUNING)
 def rings(subject: HostSubject) -> Iterator[Verdict]:
     """Rings of a NIC are as long as the host profile says.
 
@@ -59,7 +59,7 @@ def rings(subject: HostSubject) -> Iterator[Verdict]:
                 yield subject.wrong(plan, message, APPLY, interface=nic.name)
 
 
-@host_rule("HST115", severity=Severity.WARNING, source=TUNING)
+@rule("HST115", judges=HostSubject, severity=Severity.WARNING, source=TUNING)
 def interrupts(subject: HostSubject) -> Iterator[Verdict]:
     """Interrupts of a NIC go to CPUs of its own NUMA node.
 

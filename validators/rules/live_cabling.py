@@ -10,14 +10,15 @@ from rocefort.models.finding import Severity
 from rocefort.models.interface import ETHERNET_MTU, FRAME_OVERHEAD_BYTES
 from rocefort.models.network import End, Network
 from rocefort.models.observed import DeviceSeen, PortCounters, Topic
-from rocefort.validators.live import LiveSubject, live_rule, reading
-from rocefort.validators.rules import Need, Verdict
+from rocefort.validators.live import LiveSubject, reading
+from rocefort.validators.rules import Need, Verdict, rule
 
 INTERFACE = "«the vendor's reference», «state of ports»"
 
 
-@live_rule(
+@rule(
     "LIV006",
+    judges=LiveSubject,
     severity=Severity.ERROR,
     source="«the vendor's reference», «neighbours of ports»",
     reads=reading(Topic.NEIGHBOURS, Topic.PORTS),
@@ -76,7 +77,13 @@ def _is_up(seen: DeviceSeen, name: str) -> bool:
     return port is not None and port.up
 
 
-@live_rule("LIV007", severity=Severity.ERROR, source=INTERFACE, reads=reading(Topic.PORTS))
+@rule(
+    "LIV007",
+    judges=LiveSubject,
+    severity=Severity.ERROR,
+    source=INTERFACE,
+    reads=reading(Topic.PORTS),
+)
 def port_state(subject: LiveSubject) -> Iterator[Verdict]:
     """Every cabled port that is meant to be up is up.
 
@@ -124,7 +131,13 @@ def _cabled(network: Network) -> dict[str, tuple[End, ...]]:
     return {device: tuple(ends) for device, ends in found.items()}
 
 
-@live_rule("LIV008", severity=Severity.ERROR, source=INTERFACE, reads=reading(Topic.PORTS))
+@rule(
+    "LIV008",
+    judges=LiveSubject,
+    severity=Severity.ERROR,
+    source=INTERFACE,
+    reads=reading(Topic.PORTS),
+)
 def port_speed(subject: LiveSubject) -> Iterator[Verdict]:
     """Every port that is up runs at its intended speed.
 
@@ -147,7 +160,13 @@ def port_speed(subject: LiveSubject) -> Iterator[Verdict]:
                 yield subject.finding(end, message, hint)
 
 
-@live_rule("LIV009", severity=Severity.ERROR, source=INTERFACE, reads=reading(Topic.PORTS))
+@rule(
+    "LIV009",
+    judges=LiveSubject,
+    severity=Severity.ERROR,
+    source=INTERFACE,
+    reads=reading(Topic.PORTS),
+)
 def port_mtu(subject: LiveSubject) -> Iterator[Verdict]:
     """The MTU is as intended, and no server's frame is too long.
 
@@ -185,8 +204,12 @@ def _server_frames(subject: LiveSubject) -> Iterator[Verdict]:
                 yield subject.finding(end, message, f"«longest frame: {frame}» or longer")
 
 
-@live_rule(
-    "LIV010", severity=Severity.ERROR, source=INTERFACE, reads=reading(Topic.PORTS, twice=True)
+@rule(
+    "LIV010",
+    judges=LiveSubject,
+    severity=Severity.ERROR,
+    source=INTERFACE,
+    reads=reading(Topic.PORTS, twice=True),
 )
 def errors_rising(subject: LiveSubject) -> Iterator[Verdict]:
     """No port counts more errors than in the earlier reading.
@@ -205,8 +228,12 @@ def errors_rising(subject: LiveSubject) -> Iterator[Verdict]:
                 yield subject.finding(end, f"{what}: {_rate(subject, end, more)}", hint)
 
 
-@live_rule(
-    "LIV011", severity=Severity.WARNING, source=INTERFACE, reads=reading(Topic.PORTS, twice=True)
+@rule(
+    "LIV011",
+    judges=LiveSubject,
+    severity=Severity.WARNING,
+    source=INTERFACE,
+    reads=reading(Topic.PORTS, twice=True),
 )
 def discards_rising(subject: LiveSubject) -> Iterator[Verdict]:
     """No port discards more frames than in the earlier reading.

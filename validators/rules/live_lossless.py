@@ -10,8 +10,8 @@ from rocefort.models.lossless import AiEcnQueue, PfcProfile
 from rocefort.models.network import End, Node, Port
 from rocefort.models.observed import AiEcnSeen, DeviceSeen, ThresholdSeen, Topic
 from rocefort.models.wording import listing
-from rocefort.validators.live import LiveSubject, live_rule, reading
-from rocefort.validators.rules import Need, Verdict
+from rocefort.validators.live import LiveSubject, reading
+from rocefort.validators.rules import Need, Verdict, rule
 
 DCB = "«the vendor's reference», DCB: "
 LONGEST_PAUSE_BITS = 65535 * 512  # IEEE 802.1Qbb: a quantum is 512 bit times, 65535 at most
@@ -22,8 +22,9 @@ LOST = (  # of a port with as many deadlocks as turn PFC off
 DEFAULT_MODEL = "AI_ECN_DistributedStorage"  # `assign queue` without a model, V300R023C00
 
 
-@live_rule(
+@rule(
     "LIV012",
+    judges=LiveSubject,
     severity=Severity.ERROR,
     source=DCB + "«PFC of ports», «queues of PFC profiles»",
     reads=reading(Topic.PFC_PORTS, Topic.PFC_PROFILES),
@@ -70,8 +71,9 @@ def _queues(queues: tuple[int, ...]) -> str:
     return f"{words} {listing(sorted(queues))}" if queues else "no queue"
 
 
-@live_rule(
+@rule(
     "LIV013",
+    judges=LiveSubject,
     severity=Severity.ERROR,
     source=DCB + "«thresholds of ports»; columns of V200: EDOC1100155250",
     reads=reading(Topic.THRESHOLDS),
@@ -117,8 +119,9 @@ def _threshold(
         yield subject.finding(port.end, message, hint, path=path)
 
 
-@live_rule(
+@rule(
     "LIV014",
+    judges=LiveSubject,
     severity=Severity.ERROR,
     source=DCB + "«counters of PFC» (DeadlockNum)",
     reads=reading(Topic.PFC_COUNTERS),
@@ -168,8 +171,9 @@ def _earlier_deadlocks(subject: LiveSubject) -> dict[tuple[str, str, int], int]:
     }
 
 
-@live_rule(
+@rule(
     "LIV015",
+    judges=LiveSubject,
     severity=Severity.ERROR,
     source="«the vendor's reference», «counters of queues»",
     reads=reading(Topic.QUEUES),
@@ -200,8 +204,9 @@ def lossless_drops(subject: LiveSubject) -> Iterator[Verdict]:
                 yield subject.finding(end, message, hint, severity=Severity.WARNING)
 
 
-@live_rule(
+@rule(
     "LIV016",
+    judges=LiveSubject,
     severity=Severity.ERROR,
     source=DCB + "«counters of PFC»; pause time: IEEE 802.1Qbb; the limit is a choice",
     reads=reading(Topic.PFC_COUNTERS),
@@ -235,8 +240,9 @@ def _share(subject: LiveSubject, end: End, rate: int) -> str:
     return f"; they stop the port up to {share:.0%} of the time"
 
 
-@live_rule(
+@rule(
     "LIV017",
+    judges=LiveSubject,
     severity=Severity.ERROR,
     source="«the vendor's reference», «state of AI-ECN»; whether V200 has it is not confirmed",
     reads=reading(Topic.AI_ECN, Topic.PORTS),

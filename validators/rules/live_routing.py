@@ -10,14 +10,20 @@ from rocefort.models.finding import Severity
 from rocefort.models.network import Node
 from rocefort.models.observed import DeviceSeen, Topic
 from rocefort.models.wording import counted, listing
-from rocefort.validators.live import LiveSubject, live_rule, reading
-from rocefort.validators.rules import Verdict
+from rocefort.validators.live import LiveSubject, reading
+from rocefort.validators.rules import Verdict, rule
 
 BGP_PEER = "«the vendor's reference», «state of BGP peers»"
 FEW = 3  # prefixes that a sentence names
 
 
-@live_rule("LIV003", severity=Severity.ERROR, source=BGP_PEER, reads=reading(Topic.PEERS))
+@rule(
+    "LIV003",
+    judges=LiveSubject,
+    severity=Severity.ERROR,
+    source=BGP_PEER,
+    reads=reading(Topic.PEERS),
+)
 def bgp_sessions(subject: LiveSubject) -> Iterator[Verdict]:
     """BGP is established with every intended peer.
 
@@ -46,7 +52,13 @@ def bgp_sessions(subject: LiveSubject) -> Iterator[Verdict]:
             yield subject.finding(node, message, hint, path="bgp", severity=Severity.WARNING)
 
 
-@live_rule("LIV004", severity=Severity.ERROR, source=BGP_PEER, reads=reading(Topic.PEERS))
+@rule(
+    "LIV004",
+    judges=LiveSubject,
+    severity=Severity.ERROR,
+    source=BGP_PEER,
+    reads=reading(Topic.PEERS),
+)
 def bgp_prefixes(subject: LiveSubject) -> Iterator[Verdict]:
     """Every peer brings the prefixes that are to be used from it.
 
@@ -71,8 +83,9 @@ def bgp_prefixes(subject: LiveSubject) -> Iterator[Verdict]:
                 yield subject.finding(node, message, hint, path=path)
 
 
-@live_rule(
+@rule(
     "LIV005",
+    judges=LiveSubject,
     severity=Severity.ERROR,
     source="«the vendor's reference», «routing table» (flag D: in the FIB)",
     reads=reading(Topic.ROUTES),

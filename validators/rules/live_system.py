@@ -9,11 +9,16 @@ from rocefort.models.finding import Severity
 from rocefort.models.network import Node
 from rocefort.models.observed import FactsSeen, Topic
 from rocefort.models.wording import counted
-from rocefort.validators.live import LiveSubject, live_rule, reading
-from rocefort.validators.rules import Verdict
+from rocefort.validators.live import LiveSubject, reading
+from rocefort.validators.rules import Verdict, rule
 
 
-@live_rule("LIV001", severity=Severity.ERROR, source="the switch's own answers, read strictly")
+@rule(
+    "LIV001",
+    judges=LiveSubject,
+    severity=Severity.ERROR,
+    source="the switch's own answers, read strictly",
+)
 def answers(subject: LiveSubject) -> Iterator[Verdict]:
     """Every switch answers, and what it shows adds up.
 
@@ -27,8 +32,9 @@ def answers(subject: LiveSubject) -> Iterator[Verdict]:
             yield subject.finding(node, what, hint)
 
 
-@live_rule(
+@rule(
     "LIV002",
+    judges=LiveSubject,
     severity=Severity.ERROR,
     source="«the vendor's reference», «model and release»; «serial number» is known from "
     "public clients only",
@@ -73,8 +79,9 @@ def _differences(subject: LiveSubject, node: Node, facts: FactsSeen) -> Iterator
         yield subject.finding(node, message, hint)
 
 
-@live_rule(
+@rule(
     "LIV018",
+    judges=LiveSubject,
     severity=Severity.ERROR,
     source="«the vendor's reference», «the clock»; the limit is a choice",
     reads=reading(Topic.CLOCK),
@@ -108,8 +115,9 @@ def _off(seconds: float) -> str:
     return f"{abs(seconds):.0f} s {'ahead of' if seconds > 0 else 'behind'}"
 
 
-@live_rule(
+@rule(
     "LIV019",
+    judges=LiveSubject,
     severity=Severity.ERROR,
     source="«the vendor's reference», «list of files»; the limit is a choice",
     reads=reading(Topic.DISK),
@@ -127,8 +135,9 @@ def disk(subject: LiveSubject) -> Iterator[Verdict]:
             yield subject.finding(node, message, "delete old software and log files")
 
 
-@live_rule(
+@rule(
     "LIV020",
+    judges=LiveSubject,
     severity=Severity.ERROR,
     source="«the vendor's reference», «save», «what a restart loads»",
     reads=reading(Topic.SAVED),

@@ -1,27 +1,18 @@
-"""Whether traffic between segments is what the policy says, by an engine's answers.
-
-SEC101  what the policy denies is delivered, or what it allows beside RDMA is not
-
-RDMA that the policy allows and that is not delivered is BGP103's: whatever stops it.
-"""
+"""Traffic between segments by a routing engine's answers, against the fabric's policy."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
 
-from rocefort.models.finding import Finding, Severity
-from rocefort.models.network import Network, Sources
-from rocefort.models.reachability import Reachability, ServerClass
-from rocefort.models.routing import RoutingState
+from rocefort.models.finding import Severity
+from rocefort.models.network import Network
+from rocefort.models.reachability import Pair, Reachability, ServerClass
 from rocefort.models.traffic import Flow
+from rocefort.validators.answers import EngineSubject
 from rocefort.validators.forwarding import Stop
-from rocefort.validators.routing import Solution
-from rocefort.validators.underlay import Place
+from rocefort.validators.rules import Need, Verdict, rule
 
-POLICY = "SEC101"
-POLICY_TITLES = {POLICY: "Traffic between segments is delivered or denied as the policy says"}
-Pair = tuple[str, str]
 ClassPair = tuple[int, int]
 
 
@@ -56,10 +47,22 @@ def _delivered_though_denied(network: Network, reached: Reachability) -> Iterato
                     yield source, target
 
 
-def verify_policy(
-    network: Network, state: RoutingState, solution: Solution | None, sources: Sources
-) -> Iterator[Finding]:
-    """Findings by the pair of segments that they are about, one each."""
+@rule(
+    "SEC101",
+    judges=EngineSubject,
+    severity=Severity.ERROR,
+    source="the fabric's security.policy",
+    needs=(Need.SERVERS, Need.POLICY),
+)
+def between_segments(subject: EngineSubject) -> Iterator[Verdict]:
+    """Traffic between segments is delivered or denied as the policy says.
+
+    Traffic between segments is asked of the engine as the policy names it, ACLs included: what
+    is denied must not be delivered, and what is allowed must be. Compare the ACL of the
+    sender's gateway with `security.policy`. RDMA that is allowed and does not arrive is
+    BGP103's, whatever stops it.
+    """
+    network, state, solution = subject.network, subject.state, subject.solution
     policy = network.policy
     if policy is None:
         return
@@ -80,7 +83,10 @@ def verify_policy(
             stop = solution.trips.stop(*pair, key[2])
         verb = "does not reach" if allowed else "reaches"
         message = _message(key[2], verb, pair, sum(count for _, count in found), stop)
-        yield _finding(network, message, pair[0], stop, sources)
+        place = stop.place if stop else subject.port_of(pair[0])
+        yield subject.at(
+            place, message, "compare the ACL of the sender's gateway with security.policy"
+        )
 
 
 def _order(key: tuple[str, str, Flow], found: list[tuple[Pair, int]]) -> tuple[bool, Pair, str]:
@@ -96,19 +102,3 @@ def _message(flow: Flow, verb: str, pair: Pair, count: int, stop: Stop | None) -
         message += f": {stop.reason}"
     more = count - 1
     return message + (f" (and {more} more pair{'s' if more > 1 else ''})" if more else "")
-
-
-def _finding(
-    network: Network, message: str, source: str, stop: Stop | None, sources: Sources
-) -> Finding:
-    port = next(s.port for s in network.servers or () if s.name == source)
-    place = Place(port.device, f"interfaces[{port.interface}]", port.interface)
-    if stop is not None:
-        place = stop.place
-    return Finding(
-        rule=POLICY,
-        severity=Severity.ERROR,
-        where=sources.where(place.device, place.path, place.interface),
-        message=message,
-        hint="compare the ACL of the sender's gateway with security.policy",
-    )

@@ -1,8 +1,4 @@
-"""What a routing engine's answers mean for the fabric: findings with a device, a line and a cause.
-
-BGP101  a configured BGP session is not established
-BGP102  a leaf has fewer equal-cost paths to another leaf's prefix than spines times links
-BGP103  packets of a server pair are not delivered by every path
+"""Sessions, paths and server pairs by a routing engine's answers, with a device, line and cause.
 
 Consequences with one cause make one finding: paths by leaf and width, pairs by what stops them.
 Causes come from the embedded engine, whoever answered; where it does not share an answer, the
@@ -16,38 +12,23 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from datetime import date
 from ipaddress import IPv4Address, IPv4Network
 
-from rocefort.dialects.words import in_words
 from rocefort.errors import Refused
-from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
+from rocefort.models.finding import Finding, Report, Severity
 from rocefort.models.network import Network, Node, Role, Sources
+from rocefort.models.reachability import Pair
 from rocefort.models.routing import BgpSession, Route, RoutingState, SessionStatus
 from rocefort.models.traffic import Flow
+from rocefort.validators.answers import BGP, MULTIPATH, EngineSubject, judged
 from rocefort.validators.bgp_engine import denying
 from rocefort.validators.bgp_sessions import Session
 from rocefort.validators.forwarding import Stop
 from rocefort.validators.learned import Widths as OfPrefix
+from rocefort.validators.overview import Overview
 from rocefort.validators.ports import ends_of
 from rocefort.validators.routing import Solution, analyse
-from rocefort.validators.rules.agreement import ENGINES_DISAGREE
-from rocefort.validators.rules.exit_verification import EXIT_TITLES, verify_exits
-from rocefort.validators.rules.policy_verification import (
-    POLICY_TITLES,
-    Pair,
-    denied,
-    verify_policy,
-)
+from rocefort.validators.rules import Need, Verdict, registered, rule
+from rocefort.validators.rules.policy_verification import denied
 from rocefort.validators.underlay import Place
-from rocefort.validators.waivers import sort_out
-
-SESSION, WIDTH, PAIR = "BGP101", "BGP102", "BGP103"
-TITLES = {
-    SESSION: "Every configured BGP session is established",
-    WIDTH: "Every leaf has all equal-cost paths to every other leaf's prefixes",
-    PAIR: "Packets of every server pair are delivered by every path",
-    ENGINES_DISAGREE: "The engines give the same answers",
-    **EXIT_TITLES,
-    **POLICY_TITLES,
-}
 
 
 def verify(
@@ -61,29 +42,20 @@ def verify(
 
     `solution` saves solving again for the causes; without one, and where the embedded engine
     refuses the network, findings carry no cause. Widths are not judged where roles are unknown,
-    pairs not where servers are unknown. today: the day that waivers are held against (default:
-    today in UTC).
+    pairs not where servers are unknown; exits and policy are not asked for where there are none.
+    today: the day that waivers are held against (default: today in UTC).
     """
-    known = sources or Sources()
-    causes = solution or _solution(network, known)
-    findings = [
-        *_sessions(state, causes, known),
-        *_widths(network, state, causes, known),
-        *_pairs(network, state, causes, known),
-        *verify_exits(network, state, known),
-        *verify_policy(network, state, causes, known),
-    ]
-    report = Report(
-        network=network.name,
-        rules=(
-            *(SESSION, WIDTH, PAIR),
-            *(EXIT_TITLES if network.exits else ()),
-            *(POLICY_TITLES if network.policy else ()),
-        ),
-        findings=tuple(findings),
-        not_judged=tuple(_not_judged(network)),
+    overview = Overview(network, sources or Sources())
+    causes = solution or _solution(network, overview.sources)
+    absent = {need for need in (Need.EXITS, Need.POLICY) if not getattr(network, need)}
+    return judged(
+        [
+            EngineSubject(overview, one, state, causes)
+            for one in registered(EngineSubject)
+            if absent.isdisjoint(one.needs)
+        ],
+        today,
     )
-    return sort_out(report, network, known, today)
 
 
 def _solution(network: Network, sources: Sources) -> Solution | None:
@@ -93,28 +65,16 @@ def _solution(network: Network, sources: Sources) -> Solution | None:
         return None  # another engine answered: its findings stand without a cause
 
 
-def _not_judged(network: Network) -> Iterator[NotJudged]:
-    if _spines(network) is None:
-        reason = "which switches are spines and leaves is not known"
-        yield NotJudged(rule=WIDTH, where=Where(), reason=reason)
-    if network.servers is None:
-        yield NotJudged(rule=PAIR, where=Where(), reason="the servers are not known")
+@rule("BGP101", judges=EngineSubject, severity=Severity.ERROR, source=BGP)
+def sessions(subject: EngineSubject) -> Iterator[Verdict]:
+    """Every configured BGP session is established.
 
-
-def _error(rule: str, place: Place, sources: Sources, message: str, hint: str) -> Finding:
-    where = sources.where(place.device, place.path, place.interface)
-    return Finding(
-        rule=rule,
-        severity=Severity.ERROR,
-        where=where,
-        message=in_words(message),
-        hint=in_words(hint),
-    )
-
-
-def _sessions(
-    state: RoutingState, solution: Solution | None, sources: Sources
-) -> Iterator[Finding]:
+    A session that stays down carries no route, and what it was for goes over the others or is
+    lost. Compare addresses, AS numbers, passwords and «use of peer» at both ends. Where the
+    engine knows the cause, the finding stands at the line that has it. If both ends match, an
+    interface between them is down or in another subnet.
+    """
+    state, solution = subject.state, subject.solution
     broken = [s for s in state.sessions if s.status is not SessionStatus.ESTABLISHED]
     causes = {(s.device, s.peer): s for s in (solution.sessions if solution and broken else ())}
     owners = _owners(solution) if broken else {}
@@ -133,7 +93,7 @@ def _sessions(
                 continue
             told.add(key)
             place, message = shared.place, f"{message}: {shared.reason}"
-        yield _error(SESSION, place, sources, message, _session_hint(session, shared))
+        yield subject.at(place, message, _session_hint(session, shared))
 
 
 def _owners(solution: Solution | None) -> Mapping[IPv4Address, str]:
@@ -159,22 +119,29 @@ def _session_hint(session: BgpSession, cause: Session | None) -> str:
     return "compare addresses, AS numbers and «use of peer» at both ends"
 
 
-def _spines(network: Network) -> int | None:
-    """How many spines each leaf should see."""
-    return network.spines or len(network.role(Role.SPINE)) or None
+@rule(
+    "BGP102",
+    judges=EngineSubject,
+    severity=Severity.ERROR,
+    source=MULTIPATH,
+    needs=(Need.ROLE,),
+)
+def equal_paths(subject: EngineSubject) -> Iterator[Verdict]:
+    """Every leaf has all equal-cost paths to every other leaf's prefixes.
 
-
-def _widths(
-    network: Network, state: RoutingState, solution: Solution | None, sources: Sources
-) -> Iterator[Finding]:
-    spines = _spines(network)
-    if spines is None:
-        return
+    A leaf that has a path less than it has spines and cables sends its share over the others,
+    which are crowded the sooner. Look at sessions that are down, at «equal paths of BGP»,
+    at AS numbers where spines have one each («equal paths over unlike ASNs»), and at the
+    policies on the way. Where the far leaf keeps the prefix to itself, its «network» line, its
+    interface or its policy is named.
+    """
+    network, state, solution = subject.network, subject.state, subject.solution
+    spines = network.spines or len(network.role(Role.SPINE))
     own = solution is not None and solution.state is state
     width: Widths = solution.widths if solution and own else _by_prefix(state.routes)
     leaves = network.role(Role.LEAF)
     served = _served(network, leaves)
-    silent = {} if solution is None else _silent(solution, served, width, spines, sources)
+    silent = {} if solution is None else _silent(solution, served, width, spines, subject.sources)
     cables = _links_per_pair(network)
     expected = {leaf.name: spines * cables.get(leaf.name, 1) for leaf in leaves}
     hidden: defaultdict[tuple[IPv4Network, str], list[str]] = defaultdict(list)
@@ -186,9 +153,9 @@ def _widths(
             short[name].setdefault(has, []).append(key)
     for leaf in leaves:
         for has, missing in sorted(short.get(leaf.name, {}).items()):
-            yield _short(leaf, has, expected[leaf.name], missing, sources)
+            yield _short(subject, leaf, (has, expected[leaf.name]), missing)
     for key, names in hidden.items():
-        yield _hidden(key, names, silent[key], sources)
+        yield _hidden(subject, key, names, silent[key])
 
 
 def _missing(
@@ -287,13 +254,13 @@ def _why_silent(
 
 
 def _hidden(
-    key: tuple[IPv4Network, str], leaves: list[str], cause: _Cause, sources: Sources
+    subject: EngineSubject, key: tuple[IPv4Network, str], leaves: list[str], cause: _Cause
 ) -> Finding:
     prefix, other = key
     who = leaves[0] if len(leaves) == 1 else f"{len(leaves)} leaves"
     verb = "lacks" if len(leaves) == 1 else "lack"
     message = f"{who} {verb} paths to {prefix} of {other}: {cause[0]}"
-    return _error(WIDTH, cause[1], sources, message, f"correct it on {cause[1].device}")
+    return subject.at(cause[1], message, f"correct it on {cause[1].device}")
 
 
 def _served(network: Network, leaves: Iterable[Node]) -> dict[str, set[IPv4Network]]:
@@ -332,12 +299,12 @@ def _links_per_pair(network: Network) -> Mapping[str, int]:
 
 
 def _short(
+    subject: EngineSubject,
     leaf: Node,
-    found: int,
-    expected: int,
+    widths: tuple[int, int],
     missing: list[tuple[IPv4Network, str]],
-    sources: Sources,
 ) -> Finding:
+    found, expected = widths
     prefix, other = missing[0]
     paths = f"{found} of {expected} paths" if found else "no path"
     what = f"{paths} to {prefix} of {other}"
@@ -349,27 +316,38 @@ def _short(
         place = Place(leaf.name, "bgp.maximum_paths")
         what += f": «equal paths of BGP» is {found}"
         hint = f"set «equal paths of BGP» to {expected} or more"
-    return _error(WIDTH, place, sources, f"{leaf.name} has {what}", hint)
+    return subject.at(place, f"{leaf.name} has {what}", hint)
 
 
-def _pairs(
-    network: Network, state: RoutingState, solution: Solution | None, sources: Sources
-) -> Iterator[Finding]:
-    reached = state.reachability
+@rule(
+    "BGP103",
+    judges=EngineSubject,
+    severity=Severity.ERROR,
+    source=MULTIPATH,
+    needs=(Need.SERVERS,),
+)
+def server_pairs(subject: EngineSubject) -> Iterator[Verdict]:
+    """Packets of every server pair are delivered by every path.
+
+    RDMA of a server pair has to arrive by every equal path: a flow stays on the one that its
+    hash chose, so one bad path of several stops some connections for good. Follow the path hop
+    by hop: `rocefort trace FABRIC SOURCE DESTINATION`. Pairs that the policy denies are not
+    meant. What stops many pairs is one finding, with how many there are.
+    """
+    network, solution = subject.network, subject.solution
+    reached = subject.state.reachability
     by_cause: defaultdict[Stop | None, list[tuple[Pair, int]]] = defaultdict(list)
     for a, b in reached.lost_classes():
         if not denied(network, reached.classes[a], reached.classes[b]):
             pair = reached.witness(a, b)
             stop = solution.trips.stop(*pair, Flow()) if solution else None
             by_cause[stop].append((pair, reached.count(a, b)))
-    leaves = {server.name: server.port for server in network.servers or ()}
     for stop, found in sorted(by_cause.items(), key=lambda item: min(item[1])):
         (source, destination), _ = min(found)
         message = f"{source} does not reach {destination} by every path"
         if more := sum(count for _, count in found) - 1:
             message += f", nor do {more} more pair{'s' if more > 1 else ''}"
-        port = leaves[source]
-        place = Place(port.device, f"interfaces[{port.interface}]", port.interface)
+        place = subject.port_of(source)
         if stop is not None:
             place, message = stop.place, f"{message}: {stop.reason}"
-        yield _error(PAIR, place, sources, message, "follow the path hop by hop from the leaf")
+        yield subject.at(place, message, "follow the path hop by hop from the leaf")

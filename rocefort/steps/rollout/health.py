@@ -23,7 +23,8 @@ from rocefort.rollout.live import errors_of, new_errors
 from rocefort.rollout.observing import observe
 from rocefort.steps.fabric.judging import write_files
 from rocefort.validators import check_live
-from rocefort.validators.live import Limits, LiveRule, Readings
+from rocefort.validators.live import Limits, Readings
+from rocefort.validators.rules import Rule
 
 UNREADABLE = "LIV001"
 
@@ -37,7 +38,7 @@ class Asked:
     interval_s: float | None = None
     save: Path | None = None
     limits: Limits = field(default_factory=Limits)
-    run: Sequence[LiveRule] | None = None
+    run: Sequence[Rule] | None = None
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from rocefort.models.routing import RoutingState
 from rocefort.validators.batfish_recording import replay
 from rocefort.validators.engines import compared
 from rocefort.validators.routing import analyse
-from rocefort.validators.rules.agreement import ENGINES_DISAGREE
 
 Edits = tuple[tuple[str, str, str], ...]
 WRONG_AS: Edits = (("leaf02", r"^( peer 10\.1\.0\.8 as-number) 65000$", r"\1 65009"),)
@@ -79,7 +78,7 @@ def test_a_disagreement_is_an_error_with_one_witness_of_each_kind(
     solution = analyse(whole.network, whole.sources)
     report = compared(whole.network, solution, batfish, whole.sources, date(2026, 11, 20))
     assert report.failed
-    assert {(f.rule, f.severity) for f in report.findings} == {(ENGINES_DISAGREE, Severity.ERROR)}
+    assert {(f.rule, f.severity) for f in report.findings} == {("BGP104", Severity.ERROR)}
     assert [(f.where.device, f.message) for f in report.findings] == [
         (device, f"the engines disagree: {sentence}") for device, sentence in says
     ]
@@ -111,7 +110,7 @@ def test_the_command_fails_where_the_translation_is_wrong(
         with pytest.raises(SystemExit) as ended:
             tasks.app()
         report = json.loads(capsys.readouterr().out)
-        said = [f["message"] for f in report["findings"] if f["rule"] == ENGINES_DISAGREE]
+        said = [f["message"] for f in report["findings"] if f["rule"] == "BGP104"]
         ends[translate.__name__] = (ended.value.code, said)
     assert ends == {
         "render_eos": (0, []),

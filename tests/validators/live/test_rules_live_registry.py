@@ -7,20 +7,21 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from rocefort.models.finding import Waiver
 from rocefort.models.network import Position, Sources
-from rocefort.validators import check_live, every_rule, live_rules
-from rocefort.validators.live import LIVE_REGISTRY, Readings, live_rule
+from rocefort.validators import check_live, rules
+from rocefort.validators.live import LiveSubject, Readings
+from rocefort.validators.rules import registered
 
 TESTS = "".join(p.read_text() for p in sorted(Path(__file__).parent.glob("test_rules_live_*.py")))
 
 
+LIVE = rules(judges=LiveSubject)
+
+
 def test_every_live_rule_explains_itself_and_is_tested() -> None:
-    assert [rule.id for rule in live_rules()] == sorted(LIVE_REGISTRY)
-    assert every_rule()[-len(live_rules()) :] == live_rules()
-    for rule in live_rules():
+    assert registered()[-len(LIVE) :] == LIVE
+    for rule in LIVE:
         assert rule.explanation
         assert len(rule.title) <= 62
         assert f"{rule.id}: list[tuple[Change, list[str]]] = [" in TESTS
@@ -31,7 +32,7 @@ def test_a_fabric_that_is_well_has_no_finding(live: Any) -> None:
     report = check_live(live.network, Readings(live.now))
     assert report.findings == ()
     assert {n.rule for n in report.not_judged} == {"LIV010", "LIV011"}
-    assert report.rules == tuple(sorted(LIVE_REGISTRY))
+    assert report.rules == tuple(rule.id for rule in LIVE)
     again = live.earlier()
     report = check_live(live.network, Readings(again.now, again.before))
     assert (report.findings, report.not_judged) == ((), ())
@@ -42,7 +43,7 @@ def test_a_switch_that_says_nothing_is_judged_by_no_rule_and_passes_none(live: A
     report = check_live(live.network, Readings(silent.now, silent.before))
     assert [f.rule for f in report.findings] == ["LIV001"]
     judged = {n.rule for n in report.not_judged if n.where.device == "leaf01"}
-    assert judged == set(LIVE_REGISTRY) - {"LIV001"}
+    assert judged == {rule.id for rule in LIVE} - {"LIV001"}
 
 
 def test_only_the_switches_that_were_read_are_judged(live: Any) -> None:
@@ -72,14 +73,3 @@ def test_a_live_finding_can_be_waived(live: Any) -> None:
     report = check_live(sick.network, Readings(sick.now), today=date(2026, 1, 1))
     assert [(w.finding.rule, w.why) for w in report.waived] == [("LIV019", "ordered")]
     assert not report.failed
-
-
-def test_a_live_rule_without_docstring_or_of_another_family_does_not_load() -> None:
-    def silent(subject: Any) -> Any:
-        yield from ()
-
-    with pytest.raises(TypeError, match="rule LIV900 has no docstring or no source"):
-        live_rule("LIV900", severity="error", source="x")(silent)  # type: ignore[arg-type]
-    silent.__doc__ = "Say nothing."
-    with pytest.raises(TypeError, match="rule id PFC900 is taken, or of no known family"):
-        live_rule("PFC900", severity="error", source="x")(silent)  # type: ignore[arg-type]

@@ -35,9 +35,6 @@ from rocefort.validators.failures import (
 from rocefort.validators.routing import Solution, analyse
 from rocefort.validators.rules.deadlock import traffic
 from rocefort.validators.rules.failure_verification import (
-    CIRCLE,
-    LOSS,
-    NARROW,
     verify_failures,
 )
 
@@ -308,7 +305,9 @@ def test_a_failure_that_closes_a_circle_is_an_error(
         "leaf3 100GE1/0/2 - spine2 100GE1/0/3",
         "leaf4 100GE1/0/2 - spine2 100GE1/0/4",
     ]
-    finding = next(f for f in verify_failures(network, done, sources).findings if f.rule == CIRCLE)
+    finding = next(
+        f for f in verify_failures(network, done, sources).findings if f.rule == "DLK101"
+    )
     assert finding.message == (
         f"after loss of {LEAF1_SPINE2} buffers can wait for each other in a circle: "
         "leaf3 > spine1 > leaf4 > spine2 > leaf3"
@@ -325,7 +324,7 @@ def test_circles_are_excluded_where_no_path_can_bounce(clos: Clos, edits: Edits)
     unknown = _single(clos(2, 3))
     assert unknown.circles == "not judged: which queue is lossless is not known"
     (skipped,) = verify_failures(clos(2, 3), unknown).not_judged
-    assert (skipped.rule, skipped.reason) == (CIRCLE, "which queue is lossless is not known")
+    assert (skipped.rule, skipped.reason) == ("DLK101", "which queue is lossless is not known")
 
 
 def test_a_link_costs_its_leaf_one_path(clos: Clos) -> None:
@@ -361,7 +360,7 @@ def test_a_pair_that_cabling_still_joins_is_an_error(
         "leaf1 loses 1 pair to compute of leaf2, which cabling still joins: leaf1 has no route to "
         "10.2.10.0/24"
     )
-    assert {line.split()[0] for line in told} == {LOSS}
+    assert {line.split()[0] for line in told} == {"BGP108"}
 
 
 def test_fewer_paths_than_cabling_leaves_are_an_error(clos: Clos, edits: Edits) -> None:
@@ -369,7 +368,7 @@ def test_fewer_paths_than_cabling_leaves_are_an_error(clos: Clos, edits: Edits) 
     network = edits["drop_peer"](clos(2, 2, 2), "leaf1", "172.16.0.0")
     findings = verify_failures(network, _single(network)).findings
     assert [f"{f.rule} {f.where}: {f.message}" for f in findings] == [
-        f"{NARROW} leaf2: after loss of leaf1 100GE1/0/2 - spine1 100GE1/0/2 leaf2 has 2 of 4 "
+        "BGP109 leaf2: after loss of leaf1 100GE1/0/2 - spine1 100GE1/0/2 leaf2 has 2 of 4 "
         "paths left to 10.1.10.0/24 and 1 more prefix"
     ]
     assert [finding.hint for finding in findings] == [
@@ -393,8 +392,8 @@ def test_what_cabling_leaves_is_not_judged_where_nobody_knows_the_spines(clos: C
     assert any(effect.lost for effect in done.effects)
     report = verify_failures(unknown, done)
     assert report.findings == ()
-    assert [(n.rule, n.reason) for n in report.not_judged if n.rule != CIRCLE] == [
-        (rule, "which switches are spines and leaves is not known") for rule in (LOSS, NARROW)
+    assert [(n.rule, n.reason) for n in report.not_judged if n.rule != "DLK101"] == [
+        (rule, "which switches are spines and leaves is not known") for rule in ("BGP108", "BGP109")
     ]
 
 
