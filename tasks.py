@@ -29,7 +29,7 @@ from rocefort.commands import (
 )
 from rocefort.commands.endings import INTERRUPTED, end
 from rocefort.errors import BadInput, RocefortError
-from rocefort.garbage import collect_hardly, collect_seldom
+from rocefort.garbage import collect_seldom
 
 if TYPE_CHECKING:
     from rocefort.models.finding import Report
@@ -370,7 +370,6 @@ def review(
     from rocefort.steps.review.reviewing import ReviewRequest, make_review, write_review
     from rocefort.validators import engines
 
-    collect_hardly()
     asked = ReviewRequest(fabric, base, head, engines.Engine(engine.value), batfish, failures)
     done = make_review(asked)
     paths = write_review(done, out, page_url)

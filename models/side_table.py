@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Container, Iterator, Mapping
-from itertools import chain
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from rocefort.models.network import Position
 
 T = TypeVar("T")
-_NOTHING: Mapping[str, Position] = {}
 
 
-class Places(Mapping[str, Position], ABC):
-    """`device/field.path` -> place; each kind tells how a place is found."""
+class SideTable(Mapping[str, Position]):
+    """`device/field.path` -> place, as Sources wants it.
 
-    @abstractmethod
-    def place(self, key: str) -> Position | None:
-        """The place of a key; None where it has none."""
+    Half of all rows of a large fabric are the same dozen for every lossless port, so what is below
+    those ports is there once: `.pfc`, `.thresholds[4].xon_kbytes`.
+    """
+
+    def __init__(
+        self, own: Mapping[str, Position], ports: Iterable[str], below: Mapping[str, Position]
+    ) -> None:
+        """Own: by whole key. ports: `device/interfaces[NAME]`. below: what they all have."""
+        self._own, self._ports, self._below = own, dict.fromkeys(ports), below
 
     def __getitem__(self, key: str) -> Position:
         """The place of a key."""
@@ -29,35 +32,16 @@ class Places(Mapping[str, Position], ABC):
 
     def get(self, key: str, default: T | None = None) -> Position | T | None:  # type: ignore[override]  # no overloads
         """The place of a key; without the exception that Mapping's own would raise and catch."""
-        found = self.place(key)
-        return default if found is None else found
-
-
-class SideTable(Places):
-    """`device/field.path` -> place, as Sources wants it.
-
-    Half of all rows of a large fabric are the same dozen for every lossless port, so each of those
-    ports names one shared table of what is below it: `.pfc`, `.thresholds[4].xon_kbytes`.
-    """
-
-    def __init__(
-        self, own: Mapping[str, Position], ports: Mapping[str, Mapping[str, Position]]
-    ) -> None:
-        """Own: by whole key. ports: what is below `device/interfaces[NAME]`, shared by many."""
-        self._own, self._ports = own, ports
-
-    def place(self, key: str) -> Position | None:
-        """The place of a key."""
         found = self._own.get(key)
         if found is None:
             end = key.find("]") + 1
-            found = self._ports.get(key[:end], _NOTHING).get(key[end:])
-        return found
+            found = self._below.get(key[end:]) if key[:end] in self._ports else None
+        return default if found is None else found
 
     def __iter__(self) -> Iterator[str]:
         """Every key once."""
-        shared = (f"{port}{path}" for port, below in self._ports.items() for path in below)
-        return chain(self._own, (key for key in shared if key not in self._own))
+        yield from self._own
+        yield from self._shared(self._below)
 
     def __len__(self) -> int:
         """How many keys there are."""
@@ -68,13 +52,12 @@ class SideTable(Places):
         for key, position in self._own.items():
             if position.line in lines:
                 yield key
-        found: dict[int, list[str]] = {}  # by shared table, of which there are few
-        for port, below in self._ports.items():
-            if id(below) not in found:
-                found[id(below)] = [path for path, at in below.items() if at.line in lines]
-            for path in found[id(below)]:
-                if f"{port}{path}" not in self._own:
-                    yield f"{port}{path}"
+        yield from self._shared([path for path, at in self._below.items() if at.line in lines])
+
+    def _shared(self, paths: Iterable[str]) -> Iterator[str]:
+        """Keys of paths below every port, but for those that have a place of their own."""
+        keys = (f"{port}{path}" for port in self._ports for path in paths)
+        return (key for key in keys if key not in self._own)
 
 
 def on_lines(table: Mapping[str, Position], lines: Container[int]) -> Iterator[str]:

@@ -84,8 +84,8 @@ def ports(scope: Scope) -> Iterator[Interface]:
         kept: dict[str, object] = {"domain": NO_DOMAIN}
         if exit_.lossless:
             lossless.note_port(scope, exit_.port)
-            kept = {"domain": scope.common.lossless.domain}
-            kept.update(lossless.port(scope.own, exit_.port))
+            kept = {"domain": scope.context.lossless.domain}
+            kept.update(lossless.port(scope, exit_.port))
         yield Interface.model_validate(
             {
                 "name": exit_.port,
@@ -93,7 +93,7 @@ def ports(scope: Scope) -> Iterator[Interface]:
                 "routed": True,
                 "addresses": (exit_.address,),
                 "mtu": exit_.mtu or scope.fabric.mtu,
-                **optics.port_fields(scope.own, exit_.port, exit_.cable),
+                **optics.port_fields(scope, exit_.port, exit_.cable),
                 **kept,
             }
         )
@@ -152,7 +152,7 @@ def passed_on(scope: Scope) -> Iterator[PrefixEntry]:
     A border leaf passes on what its own exits let in; a spine what any exit does.
     """
     is_leaf = isinstance(scope.switch, Leaf)
-    mine = exits_of(scope.switch) if is_leaf else scope.common.exits
+    mine = exits_of(scope.switch) if is_leaf else scope.context.exits
     if any(exit_.default != "none" for exit_ in mine):
         yield PrefixEntry(index=DEFAULT_INDEX, prefix=DEFAULT_ROUTE)
     for exit_ in mine:

@@ -10,36 +10,32 @@ from ipaddress import IPv4Interface
 
 from rocefort.design import allocate
 from rocefort.design.load import Catalogue, Loaded
-from rocefort.design.notes import Note, Noted, Notes, Origin
 from rocefort.design.profiles import Chosen, Library, library_of, shipped_profiles
+from rocefort.design.segment_rules import segment_acls
 from rocefort.documents.read import YamlPath
 from rocefort.errors import Problem
 from rocefort.models.breakout import whole_port
 from rocefort.models.fabric import Fabric
+from rocefort.models.fabric_border import ExitIntent
 from rocefort.models.fabric_ecn import AiEcnProfile, StaticEcn
 from rocefort.models.fabric_lossless import Lossless
 from rocefort.models.fabric_nodes import SegmentIntent, ServerIntent, Switch
 from rocefort.models.hardware import Family, Hardware
 from rocefort.models.network import Position, Sources
 from rocefort.models.side_table import SideTable
+from rocefort.models.traffic import FilterAcl
 
 Placed = tuple[YamlPath, Switch]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Context:
-    """A fabric with its hardware; the tables are filled while Devices are derived.
-
-    A path whose row is a name stands for the row's place: `("leaves", "leaf07", "id")`. So what
-    is noted of a switch holds wherever its row moves to.
-    """
+    """A fabric with its hardware; the tables are filled while Devices are derived."""
 
     loaded: Loaded
     catalogue: Catalogue
     table: dict[str, Position] = field(default_factory=dict)
-    notes: dict[str, Notes] = field(default_factory=dict)  # by switch and server
-    # Where what is below a lossless port comes from: one table, which all of them share.
-    ports: dict[str, Mapping[str, Position]] = field(default_factory=dict)
+    ports: list[str] = field(default_factory=list)  # `device/interfaces[NAME]` that RoCE passes
     shipped: Library = field(default_factory=shipped_profiles)
 
     @property
@@ -58,32 +54,7 @@ class Context:
     @property
     def sources(self) -> Sources:
         """All that was noted."""
-        return Sources(SideTable(Noted(self.table, self.notes, self._noted_at), self.ports))
-
-    def _noted_at(self, note: Note) -> Position:
-        origin, path = note
-        if origin is Origin.FABRIC:
-            return self.loaded.document.key_at(self._placed(path))
-        chosen = self.lossless_chosen if origin is Origin.LOSSLESS else self.ecn_chosen
-        return chosen.key_at(path)
-
-    def _placed(self, path: YamlPath) -> YamlPath:
-        """A path with the place of a row that it names."""
-        if len(path) > 1 and path[:2] in self._rows:
-            return (path[0], self._rows[path[:2]], *path[2:])
-        return path
-
-    @cached_property
-    def _rows(self) -> Mapping[YamlPath, int]:
-        """Places of rows by their names, which are unique in what `check_intent` has passed."""
-        fabric = self.fabric
-        named = {
-            "spines": (switch.name for switch in fabric.spines),
-            "leaves": (leaf.name for leaf in fabric.leaves),
-            "servers": (server.name for server in fabric.servers),
-            "links": (f"{pin.spine} {pin.leaf} {pin.number}" for pin in fabric.links),
-        }
-        return {(group, name): place for group in named for place, name in enumerate(named[group])}
+        return Sources(SideTable(self.table, self.ports, self.lossless_places))
 
     @cached_property
     def own_profiles(self) -> Library:
@@ -116,6 +87,23 @@ class Context:
         """Whether the fabric names a lossless profile that there is."""
         return self.profiles.get("lossless", self.fabric.lossless) is not None
 
+    @cached_property
+    def lossless_places(self) -> Mapping[str, Position]:
+        """Where what is below a lossless port comes from, by its path there."""
+        key_at = self.lossless_chosen.key_at
+        found = {
+            ".thresholds": key_at(("xoff_kbytes",)),
+            ".pfc": key_at(("queue",)),
+            ".domain": key_at(("domain",)),
+            f".thresholds[{self.lossless.queue}].xon_kbytes": key_at(("xon_kbytes",)),
+            ".drr": key_at(("scheduling",)),
+        }
+        for index, row in enumerate(self.lossless.scheduling):
+            found[f".drr[{row.queue}].weight"] = key_at(("scheduling", index, "weight"))
+        if isinstance(self.ecn, StaticEcn):
+            found[".markings"] = self.ecn_chosen.key_at(("thresholds",))
+        return found
+
     def note_ecn(self, device: str, field_path: str, *path: str | int) -> None:
         """Remember that a field of a device came from a path of the ECN profile."""
         self.table[f"{device}/{field_path}"] = self.ecn_chosen.key_at(path)
@@ -138,11 +126,11 @@ class Context:
 
     def at(self, path: YamlPath) -> Position:
         """Where the value at a YAML path stands."""
-        return self.loaded.document.at(self._placed(path))
+        return self.loaded.document.at(path)
 
     def problem(self, path: YamlPath, what: str, how: str = "") -> Problem:
         """One problem at a YAML path."""
-        return self.loaded.problem(self._placed(path), what, how)
+        return self.loaded.problem(path, what, how)
 
     def switches(self) -> Iterator[Placed]:
         """All switches with their YAML paths."""
@@ -182,6 +170,16 @@ class Context:
         """Whether paths over different spines have different AS numbers, now or as it grows."""
         numbers = {allocate.asn(self.fabric, spine) for spine in self.fabric.spines}
         return self.fabric.routing.spine_asns == "each" or len(numbers) > 1
+
+    @cached_property
+    def exits(self) -> tuple[ExitIntent, ...]:
+        """Of all leaves."""
+        return tuple(exit_ for leaf in self.fabric.leaves for exit_ in leaf.exits)
+
+    @cached_property
+    def segment_acls(self) -> Mapping[str, FilterAcl]:
+        """What the policy says of each segment's packets, by segment: the same on every leaf."""
+        return segment_acls(self.fabric.security.policy, self.fabric.segments)
 
     def out_of_band(self) -> SegmentIntent:
         """The management segment: the one without a VLAN."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort.design import border, hosts, lossless
@@ -11,11 +11,9 @@ from rocefort.design.border_checks import check_border
 from rocefort.design.consistency import check_intent
 from rocefort.design.context import Context
 from rocefort.design.fitting import check_fit
-from rocefort.design.inputs import Known
-from rocefort.design.links import links_of_leaves
+from rocefort.design.links import Joint, joints_of
 from rocefort.design.load import Catalogue, Loaded, load_catalogue, load_fabric
-from rocefort.design.making import bare_of, make, sharing_rows
-from rocefort.design.notes import Origin
+from rocefort.design.making import switches
 from rocefort.design.profiles import Library, shipped_profiles
 from rocefort.documents.read import Document
 from rocefort.models.fabric import Fabric
@@ -33,7 +31,6 @@ class Derived:
     fabric: Fabric
     document: Document
     lossless: Lossless  # the profile that the fabric names
-    made: Known | None = field(default=None, repr=False, compare=False)  # for another version
 
 
 def derive(name: Path) -> Derived:
@@ -41,42 +38,31 @@ def derive(name: Path) -> Derived:
     return derive_loaded(load_fabric(name), load_catalogue())
 
 
-def derive_loaded(
-    loaded: Loaded,
-    catalogue: Catalogue,
-    profiles: Library | None = None,
-    known: Derived | None = None,
-) -> Derived:
+def derive_loaded(loaded: Loaded, catalogue: Catalogue, profiles: Library | None = None) -> Derived:
     """Derive the Network of a loaded fabric; raises BadInput where it contradicts itself.
 
-    profiles: those that the fabric may name beside its own; by default those that ship. known:
-    another version, of which all is taken that this one would make the same.
+    profiles: those that the fabric may name beside its own; by default those that ship.
     """
-    other = known.made if known else None
-    if other:
-        loaded = replace(loaded, fabric=sharing_rows(loaded.fabric, other.fabric))
     context = Context(loaded, catalogue, shipped=profiles or shipped_profiles())
     check_intent(context)
     check_border(context)
-    bare = bare_of(loaded.fabric, other)
-    links = links_of_leaves(context, bare, other.links if other else {})
-    check_fit(context, [joint for leaf in links.values() for joint in leaf.joints])
-    made = make(context, bare, links, other)
-    network = _network(context, made)
-    return Derived(network, context.sources, loaded.fabric, loaded.document, context.lossless, made)
+    joints = tuple(joints_of(context))
+    check_fit(context, joints)
+    network = _network(context, joints)
+    return Derived(network, context.sources, loaded.fabric, loaded.document, context.lossless)
 
 
-def _network(context: Context, made: Known) -> Network:
+def _network(context: Context, joints: Sequence[Joint]) -> Network:
     fabric = context.fabric
-    for switch in made.switches.values():
-        context.notes[switch.node.name] = switch.notes
-    servers = {server.name: server for m in made.switches.values() for server in m.servers}
-    _note_shared(context, made)
+    made = list(switches(context, joints))
+    servers = {server.name: server for _, behind in made for server in behind}
+    for index, server in enumerate(fabric.servers):
+        context.note(server.name, "", "servers", index, "name")
     return Network(
         name=fabric.fabric,
         origin="fabric",
-        nodes=tuple(made.switches[switch.name].node for _, switch in context.switches()),
-        links=tuple(link for leaf in made.links.values() for link in leaf.links),
+        nodes=tuple(node for node, _ in made),
+        links=tuple(joint.link for joint in joints),
         servers=tuple(servers[server.name] for server in fabric.servers),
         segments=tuple(_segments(context)),
         exits=tuple(border.exits(context)),
@@ -92,15 +78,6 @@ def _network(context: Context, made: Known) -> Network:
         policy=fabric.security.policy,
         waivers=_waivers(context),
     )
-
-
-def _note_shared(context: Context, made: Known) -> None:
-    """Remember where servers stand, and what all lossless ports say alike: both once."""
-    for server in context.fabric.servers:
-        context.notes[server.name] = {"": (Origin.FABRIC, ("servers", server.name, "name"))}
-    places = dict(lossless.port_places(context))
-    for switch in made.switches.values():
-        context.ports.update(dict.fromkeys(switch.lossless_ports, places))
 
 
 def _waivers(context: Context) -> tuple[Waiver, ...]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv4Network
+from itertools import product
 
 from rocefort.design import allocate
 from rocefort.design.capacity import links_of
 from rocefort.design.context import Context
 from rocefort.documents.read import YamlPath
-from rocefort.models.fabric import Fabric
 from rocefort.models.fabric_cables import CableKind
-from rocefort.models.fabric_nodes import Leaf, LinkPin, Switch
+from rocefort.models.fabric_nodes import LinkPin, Switch
 from rocefort.models.network import End, Link
 from rocefort.models.secret import Authentication
 
@@ -38,7 +37,7 @@ class Joint:
     leaf: JointEnd
     subnet: IPv4Network
     cable_m: float
-    path: YamlPath  # the pin, or the leaf, by name
+    path: YamlPath  # the pin, or the leaf
     number: int = 1  # among the links of its leaf and spine
     kind: CableKind | None = None
     kind_path: YamlPath = FABRIC_CABLE
@@ -61,77 +60,28 @@ class Joint:
         return f"link {self.number} of {ends}" if self.number > 1 else f"the link {ends}"
 
 
-@dataclass(frozen=True)
-class LeafLinksInputs:
-    """All that the links of a leaf follow from."""
-
-    bare: Fabric  # without its switches, servers and links
-    leaf: Leaf
-    ports: tuple[str, ...]  # of the leaf, that take links
-    spines: tuple[tuple[Switch, tuple[str, ...]], ...]  # each with its ports
-    pins: tuple[LinkPin, ...]  # of the leaf
-
-
-@dataclass(frozen=True)
-class LeafLinks:
-    """The links of a leaf, and what they were made of."""
-
-    inputs: LeafLinksInputs
-    joints: tuple[Joint, ...]
-    links: tuple[Link, ...]
-
-
-def links_of_leaves(
-    context: Context, bare: Fabric, known: Mapping[str, LeafLinks]
-) -> dict[str, LeafLinks]:
-    """Links of every leaf by its name; bare: the fabric without rows; known: of another version."""
+def joints_of(context: Context) -> Iterator[Joint]:
+    """Every leaf-spine link, leaf by leaf: to each spine as often as the leaf has it."""
     fabric = context.fabric
-    pins: dict[str, list[LinkPin]] = defaultdict(list)
-    for pin in fabric.links:
-        pins[pin.leaf].append(pin)
-    spines = tuple((spine, context.fabric_ports(spine)) for spine in fabric.spines)
-    found = {}
-    for leaf in fabric.leaves:
-        own = tuple(pins.get(leaf.name, ()))
-        inputs = LeafLinksInputs(bare, leaf, context.fabric_ports(leaf), spines, own)
-        other = known.get(leaf.name)
-        found[leaf.name] = other if other and other.inputs == inputs else _linked(inputs)
-    return found
-
-
-def _linked(inputs: LeafLinksInputs) -> LeafLinks:
-    """Links to every spine, each as often as the leaf has them."""
-    pins = {(pin.spine, pin.number): pin for pin in inputs.pins}
-    count = links_of(inputs.bare, inputs.leaf)
-    made = tuple(
-        _joint(inputs, spine, ports, number, pins.get((spine.name, number)))
-        for spine, ports in inputs.spines
-        for number in range(1, count + 1)
-    )
-    return LeafLinks(inputs, made, tuple(joint.link for joint in made))
-
-
-def _joint(
-    inputs: LeafLinksInputs,
-    spine: Switch,
-    spine_ports: Sequence[str],
-    number: int,
-    pin: LinkPin | None,
-) -> Joint:
-    fabric, leaf, given = inputs.bare, inputs.leaf, pin or UNPINNED
-    subnet = given.subnet or allocate.link_subnet(fabric, spine, leaf, number)
-    low, high = allocate.link_ends(subnet)
-    at_spine = given.spine_port or allocate.fabric_port(fabric, spine_ports, leaf, number)
-    at_leaf = given.leaf_port or allocate.fabric_port(fabric, inputs.ports, spine, number)
-    path = ("links", f"{spine.name} {leaf.name} {number}") if pin else ("leaves", leaf.name)
-    return Joint(
-        spine=JointEnd(spine, at_spine, low),
-        leaf=JointEnd(leaf, at_leaf, high),
-        subnet=subnet,
-        cable_m=given.cable_m or fabric.cables.fabric_m,
-        path=path,
-        number=number,
-        kind=given.cable or fabric.cables.fabric,
-        kind_path=(*path, "cable") if given.cable else FABRIC_CABLE,
-        authentication=given.authentication,
-    )
+    pins = {(p.spine, p.leaf, p.number): (index, p) for index, p in enumerate(fabric.links)}
+    spines = [(spine, context.fabric_ports(spine)) for spine in fabric.spines]
+    for index, leaf in enumerate(fabric.leaves):
+        leaf_ports, numbers = context.fabric_ports(leaf), range(1, links_of(fabric, leaf) + 1)
+        for (spine, spine_ports), number in product(spines, numbers):
+            place, pin = pins.get((spine.name, leaf.name, number), (None, UNPINNED))
+            path = ("leaves", index) if place is None else ("links", place)
+            subnet = pin.subnet or allocate.link_subnet(fabric, spine, leaf, number)
+            low, high = allocate.link_ends(subnet)
+            at_spine = pin.spine_port or allocate.fabric_port(fabric, spine_ports, leaf, number)
+            at_leaf = pin.leaf_port or allocate.fabric_port(fabric, leaf_ports, spine, number)
+            yield Joint(
+                spine=JointEnd(spine, at_spine, low),
+                leaf=JointEnd(leaf, at_leaf, high),
+                subnet=subnet,
+                cable_m=pin.cable_m or fabric.cables.fabric_m,
+                path=path,
+                number=number,
+                kind=pin.cable or fabric.cables.fabric,
+                kind_path=(*path, "cable") if pin.cable else FABRIC_CABLE,
+                authentication=pin.authentication,
+            )

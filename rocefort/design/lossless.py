@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rocefort.design import marking
 from rocefort.design.context import Context
-from rocefort.design.inputs import Fields, SwitchInputs
 from rocefort.design.scope import Scope
-from rocefort.models.fabric_ecn import StaticEcn
-from rocefort.models.fabric_lossless import Deadlock, DeadlockTimers, Lossless
+from rocefort.models.fabric_lossless import Deadlock, DeadlockTimers
 from rocefort.models.hardware import Family
 from rocefort.models.interface import (
     FRAME_OVERHEAD_BYTES,
@@ -27,7 +24,7 @@ from rocefort.models.lossless import (
     PfcTimer,
     PfcTurnOff,
 )
-from rocefort.models.network import LosslessIntent, Position
+from rocefort.models.network import LosslessIntent
 from rocefort.models.qos import DSCPS, QUEUE_PHB, default_queue
 
 
@@ -65,49 +62,31 @@ def domain(context: Context, device: str) -> DiffservDomain:
     return DiffservDomain(name=lossless.domain, dscp=tuple(rows), dot1p=(dot1p,))
 
 
-def port(inputs: SwitchInputs, name: str) -> Fields:
+def port(scope: Scope, name: str) -> dict[str, object]:
     """Fields of an Interface that RoCE passes."""
-    common = inputs.common
-    key = inputs.family.headroom_kbytes is not None, marking.speed_of(inputs, name)
-    if key not in common.port_fields:
-        fields = _port_fields(common.lossless, headroom=key[0])
-        common.port_fields[key] = {**fields, "markings": marking.rows(common, key[1])}
-    return common.port_fields[key]
-
-
-def note_port(scope: Scope, name: str) -> None:
-    """Remember that RoCE passes a port: where that comes from is the same for all such ports."""
-    scope.lossless_ports.append(f"{scope.switch.name}/interfaces[{name}]")
-
-
-def port_places(context: Context) -> Iterator[tuple[str, Position]]:
-    """Where what is below a lossless port comes from, by its path there."""
-    lossless, key_at = context.lossless, context.lossless_chosen.key_at
-    yield ".thresholds", key_at(("xoff_kbytes",))
-    yield ".pfc", key_at(("queue",))
-    yield ".domain", key_at(("domain",))
-    yield f".thresholds[{lossless.queue}].xon_kbytes", key_at(("xon_kbytes",))
-    yield ".drr", key_at(("scheduling",))
-    for index, row in enumerate(lossless.scheduling):
-        yield f".drr[{row.queue}].weight", key_at(("scheduling", index, "weight"))
-    if isinstance(context.ecn, StaticEcn):
-        yield ".markings", context.ecn_chosen.key_at(("thresholds",))
-
-
-def _port_fields(lossless: Lossless, *, headroom: bool) -> dict[str, object]:
+    lossless = scope.context.lossless
     threshold = PfcThreshold(
         queue=lossless.queue,
         xoff_kbytes=lossless.xoff_kbytes,
         xon_kbytes=lossless.xon_kbytes,
-        headroom_kbytes=lossless.headroom_kbytes if headroom else None,
+        headroom_kbytes=lossless.headroom_kbytes if scope.family.headroom_kbytes else None,
     )
-    drr = tuple(DrrQueue(queue=row.queue, weight=row.weight) for row in lossless.scheduling)
-    return {"pfc": InterfacePfc(), "thresholds": (threshold,), "drr": drr}
+    return {
+        "pfc": InterfacePfc(),
+        "thresholds": (threshold,),
+        "drr": tuple(DrrQueue(queue=row.queue, weight=row.weight) for row in lossless.scheduling),
+        "markings": marking.rows(scope, name),
+    }
+
+
+def note_port(scope: Scope, name: str) -> None:
+    """Remember that RoCE passes a port: where that comes from is the same for all such ports."""
+    scope.context.ports.append(f"{scope.switch.name}/interfaces[{name}]")
 
 
 def pfc(scope: Scope) -> Pfc:
     """PFC of the whole switch, with the timers in the form that its family has."""
-    lossless, family = scope.common.lossless, scope.family
+    lossless, family = scope.context.lossless, scope.family
     given = lossless.deadlock.of_family(family.name)
     place = ("deadlock", *(("by_family", str(family.name)) if given else ()))
     for part in ("detect_ms", "recovery_ms", "interval_ms", "profiles[default].timers"):

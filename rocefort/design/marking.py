@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from rocefort.design.context import Context
-from rocefort.design.inputs import Common, SwitchInputs
 from rocefort.design.links import Joint
 from rocefort.design.scope import Scope
 from rocefort.errors import Problem
@@ -28,28 +27,24 @@ def ai_ecn(context: Context, device: str) -> AiEcn:
     return AiEcn(enabled=True, queues=(queue,))
 
 
-def speed_of(inputs: SwitchInputs, port: str) -> int | None:
-    """Speed of a port that RoCE passes, Gb/s; None where no threshold depends on it."""
-    return inputs.speed_gbps(port) if isinstance(inputs.common.ecn, StaticEcn) else None
-
-
-def rows(common: Common, speed_gbps: int | None) -> tuple[QueueMarking, ...]:
-    """How ports of a speed mark the lossless queue by static thresholds."""
-    if speed_gbps is None:
+def rows(scope: Scope, port: str) -> tuple[QueueMarking, ...]:
+    """How a port that RoCE passes marks the lossless queue by static thresholds of its speed."""
+    context, gbps = scope.context, scope.speed_gbps(port)
+    if gbps is None or not isinstance(context.ecn, StaticEcn):
         return ()
-    profile = drop_profile_name(common.ecn_name, speed_gbps)
-    return (QueueMarking(queue=common.lossless.queue, profile=profile, ecn=True),)
+    profile = drop_profile_name(context.ecn_chosen.name, gbps)
+    return (QueueMarking(queue=context.lossless.queue, profile=profile, ecn=True),)
 
 
 def drop_profiles(scope: Scope, interfaces: Iterable[Interface]) -> tuple[DropProfile, ...]:
     """The drop profiles that the ports of a switch name, one a speed."""
-    common = scope.common
-    if not isinstance(common.ecn, StaticEcn):
+    ecn = scope.context.ecn
+    if not isinstance(ecn, StaticEcn):
         return ()
     used = {row.profile for interface in interfaces for row in interface.markings}
     found: list[DropProfile] = []
-    for gbps, thresholds in common.ecn.thresholds.items():
-        name = drop_profile_name(common.ecn_name, int(gbps))
+    for gbps, thresholds in ecn.thresholds.items():
+        name = drop_profile_name(scope.context.ecn_chosen.name, int(gbps))
         if name in used:
             scope.note_ecn(f"drop_profiles[{name}]", "thresholds", gbps)
             found.append(DropProfile(name=name, ecn=_limits(thresholds)))
@@ -58,7 +53,7 @@ def drop_profiles(scope: Scope, interfaces: Iterable[Interface]) -> tuple[DropPr
 
 def enabled(scope: Scope) -> bool:
     """Whether a switch needs `qos ecn enable`."""
-    needed = isinstance(scope.common.ecn, StaticEcn) and scope.family.ecn_enable
+    needed = isinstance(scope.context.ecn, StaticEcn) and scope.family.ecn_enable
     if needed:
         scope.note_ecn("ecn_enabled", "kind")
     return needed

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from rocefort.design.context import Context
-from rocefort.design.inputs import Fields, SwitchInputs
 from rocefort.design.links import Joint
 from rocefort.design.scope import Scope
 from rocefort.documents.read import YamlPath
@@ -21,11 +20,11 @@ from rocefort.models.optics import COPPER, FASTEST_WITH_FEC_MODE, default_fec
 BASE_R_GBPS = (25, 50)
 
 
-def port_fields(inputs: SwitchInputs, port: str, kind: CableKind | None) -> Fields:
+def port_fields(scope: Scope, port: str, kind: CableKind | None) -> Mapping[str, object]:
     """Fields of the Interface at an end of a cable of this kind."""
     if kind is None:
         return {}
-    return _fields(kind.medium, kind.fec, kind.autonegotiation, inputs.speed_gbps(port))
+    return _fields(kind.medium, kind.fec, kind.autonegotiation, scope.speed_gbps(port))
 
 
 def note_cable(scope: Scope, port: str, kind: CableKind | None, path: YamlPath) -> None:
@@ -56,10 +55,12 @@ def speed(context: Context, switch: Switch, port: str) -> int | None:
     return context.speed_gbps(switch, port)
 
 
-def server_kind(fabric: Fabric, server: ServerIntent) -> tuple[CableKind | None, YamlPath]:
-    """The kind of a server's cable, and where it is given."""
+def server_kind(
+    fabric: Fabric, index: int, server: ServerIntent
+) -> tuple[CableKind | None, YamlPath]:
+    """The kind of the cable of server number `index`, and where it is given."""
     if server.cable is not None:
-        return server.cable, ("servers", server.name, "cable")
+        return server.cable, ("servers", index, "cable")
     return fabric.cables.server, ("cables", "server")
 
 
@@ -82,15 +83,15 @@ def _ends(
             for end in (joint.spine, joint.leaf):
                 yield joint.kind_path, joint.kind, end.switch, end.port
     leaves = {leaf.name: leaf for leaf in context.fabric.leaves}
-    for server in context.fabric.servers:
-        kind, path = server_kind(context.fabric, server)
+    for number, server in enumerate(context.fabric.servers):
+        kind, path = server_kind(context.fabric, number, server)
         if kind is not None:
             for port in server.ports:
                 yield path, kind, leaves[server.leaf], port
-    for leaf in leaves.values():
+    for number, leaf in enumerate(context.fabric.leaves):
         for index, exit_ in enumerate(leaf.exits):
             if exit_.cable is not None:
-                path = ("leaves", leaf.name, "exits", index, "cable")
+                path = ("leaves", number, "exits", index, "cable")
                 yield path, exit_.cable, leaf, exit_.port
 
 

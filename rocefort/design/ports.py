@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator
 from ipaddress import IPv4Interface
 
 from rocefort.design import allocate, bonds, border, lossless, optics
-from rocefort.design.inputs import Fields, MadeEnd, SwitchInputs
-from rocefort.design.links import Joint
 from rocefort.design.scope import Scope
 from rocefort.design.segment_rules import filter_name
+from rocefort.documents.read import YamlPath
 from rocefort.models.bond import trunk_number
 from rocefort.models.fabric_cables import CableKind
 from rocefort.models.fabric_nodes import ServerIntent
@@ -20,63 +19,46 @@ MANAGEMENT = "MEth0/0/0"
 LOOPBACK = "LoopBack0"
 
 
-def interfaces(scope: Scope, ends: Iterable[MadeEnd]) -> Iterator[Interface]:
-    """All interfaces of a switch; ends: of its leaf-spine links."""
+def interfaces(scope: Scope) -> Iterator[Interface]:
+    """All interfaces of a switch."""
     for name in (LOOPBACK, MANAGEMENT):
         scope.note(f"interfaces[{name}]", *scope.path, "id")
+    yield from _fabric_ports(scope)
     loopback = IPv4Interface(allocate.loopback(scope.fabric, scope.switch))
-    for end in ends:
-        _note_fabric_port(scope, end.joint)
-        yield end.port
-    own: Iterable[Interface] = (
-        Interface(name=MANAGEMENT, vrf=scope.fabric.management.vrf, addresses=(scope.management,)),
-        Interface(name=LOOPBACK, addresses=(loopback,)),
-        *_vlanifs(scope),
-        *border.ports(scope),
-        *_server_ports(scope),
-    )
-    yield from map(scope.shared_port, own)
+    vrf = scope.fabric.management.vrf
+    yield Interface(name=MANAGEMENT, vrf=vrf, addresses=(scope.management,))
+    yield Interface(name=LOOPBACK, addresses=(loopback,))
+    yield from _vlanifs(scope)
+    yield from border.ports(scope)
+    yield from _server_ports(scope)
 
 
-def _note_fabric_port(scope: Scope, joint: Joint) -> None:
-    own, _ = joint.ends(scope.switch)
-    at = f"interfaces[{own.port}]"
-    scope.note(at, *joint.path)
-    scope.note(f"{at}.mtu", "mtu")
-    optics.note_cable(scope, own.port, joint.kind, joint.kind_path)
-    lossless.note_port(scope, own.port)
-
-
-def fabric_port(inputs: SwitchInputs, joint: Joint) -> Interface:
-    """The Interface at a switch's end of a link."""
-    own, far = joint.ends(inputs.switch)
-    kind = ("routed", *_kind(inputs, own.port, joint.kind, roce=True))
-    known = inputs.common.ports.get(kind)
-    if known is None:
-        known = inputs.common.ports[kind] = Interface.model_validate(
-            {
+def _fabric_ports(scope: Scope) -> Iterator[Interface]:
+    made: dict[Hashable, Interface] = {}  # one of each kind, of which the others are copies
+    for joint in scope.joints:
+        own, far = joint.ends(scope.switch)
+        at = f"interfaces[{own.port}]"
+        scope.note(at, *joint.path)
+        scope.note(f"{at}.mtu", "mtu")
+        optics.note_cable(scope, own.port, joint.kind, joint.kind_path)
+        lossless.note_port(scope, own.port)
+        kind = scope.speed_gbps(own.port), joint.kind
+        if kind not in made:
+            fields = {
                 "name": own.port,
                 "routed": True,
-                "mtu": inputs.common.bare.mtu,
-                "domain": inputs.common.lossless.domain,
-                **optics.port_fields(inputs, own.port, joint.kind),
-                **lossless.port(inputs, own.port),
+                "mtu": scope.fabric.mtu,
+                "domain": scope.context.lossless.domain,
+                **optics.port_fields(scope, own.port, joint.kind),
+                **lossless.port(scope, own.port),
             }
-        )
-    description = f"to {far.switch.name} {far.port}"
-    return known.like(name=own.port, description=description, addresses=(own.address,))
-
-
-def _kind(
-    inputs: SwitchInputs, port: str, cable: CableKind | None, *, roce: bool
-) -> tuple[Hashable, ...]:
-    """What ports of this kind have in common, of what depends on the switch, port and cable."""
-    given = (cable.medium, cable.fec, cable.autonegotiation) if cable else None
-    return inputs.family.headroom_kbytes is not None, inputs.speed_gbps(port), given, roce
+            made[kind] = Interface.model_validate(fields)
+        description = f"to {far.switch.name} {far.port}"
+        yield made[kind].like(name=own.port, description=description, addresses=(own.address,))
 
 
 def _vlanifs(scope: Scope) -> Iterator[Interface]:
-    acls = scope.common.segment_acls
+    acls = scope.context.segment_acls
     for segment, gateway in scope.gateways:
         name = f"Vlanif{segment.vlan}"
         place = scope.fabric.segments.index(segment)
@@ -96,64 +78,62 @@ def _vlanifs(scope: Scope) -> Iterator[Interface]:
 
 
 def _server_ports(scope: Scope) -> Iterator[Interface]:
+    made: dict[Hashable, Interface] = {}  # one of each kind, of which the others are copies
     vlans = {s.name: s.vlan for s in scope.fabric.segments}
-    for server in scope.inputs.servers:
+    for index, server in scope.servers:
         name, vlan = bonds.carrier(scope.hardware, server), vlans[server.segment]
-        scope.note(f"interfaces[{name}]", "servers", server.name)
-        if server.bond is None:
-            carrier = _server_port(scope, server, name, vlan)
+        scope.note(f"interfaces[{name}]", "servers", index)
+        edge = {
+            "name": name,
+            "access_vlan": vlan,
+            "edge": True,
+            "trust_dscp": True,
+            "domain": scope.context.lossless.domain,
+        }
+        if server.bond is not None:
+            yield from _members(scope, index, server, trunk_number(name))
+            carrier = Interface.model_validate({**edge, "bond": server.bond.settings})
         else:
-            yield from _members(scope, server, trunk_number(name))
-            fields = {"name": name, "bond": server.bond.settings, **_edge(scope, vlan)}
-            carrier = Interface.model_validate(fields)
-        yield carrier.like(description=server.description or f"to {server.name}")
+            cable, path = optics.server_kind(scope.fabric, index, server)
+            _note_physical(scope, server, name, cable, path)
+            kind = vlan, scope.speed_gbps(name), cable, server.roce
+            if kind not in made:
+                fields = {**edge, **_physical(scope, server, name, cable)}
+                made[kind] = Interface.model_validate(fields)
+            carrier = made[kind]
+        yield carrier.like(name=name, description=server.description or f"to {server.name}")
 
 
-def _edge(scope: Scope, vlan: int | None) -> Fields:
-    """What the port or Eth-Trunk says that carries a server's VLAN."""
-    return {
-        "access_vlan": vlan,
-        "edge": True,
-        "trust_dscp": True,
-        "domain": scope.common.lossless.domain,
-    }
-
-
-def _server_port(scope: Scope, server: ServerIntent, name: str, vlan: int | None) -> Interface:
-    """The one port of a server, without its description."""
-    known, cable = scope.common.ports, optics.server_kind(scope.fabric, server)
-    _note_physical(scope, server, name)
-    kind = ("access", vlan, *_kind(scope.own, name, cable[0], roce=server.roce))
-    if kind not in known:
-        fields = {"name": name, **_edge(scope, vlan), **_physical(scope, server, name)}
-        known[kind] = Interface.model_validate(fields)
-    return known[kind].like(name=name)
-
-
-def _members(scope: Scope, server: ServerIntent, number: int | None) -> Iterator[Interface]:
+def _members(
+    scope: Scope, index: int, server: ServerIntent, number: int | None
+) -> Iterator[Interface]:
     """Ports of a bond: what is of layer 2 or trusts stands on their Eth-Trunk."""
+    cable, path = optics.server_kind(scope.fabric, index, server)
     for port in server.ports:
-        scope.note(f"interfaces[{port}]", "servers", server.name, "bond", "ports")
-        _note_physical(scope, server, port)
+        scope.note(f"interfaces[{port}]", "servers", index, "bond", "ports")
+        _note_physical(scope, server, port, cable, path)
         yield Interface.model_validate(
             {
                 "name": port,
                 "description": server.description or f"to {server.name}",
                 "eth_trunk": number,
-                **_physical(scope, server, port),
+                **_physical(scope, server, port, cable),
             }
         )
 
 
-def _physical(scope: Scope, server: ServerIntent, port: str) -> Fields:
+def _physical(
+    scope: Scope, server: ServerIntent, port: str, cable: CableKind | None
+) -> dict[str, object]:
     """What belongs to a port itself, a member of a bond or not: optics, and what RoCE passes."""
-    kind, _ = optics.server_kind(scope.fabric, server)
-    roce = lossless.port(scope.own, port) if server.roce else {}
-    return {**optics.port_fields(scope.own, port, kind), **roce}
+    roce = lossless.port(scope, port) if server.roce else {}
+    return {**optics.port_fields(scope, port, cable), **roce}
 
 
-def _note_physical(scope: Scope, server: ServerIntent, port: str) -> None:
-    optics.note_cable(scope, port, *optics.server_kind(scope.fabric, server))
+def _note_physical(
+    scope: Scope, server: ServerIntent, port: str, cable: CableKind | None, path: YamlPath
+) -> None:
+    optics.note_cable(scope, port, cable, path)
     if server.roce:
         lossless.note_port(scope, port)
 
@@ -161,8 +141,8 @@ def _note_physical(scope: Scope, server: ServerIntent, port: str) -> None:
 def servers(scope: Scope) -> Iterator[Server]:
     """The servers of a leaf with their addresses."""
     fabric, name = scope.fabric, scope.switch.name
-    for server in scope.inputs.servers:
-        kind, _ = optics.server_kind(fabric, server)
+    for index, server in scope.servers:
+        kind, _ = optics.server_kind(fabric, index, server)
         in_order = sorted(server.ports, key=scope.hardware.place)
         ports = tuple(End(device=name, interface=port) for port in in_order)
         carrier = bonds.carrier(scope.hardware, server)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from ipaddress import IPv4Network
+from collections.abc import Iterator
+from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.design import allocate, border
-from rocefort.design.inputs import MadeEnd, SwitchInputs
-from rocefort.design.links import Joint
 from rocefort.design.scope import Scope
 from rocefort.models.bgp import (
     Bgp,
@@ -27,9 +25,9 @@ EXPORT = "EXPORT"
 OWN, SPINES, LEAVES = 1, 1, 4095
 
 
-def bgp(scope: Scope, ends: Iterable[MadeEnd]) -> Bgp:
+def bgp(scope: Scope) -> Bgp:
     """The BGP process: one group towards the other role, one peer a link."""
-    routing, switch, common = scope.fabric.routing, scope.switch, scope.common
+    routing, switch, context = scope.fabric.routing, scope.switch, scope.context
     leaf, group = isinstance(switch, Leaf), _group(switch)
     scope.note("bgp", *scope.path, "id")
     scope.note("bgp.maximum_paths", "routing", "maximum_paths")
@@ -37,7 +35,7 @@ def bgp(scope: Scope, ends: Iterable[MadeEnd]) -> Bgp:
     if routing.authentication:
         scope.note(f"bgp.groups[{group}].password", "routing", "authentication")
     # Over border leaves the AS paths to the outside differ: spines share them, and leaves after.
-    if relaxed := (leaf and common.spines_differ) or bool(common.exits):
+    if relaxed := (leaf and context.spines_differ) or bool(context.exits):
         scope.note("bgp.as_path_relax", "routing")
     loopback = allocate.loopback(scope.fabric, switch)
     return Bgp(
@@ -56,7 +54,7 @@ def bgp(scope: Scope, ends: Iterable[MadeEnd]) -> Bgp:
             ),
         ),
         peers=(
-            *_fabric_peers(scope, ends),
+            *_fabric_peers(scope),
             *border.peers(scope),
         ),
         networks=(
@@ -84,27 +82,19 @@ def _note_group(scope: Scope, group: str) -> None:
         scope.note(f"{group}.bfd.{part}", "routing", "bfd", part)
 
 
-def _fabric_peers(scope: Scope, ends: Iterable[MadeEnd]) -> Iterator[BgpPeer]:
-    for end in ends:
-        _, far = end.joint.ends(scope.switch)
-        _, text = allocate.host(int(far.address))
-        scope.note(f"bgp.peers[{text}]", *end.joint.path)
-        yield end.peer
-
-
-def fabric_peer(inputs: SwitchInputs, joint: Joint) -> BgpPeer:
-    """The peer at the other end of a link."""
-    _, far = joint.ends(inputs.switch)
-    address, _ = allocate.host(int(far.address))
-    own, group, peers = joint.authentication, _group(inputs.switch), inputs.common.peers
-    if group not in peers:
-        peers[group] = BgpPeer(address=address, group=group, active=True)
-    return peers[group].like(
-        address=address,
-        asn=allocate.asn(inputs.common.bare, far.switch),
-        description=far.switch.name,
-        password=own.stated if own else None,
-    )
+def _fabric_peers(scope: Scope) -> Iterator[BgpPeer]:
+    """The peers at the other ends of its links, copies of one but for what they differ in."""
+    one = BgpPeer(address=IPv4Address(0), group=_group(scope.switch), active=True)
+    for joint in scope.joints:
+        _, far = joint.ends(scope.switch)
+        address, text = allocate.host(int(far.address))
+        scope.note(f"bgp.peers[{text}]", *joint.path)
+        yield one.like(
+            address=address,
+            asn=allocate.asn(scope.fabric, far.switch),
+            description=far.switch.name,
+            password=joint.authentication.stated if joint.authentication else None,
+        )
 
 
 def announced(scope: Scope) -> PrefixList:

@@ -24,7 +24,7 @@ PRECEDENCE = 5  # a switch's own first value, V300R023C00 `classifier behavior`
 
 def filters(scope: Scope) -> Filters:
     """Filters of a switch: one ACL and policy for each of its segments that has any."""
-    acls = scope.common.segment_acls
+    acls = scope.context.segment_acls
     own = {filter_name(s): acls[s.name] for s, _ in scope.gateways if s.name in acls}
     if not own:
         return Filters()

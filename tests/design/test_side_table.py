@@ -17,18 +17,16 @@ PLACES = st.builds(Position, st.sampled_from(["a.yaml", "b.yaml"]), st.integers(
 PORTS = st.sampled_from([f"leaf0{n}/interfaces[100GE1/0/{n}]" for n in (1, 2, 3)])
 BELOW = st.sampled_from([".pfc", ".thresholds", ".thresholds[4].xon_kbytes"])
 OWN = st.dictionaries(st.one_of(PORTS, st.builds(str.__add__, PORTS, BELOW)), PLACES)
-SHARED = st.dictionaries(PORTS, st.sampled_from([0, 1]))
+SHARED = st.lists(PORTS, unique=True)
 
 
-@given(own=OWN, kinds=st.tuples(*[st.dictionaries(BELOW, PLACES)] * 2), shared=SHARED)
+@given(own=OWN, below=st.dictionaries(BELOW, PLACES), shared=SHARED)
 def test_it_is_the_flat_table_in_which_own_places_go_first(
-    own: dict[str, Position],
-    kinds: tuple[dict[str, Position], ...],
-    shared: dict[str, int],
+    own: dict[str, Position], below: dict[str, Position], shared: list[str]
 ) -> None:
-    flat = {f"{port}{path}": at for port, n in shared.items() for path, at in kinds[n].items()}
+    flat = {f"{port}{path}": at for port in shared for path, at in below.items()}
     flat |= own
-    table = SideTable(own, {port: kinds[number] for port, number in shared.items()})
+    table = SideTable(own, shared, below)
     assert dict(table) == flat
     assert len(table) == len(flat)
     assert {key: table[key] for key in flat} == flat
@@ -37,7 +35,7 @@ def test_it_is_the_flat_table_in_which_own_places_go_first(
 
 
 def test_what_is_not_there() -> None:
-    table = SideTable({}, {"leaf01/interfaces[100GE1/0/1]": {".pfc": Position("a.yaml", 1)}})
+    table = SideTable({}, ["leaf01/interfaces[100GE1/0/1]"], {".pfc": Position("a.yaml", 1)})
     for key in ("leaf01/interfaces[100GE1/0/1].mtu", "leaf01/bgp", "", "]"):
         assert table.get(key) is None
         assert key not in table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path
@@ -123,29 +123,15 @@ def read_sides(fabric: Path | None, base: str, head: str) -> Sides:
         with checked_out(Revision(top, base, commit, was)) as files:
             root = _root_of(files.source, was)
             side = _read(root, was, title, f"{base}:", may_fail=True)
-    known = side.derived if side else None
     if head_commit is None:
         name = f"{WORKTREE} of {top.name}"
-        newer = _read(top, path, name, "", may_fail=False, known=known)
+        newer = _read(top, path, name, "", may_fail=False)
     else:
         with checked_out(Revision(top, head, head_commit, path)) as files:
             root = _root_of(files.source, path)
             name = f"{head} ({head_commit[:7]})"
-            newer = _read(root, path, name, "", may_fail=False, known=known)
-    return Sides(top, side, title, _sharing(newer, side), tuple(notes))
-
-
-def _sharing(side: ReviewSide, other: ReviewSide | None) -> ReviewSide:
-    """A side with the very Nodes of the other where they are equal, so that it is found out once.
-
-    What is worked out of a Device stays with it, and what is the same object need not be compared.
-    """
-    if side.derived is None or other is None or other.derived is None:
-        return side
-    known, network = other.derived.network.by_name, side.derived.network
-    nodes = tuple(known[n.name] if known.get(n.name) == n else n for n in network.nodes)
-    derived = replace(side.derived, network=network.model_copy(update={"nodes": nodes}))
-    return replace(side, derived=derived)
+            newer = _read(root, path, name, "", may_fail=False)
+    return Sides(top, side, title, newer, tuple(notes))
 
 
 def _root_of(source: Path, path: str) -> Path:
@@ -238,16 +224,8 @@ def _path_at_base(top: Path, base: str, path: str, head: str | None) -> tuple[st
     return nearest, f"{path} was {nearest} at the base ({alike[nearest]:.0%} of its lines)"
 
 
-def _read(  # noqa: PLR0913 - where it is, how it is called, and what is known of the other
-    root: Path,
-    path: str,
-    title: str,
-    prefix: str,
-    *,
-    may_fail: bool,
-    known: Derived | None = None,
-) -> ReviewSide:
-    """One side below a directory, all of it; known: the other side."""
+def _read(root: Path, path: str, title: str, prefix: str, *, may_fail: bool) -> ReviewSide:
+    """One side below a directory, all of it."""
     names = Names(str(root.resolve()), prefix, {})
     problems: tuple[str, ...] = ()
     document: Document | None = None
@@ -260,7 +238,7 @@ def _read(  # noqa: PLR0913 - where it is, how it is called, and what is known o
         catalogue = load_catalogue(hardware)
         families = dict(catalogue.families)
         loaded = Loaded(validate(Fabric, document), document)
-        derived = derive_loaded(loaded, catalogue, shipped_profiles(profiles), known)
+        derived = derive_loaded(loaded, catalogue, shipped_profiles(profiles))
     except BadInput as error:
         if not may_fail:
             raise
