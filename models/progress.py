@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rocefort.models.change import Plan
-from rocefort.models.rollout import Act, Event, Phase
+from rocefort.models.rollout import Act, ActEvent, ApprovalEvent, Event, Phase
 
 WAITING, ON_TRIAL, CONFIRMED, SAVED, BACK, FAILED, UNKNOWN = (
     "waiting",
@@ -84,13 +83,10 @@ def _of_its_way(event: Event, word: str) -> str:
 
     Such a switch takes three parts, and only the end of the last one is its end.
     """
-    told = json.loads(event.data) if event.data else {}
-    parts = int(told.get("of", 1))
-    if parts == 1 or word == UNKNOWN:
+    if not isinstance(event, ActEvent) or event.of == 1 or word == UNKNOWN:
         return word
-    part, back = int(told["part"]), bool(told["back"])
-    behind = word in (CONFIRMED, SAVED)
-    at = part + (behind != back)  # how many parts it has behind it now
+    parts, behind = event.of, word in (CONFIRMED, SAVED)
+    at = event.part + (behind != event.back)  # how many parts it has behind it now
     if at == 0 and word == SAVED:
         return BACK
     return f"drained, {word}" if 0 < at < parts else word
@@ -112,9 +108,9 @@ class WaveProgress:
             self.gate = RUNNING if begun else event.detail or event.phase.value
         elif event.act in (Act.ABORT, "found") and self.gate == RUNNING:
             self.gate = BROKEN_OFF
-        elif event.act == "approve" and event.phase is Phase.DONE:
+        elif isinstance(event, ApprovalEvent) and event.phase is Phase.DONE:
             self.approval = event.detail
-        elif event.act == "approve" and event.data:  # it has expired; others leave it as it is
+        elif isinstance(event, ApprovalEvent) and event.expired:  # others leave it as it is
             self.approval = ""
 
 

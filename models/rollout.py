@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field, TypeAdapter
+
+from rocefort.models.base import Frozen
 
 
 class Phase(StrEnum):
@@ -25,23 +31,6 @@ class Act(StrEnum):
     CONFIRM = "confirm"
     SAVE = "save"
     ABORT = "abort"
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One step of a rollout. `device` is empty for what concerns the wave.
-
-    act: an Act, or health, gate, wait, found, fault, stop, pause, approve. code: the exit code of
-    a failure. data: JSON that a resumed rollout needs; detail is what people read.
-    """
-
-    wave: str
-    device: str
-    act: str
-    phase: Phase
-    detail: str = ""
-    code: int = 0
-    data: str = ""
 
 
 class Runs(StrEnum):
@@ -125,6 +114,159 @@ class Rules:
     def who_signs(self) -> str:
         """Who may sign, in words; empty: nobody has to."""
         return "the signers of the fabric's policy" if self.keys else self.signers
+
+
+class Leg(NamedTuple):
+    """One change of a device's way: its part of the plan, or that part taken back.
+
+    A switch that is drained has three parts, any other one.
+    """
+
+    part: int = 0
+    back: bool = False
+
+
+FIRST = Leg()
+
+
+class EventBase(Frozen):
+    """One step of a rollout. `device` is empty for what concerns the wave.
+
+    detail: what people read. code: the exit code of a failure.
+    """
+
+    wave: str = ""
+    device: str = ""
+    phase: Phase
+    detail: str = ""
+    code: int = 0
+
+    @property
+    def leg(self) -> Leg:
+        """The leg that an act on a device belongs to."""
+        return FIRST
+
+
+class ActEvent(EventBase):
+    """An act on a switch; of a drained one: on which part of its way, of how many.
+
+    Of a precheck: running: digest of the text that is kept; established: BGP peers whose sessions
+    are up.
+    """
+
+    act: Literal[  # each of them: what tells the kinds apart has to be literal
+        Act.PRECHECK, Act.LOAD, Act.TRIAL, Act.CHECK, Act.SOAK, Act.CONFIRM, Act.SAVE, Act.ABORT
+    ]
+    part: int = 0
+    of: int = 1
+    back: bool = False
+    running: str = ""
+    established: tuple[str, ...] = ()
+
+    @property
+    def leg(self) -> Leg:
+        """The leg that an act on a device belongs to."""
+        return Leg(self.part, self.back)
+
+
+class HealthEvent(EventBase):
+    """Live checks of a wave; when: before, during or after it."""
+
+    act: Literal["health"] = "health"
+    when: str = ""
+
+
+class ApprovalEvent(EventBase):
+    """A wave waits for an approval (INTENT), has one (DONE), or one does not hold (FAILED).
+
+    until: how long it holds, ISO 8601. expired: one that was given holds no more.
+    """
+
+    act: Literal["approve"] = "approve"
+    until: str = ""
+    expired: bool = False
+
+
+class StepEvent(EventBase):
+    """A step without values of its own.
+
+    wait: for a trial to end by itself. found: what a controller that goes on finds on a switch.
+    fault: something went wrong behind its back. ignored: a request to an earlier run.
+    """
+
+    act: Literal["gate", "wait", "found", "fault", "stop", "pause", "break-glass", "ignored"]
+
+
+class TaskEvent(EventBase):
+    """A task of any Nornir program; its act is `task:` and its name, which no rollout does."""
+
+    act: Annotated[str, Field(pattern="^task:")]
+
+
+class RunEvent(EventBase):
+    """A mark of a run, in the journal alone: no listener hears it. Which process wrote it.
+
+    scale: seconds of the switches in one of that process; above 1 only in a lab.
+    """
+
+    tool: str = ""
+    host: str = ""
+    user: str = ""
+    process: int = 0
+    scale: float = 1.0
+
+
+class RunStarted(RunEvent):
+    """A new run: its id, the digest under which its fabric is kept, its rules."""
+
+    act: Literal["apply"] = "apply"
+    run: str = ""
+    fabric: str = ""
+    rules: Rules = Rules(0)
+
+
+class RunResumed(RunEvent):
+    """Another controller goes on with a run."""
+
+    act: Literal["resume"] = "resume"
+
+
+class RunEnded(RunEvent):
+    """How a run ended: the failure, or `finished`; and the exit code of its controller."""
+
+    act: Literal["end"] = "end"
+    ended: str
+
+
+OfRollout = ActEvent | HealthEvent | ApprovalEvent | StepEvent | RunStarted | RunResumed | RunEnded
+Event = OfRollout | TaskEvent
+_OF_ROLLOUT = TypeAdapter[OfRollout](Annotated[OfRollout, Field(discriminator="act")])
+
+
+def step_of(event: Event) -> dict[str, str | int]:
+    """What the events of all kinds have, as JSON."""
+    return {
+        "wave": event.wave,
+        "device": event.device,
+        "act": str(event.act),
+        "phase": event.phase.value,
+        "detail": event.detail,
+        "code": event.code,
+    }
+
+
+def own_values(event: Event) -> dict[str, Any]:
+    """What the kind of an event has beside the fields of all, as JSON; without its defaults."""
+    values = event.model_dump(mode="json", exclude={*EventBase.model_fields, "act"})
+    fields = type(event).model_fields
+    return {name: values[name] for name in values if getattr(event, name) != fields[name].default}
+
+
+def event_of(fields: Mapping[str, Any]) -> Event:
+    """The event that has these fields, by its act; raises pydantic.ValidationError."""
+    if str(fields["act"]).startswith("task:"):
+        return TaskEvent.model_validate(fields)
+    return _OF_ROLLOUT.validate_python(fields)
 
 
 @dataclass(frozen=True, slots=True)

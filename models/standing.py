@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from rocefort.models.progress import Progress
-from rocefort.models.rollout import Event
+from rocefort.models.rollout import Event, Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class Run:
 
     plan: str
     lives: tuple[Life, ...]
-    rules: Mapping[str, object]
+    rules: Rules
     events: tuple[Happened, ...] = ()
     ended: str = ""
     ended_at: str = ""

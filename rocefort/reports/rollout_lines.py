@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rocefort import internal_errors
-from rocefort.models.rollout import Applied, Event, Phase
+from rocefort.models.rollout import Applied, Event, Phase, step_of
 from rocefort.models.standing import Standing
 from rocefort.models.wording import counted
 from rocefort.reports.terminal import WIDTH
@@ -29,8 +29,7 @@ class JsonLines:
 
     def tell(self, event: Event, at: str) -> None:
         """Say an event that happened at a time."""
-        told = {key: value for key, value in asdict(event).items() if key != "data"}
-        self._say(json.dumps({"at": at, **told, "act": str(event.act), "phase": event.phase.value}))
+        self._say(json.dumps({"at": at, **step_of(event)}))
 
 
 class WaveLines:

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from rocefort.models import progress as words
-from rocefort.models.rollout import Phase
+from rocefort.models.rollout import Phase, own_values, step_of
 from rocefort.models.standing import Happened, Life, Run, Standing, Told
 from rocefort.reports.rollout_lines import seal_lines
 from rocefort.reports.terminal import WIDTH
 
+SHOWN_RULES = ("max_unavailable", "approve", "not_author")
 FOOT = "This is what the journal says; no switch was asked."
 
 
@@ -142,15 +143,19 @@ def history_json(told: Told) -> str:
             "plan": run.plan,
             "run": run.run,
             "lives": [asdict(life) for life in run.lives],
-            "rules": dict(run.rules),
+            "rules": {name: getattr(run.rules, name) for name in SHOWN_RULES},
             "break_glass": list(run.broken_glass),
-            "events": [{"at": each.at, **asdict(each.event)} for each in run.events],
+            "events": [_happened(each) for each in run.events],
             "ended": run.ended,
             "ended_at": run.ended_at,
         }
         for run in told.runs
     ]
     return json.dumps({"runs": runs, "journal": _sealed(told)}, indent=1) + "\n"
+
+
+def _happened(each: Happened) -> dict[str, object]:
+    return {"at": each.at, **step_of(each.event), "data": own_values(each.event)}
 
 
 def _wrapped(text: str, indent: int = 2) -> list[str]:

@@ -17,8 +17,8 @@ from pathlib import Path
 from rocefort.errors import RocefortError
 from rocefort.models.approval import Approval, Approvals
 from rocefort.models.change import Plan
-from rocefort.models.rollout import Event, Phase, Request, Rules
-from rocefort.rollout.history import APPROVE, EXPIRED, History
+from rocefort.models.rollout import ApprovalEvent, Phase, Request, Rules
+from rocefort.rollout.history import History
 from rocefort.rollout.signing import signer_of_text, signers_file
 
 NAMESPACE = "rocefort-approval"  # of a signature: one for a plan approves nothing
@@ -172,19 +172,21 @@ def _of_another(approval: Approval, rules: Rules) -> str:
     return "" if signer else f"has no signature of {approval.by} by a key of {rules.who_signs}"
 
 
-def judged(request: Request, plan: Plan, history: History, now: datetime) -> Event:
+def judged(request: Request, plan: Plan, history: History, now: datetime) -> ApprovalEvent:
     """An approval as a journal notes it: that it holds, and until when; or why it does not."""
     given = unpacked(request.data)
     why = refusal(given, plan, history, now)
     if given is None or history.rules is None or why or given.wave != request.wave:
         refused = f"the approval by {request.by} {why or 'is for another wave'}"
-        return Event(request.wave, "", APPROVE, Phase.FAILED, refused)
+        return ApprovalEvent(wave=request.wave, phase=Phase.FAILED, detail=refused)
     until = expiry(given, history.rules).isoformat()
-    return Event(given.wave, "", APPROVE, Phase.DONE, f"by {given.by}", data=until)
+    by = f"by {given.by}"
+    return ApprovalEvent(wave=given.wave, phase=Phase.DONE, detail=by, until=until)
 
 
-def expired(history: History, now: datetime) -> Iterator[Event]:
+def expired(history: History, now: datetime) -> Iterator[ApprovalEvent]:
     """Approvals whose time is over; a wave that has begun is brought to its end all the same."""
     for wave, people in history.given.items():
         if any(until and datetime.fromisoformat(until) <= now for until in people.values()):
-            yield Event(wave, "", APPROVE, Phase.FAILED, "has expired", data=EXPIRED)
+            over = "has expired"
+            yield ApprovalEvent(wave=wave, phase=Phase.FAILED, detail=over, expired=True)

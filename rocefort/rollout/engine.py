@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 from uuid import uuid4
 
 from rocefort import internal_errors
@@ -17,18 +17,24 @@ from rocefort.fleet.masking import masked
 from rocefort.models.change import Plan, Wave, longest_soak_s
 from rocefort.models.rollout import (
     Act,
+    ActEvent,
     Applied,
+    ApprovalEvent,
     Event,
+    HealthEvent,
     Phase,
     Request,
     Rules,
+    RunEnded,
+    RunResumed,
     Runs,
+    RunStarted,
     Seen,
+    StepEvent,
     Trouble,
     Whose,
 )
 from rocefort.rollout import approvals, endings, who
-from rocefort.rollout import history as told
 from rocefort.rollout.deadline import nothing, within
 from rocefort.rollout.decide import (
     Action,
@@ -42,12 +48,12 @@ from rocefort.rollout.decide import (
     next_action,
     table,
 )
-from rocefort.rollout.history import History, history_of
+from rocefort.rollout.history import AFTER, BEFORE, FINISHED, History, history_of
 from rocefort.rollout.journal import Journal, JournalFailed, Listener
 from rocefort.rollout.ports import Outcome, RunGate, Switches, Texts, Verdict, Watching
 from rocefort.rollout.stand import Device
 
-Data = Mapping[str, Mapping[str, object]]  # by device, what a resumed rollout needs
+Kept = Mapping[str, Mapping[str, Any]]  # by device, what a precheck found there
 APPLY_AGAIN = "apply the plan again to go on"
 SLICE_S = 2.0  # how long a wait is deaf to a wish to stop
 ROUNDED_S = 1.0  # a switch shows whole seconds
@@ -117,7 +123,7 @@ class Rollout:
                 self.check_plan(self.observed)
             if self.break_glass:
                 detail = f"by {who.user()}: {self.break_glass}"
-                self._say(Event("", "", told.BREAK_GLASS, Phase.DONE, detail))
+                self._say(StepEvent(act="break-glass", phase=Phase.DONE, detail=detail))
             applied = self._loop()
         except JournalFailed as error:
             applied = self._with_defect(endings.cut_short(self._table, error))
@@ -178,17 +184,19 @@ class Rollout:
         told_by = f"by {request.by}"
         if request.number in self._late:
             late = f"{request.kind} {told_by}, asked of an earlier run"
-            self._say(Event(request.wave, "", told.IGNORED, Phase.DONE, late), request)
+            ignored = StepEvent(act="ignored", wave=request.wave, phase=Phase.DONE, detail=late)
+            self._say(ignored, request)
         elif request.kind == "pause":
-            self._say(Event("", "", told.PAUSE, Phase.DONE, request.by), request)
+            paused = StepEvent(act="pause", phase=Phase.DONE, detail=request.by)
+            self._say(paused, request)
         elif request.kind == "approve":
             self._say(approvals.judged(request, self.plan, self.history, self.now()), request)
         elif not self.history.failure and (wave := self._wave):
             self._say(self._stop(wave, f"wave {wave}: aborted {told_by}"), request)
 
     @staticmethod
-    def _stop(wave: str, text: str) -> Event:
-        return Event(wave, "", told.STOP, Phase.FAILED, text, 3)
+    def _stop(wave: str, text: str) -> StepEvent:
+        return StepEvent(act="stop", wave=wave, phase=Phase.FAILED, detail=text, code=3)
 
     def _carried_out(self, action: Action) -> Applied | None:
         """Do what was decided; how it ended, where it ends."""
@@ -203,8 +211,7 @@ class Rollout:
                 self._wait(action)
             case Fault(wave, troubles):
                 for device, trouble in troubles:
-                    event = Event(wave, device, told.FAULT, Phase.FAILED, trouble.text)
-                    self._say(replace(event, code=trouble.code))
+                    self._say(_fault(wave, device, trouble))
             case Await(wave) if self._patient(wave):
                 pass
             case _:
@@ -217,16 +224,14 @@ class Rollout:
         known = {device.name: device for device in self._table.of(action.wave)}
         devices = [known[name] for name in action.devices]
         for each in devices:
-            detail = _detail(action.act, each, devices)
-            event = Event(each.wave, each.name, action.act, Phase.INTENT, detail)
-            self._say(replace(event, data=_told_of(each)))
-        outcome, data = self._call(action.act, devices)
+            self._say(_act(action.act, each).like(detail=_detail(action.act, each, devices)))
+        outcome, kept = self._call(action.act, devices)
         self._observe([self._wave_of(action.wave)])
         for each in devices:
-            told_of = _told_of(each, data.get(each.name, {}))
-            self._say(self._result(action, each, outcome.get(each.name), told_of))
+            event = _act(action.act, each).like(**kept.get(each.name, {}), phase=Phase.DONE)
+            self._say(self._result(event, each, outcome.get(each.name)))
 
-    def _call(self, act: Act, devices: Sequence[Device]) -> tuple[Outcome, Data]:
+    def _call(self, act: Act, devices: Sequence[Device]) -> tuple[Outcome, Kept]:
         changes = [each.change for each in devices]
         words = {each.name: each.word for each in devices}
         before = {each.name: each.course.before for each in devices}
@@ -243,16 +248,16 @@ class Rollout:
             return self._precheck(devices)
         return calls[act](), {}
 
-    def _precheck(self, devices: Sequence[Device]) -> tuple[Outcome, Data]:
+    def _precheck(self, devices: Sequence[Device]) -> tuple[Outcome, Kept]:
         """Keep what runs before anything is done to it."""
-        outcome, data = {}, {}
+        outcome, kept = {}, {}
         for device, found in self.switches.precheck([each.change for each in devices]).items():
             if isinstance(found, RocefortError):
                 outcome[device] = found
                 continue
-            kept = self.texts.keep(found.text)
-            data[device] = {"running": kept, "established": sorted(found.established)}
-        return outcome, data
+            running, sessions = self.texts.keep(found.text), tuple(sorted(found.established))
+            kept[device] = {"running": running, "established": sessions}
+        return outcome, kept
 
     def _soak(self, devices: Sequence[Device]) -> Outcome:
         """Wait until what the change may break has had its time, which the switches prove.
@@ -291,15 +296,14 @@ class Rollout:
             return float("inf")
         return 0.0 if now.left_s is None else left_s - now.left_s + ROUNDED_S
 
-    def _result(self, do: Do, device: Device, error: RocefortError | None, data: str) -> Event:
-        event = Event(do.wave, device.name, do.act, Phase.DONE, device.word, data=data)
-        if do.act is Act.ABORT:
-            detail = self._after_abort(device, error)
-            event = replace(event, detail=detail.text)
-            return replace(event, phase=Phase.FAILED, code=detail.code) if detail.code else event
+    def _result(self, done: ActEvent, device: Device, error: RocefortError | None) -> ActEvent:
+        if done.act is Act.ABORT:
+            end = self._after_abort(device, error)
+            phase = Phase.FAILED if end.code else Phase.DONE
+            return done.like(phase=phase, detail=end.text, code=end.code)
         if error:
-            return replace(event, phase=Phase.FAILED, detail=str(error), code=error.exit_code)
-        return event
+            return done.like(phase=Phase.FAILED, detail=str(error), code=error.exit_code)
+        return done
 
     def _after_abort(self, device: Device, error: RocefortError | None) -> Trouble:
         """What an abort came to, as its switch says; code 0: it is old, or had been confirmed."""
@@ -318,7 +322,8 @@ class Rollout:
     def _measure(self, wave: Wave) -> None:
         """Run the gate; one whose plan says that nothing can be measured there goes on without."""
         gate, passed, said = wave.gate, True, []
-        self._say(Event(wave.name, "", told.GATE, Phase.INTENT))
+        begun = StepEvent(act="gate", wave=wave.name, phase=Phase.INTENT)
+        self._say(begun)
         if gate.pairs or not gate.unmeasured:
             verdict = self._in_time(wave, "the RDMA gate", lambda: self.run_gate(gate))
             passed, said = verdict.passed, [verdict.summary]
@@ -327,10 +332,10 @@ class Rollout:
         self._observe([wave])
         summary = "; ".join(said)
         if passed:
-            self._say(Event(wave.name, "", told.GATE, Phase.DONE, summary))
+            self._say(begun.like(phase=Phase.DONE, detail=summary))
             return
         failed = f"wave {wave.name}: the RDMA gate failed: {summary}"
-        self._say(Event(wave.name, "", told.GATE, Phase.FAILED, failed, 3))
+        self._say(begun.like(phase=Phase.FAILED, detail=failed, code=3))
 
     def _watch(self, action: Watch) -> None:
         """Run the live checks; before the wave ends by itself what they found is in the journal."""
@@ -338,7 +343,7 @@ class Rollout:
         asked, rules = self.live, self.history.rules
         if asked is None:
             raise Refused("its live checks are not at hand", where=f"wave {wave.name}")
-        begun = Event(wave.name, "", told.HEALTH, Phase.INTENT, data=json.dumps({"when": when}))
+        begun = HealthEvent(wave=wave.name, phase=Phase.INTENT, when=when)
         self._say(begun)
         sick = rules is not None and rules.allow_sick
         verdict = self._in_time(
@@ -348,10 +353,10 @@ class Rollout:
         passed = Phase.DONE if verdict.passed else Phase.FAILED
         said = f"{when}: {verdict.summary}"
         if not verdict.passed:
-            stays = "; it stays confirmed" if when == told.AFTER else ""
+            stays = "; it stays confirmed" if when == AFTER else ""
             said = f"wave {wave.name}: the live checks {when} it failed: {verdict.summary}{stays}"
-        code = 0 if verdict.passed else 4 if when == told.BEFORE else 3
-        self._say(replace(begun, phase=passed, detail=said, code=code))
+        code = 0 if verdict.passed else 4 if when == BEFORE else 3
+        self._say(begun.like(phase=passed, detail=said, code=code))
 
     def _in_time(self, wave: Wave, what: str, ask: Callable[[], Verdict]) -> Verdict:
         """A verdict while there is time to act on it; after that nothing of it goes on."""
@@ -367,27 +372,27 @@ class Rollout:
     def _wait(self, action: Wait) -> None:
         for device in action.devices:
             detail = f"its trial ends in {action.seconds} s"
-            self._say(Event(action.wave, device, told.WAIT, Phase.INTENT, detail))
+            self._say(_wait(action, device).like(detail=detail))
         left = float(action.seconds + 1)
         while left > 0 and (self.history.failure or not self.stop()):
             self.sleep(min(SLICE_S, left))
             left -= SLICE_S
         self._observe([self._wave_of(action.wave)])
         for device in action.devices:
-            self._say(Event(action.wave, device, told.WAIT, Phase.DONE))
+            self._say(_wait(action, device).like(phase=Phase.DONE))
 
     def _patient(self, wave: str) -> bool:
         """Wait a little for the approval of a wave, which begins with a fresh look."""
         self._open()  # what is approved is a run
-        asked = Event(wave, "", told.APPROVE, Phase.INTENT)
+        request = ApprovalEvent(wave=wave, phase=Phase.INTENT)
         if self.patience_s <= 0:
             if self._awaited == wave:
-                self._say(replace(asked, phase=Phase.FAILED, detail=approvals.RAN_OUT, code=4))
+                self._say(request.like(phase=Phase.FAILED, detail=approvals.RAN_OUT, code=4))
             return False
         if self._awaited != wave:
             rules = self.history.rules or Rules(0)
             text = approvals.awaited(rules, wave, self.patience_s, self.approve_with)
-            self._say(replace(asked, detail=text))
+            self._say(request.like(detail=text))
             self._awaited = wave
         self.patience_s -= SLICE_S
         self.sleep(SLICE_S * self.scale)
@@ -419,19 +424,22 @@ class Rollout:
 
     def _take_up(self) -> None:
         """Say in the journal that another controller goes on, and how it finds the switches."""
-        self._mark(Phase.INTENT, {"mode": told.RESUME})
+        self._mark(RunResumed(phase=Phase.INTENT, **self._process))
         self._observe(self.plan.waves)
         for device in self._table.devices:
             if device.touched:
                 text = endings.found(self.observed[device.name])
-                self._say(Event(device.wave, device.name, told.FOUND, Phase.DONE, text))
+                name, wave = device.name, device.wave
+                self._say(
+                    StepEvent(act="found", wave=wave, device=name, phase=Phase.DONE, detail=text)
+                )
 
     # --- what is said -----------------------------------------------------------------------------
 
     def _say(self, event: Event, request: Request | None = None) -> None:
         """Make an event durable, then known, then heard."""
         self._open()
-        event = replace(event, detail=masked(event.detail))
+        event = event.like(detail=masked(event.detail))
         self.journal.append(event, request)
         self.history = self.history.after(event)
         for listener in self.listeners:
@@ -440,22 +448,24 @@ class Rollout:
     def _open(self) -> None:
         """Begin the run in the journal, where that is not done."""
         if not self.history.running:
-            limits = asdict(self.history.rules or Rules(0))
-            begun = {"mode": told.APPLY, "run": self.run_id, "fabric": self.fabric}
-            self._mark(Phase.INTENT, {**begun, **limits})
+            rules = self.history.rules or Rules(0)
+            which = {"run": self.run_id, "fabric": self.fabric, "rules": rules}
+            self._mark(RunStarted(phase=Phase.INTENT, **which, **self._process))
 
-    def _mark(self, phase: Phase, what: Mapping[str, object]) -> None:
+    @property
+    def _process(self) -> dict[str, Any]:
+        by = {"tool": who.release(), "host": who.host(), "user": who.user()}
+        return {**by, "process": os.getpid(), "scale": self.scale}
+
+    def _mark(self, event: RunStarted | RunResumed | RunEnded) -> None:
         """Begin, resume or end the run in the journal."""
-        by = {"tool": who.release(), "host": who.host(), "user": who.user(), "process": os.getpid()}
-        data = json.dumps({**what, **by, "scale": self.scale})
-        event = Event("", "", told.RUN, phase, data=data)
         self.journal.append(event, None)
         self.history = self.history.after(event)
 
     def _fail(self, text: str, code: int) -> None:
         if self.history.failure:
             return  # on the way back already
-        self._say(Event(self._wave, "", told.FAULT, Phase.FAILED, text, code))
+        self._say(_fault(self._wave, "", Trouble(text, code)))
         self._observe([self._wave_of(self._wave)] if self._wave else [])
 
     # --- how it ends ------------------------------------------------------------------------------
@@ -463,8 +473,8 @@ class Rollout:
     def _ended(self, action: Action) -> Applied:
         applied = self._with_defect(endings.ended(self._table, action))
         if self.history.running and not applied.unfinished:
-            how = {"ended": applied.failure or told.FINISHED, "code": applied.exit_code}
-            self._mark(Phase.DONE, how)
+            how, code = applied.failure or FINISHED, applied.exit_code
+            self._mark(RunEnded(phase=Phase.DONE, ended=how, code=code, **self._process))
         return applied
 
     def _with_defect(self, applied: Applied) -> Applied:
@@ -498,9 +508,23 @@ def _detail(act: Act, device: Device, at_once: Sequence[Device]) -> str:
     return ", ".join(filter(None, (device.word, f"{soak.seconds} s: {whose}{soak.why}")))
 
 
-def _told_of(device: Device, data: Mapping[str, object] | None = None) -> str:
-    """What a row says for who goes on: of a drained switch also the leg, of how many."""
-    told_of = dict(data or {})
-    if len(device.parts) > 1:
-        told_of |= {"part": device.leg.part, "of": len(device.parts), "back": device.leg.back}
-    return json.dumps(told_of) if told_of else ""
+def _act(act: Act, device: Device) -> ActEvent:
+    """An act that begins, on the leg that a device is on."""
+    word, (part, back) = device.word, device.leg
+    event = ActEvent(act=act, wave=device.wave, device=device.name, phase=Phase.INTENT, detail=word)
+    return event.like(part=part, of=len(device.parts), back=back) if word else event
+
+
+def _wait(wait: Wait, device: str) -> StepEvent:
+    return StepEvent(act="wait", wave=wait.wave, device=device, phase=Phase.INTENT)
+
+
+def _fault(wave: str, device: str, trouble: Trouble) -> StepEvent:
+    return StepEvent(
+        act="fault",
+        wave=wave,
+        device=device,
+        phase=Phase.FAILED,
+        detail=trouble.text,
+        code=trouble.code,
+    )

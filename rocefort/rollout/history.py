@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
 
-from rocefort.models.rollout import Act, Event, Phase, Rules
-
-RUN = "run"  # INTENT: begun or resumed; DONE: ended. Only in the journal, no listener hears it
-FINISHED = "finished"  # how a run ended of which nothing failed
-HEALTH = "health"  # live checks of a wave; its data says when
-BEFORE, DURING, AFTER = "before", "during", "after"
-GATE, WAIT, FOUND, FAULT, STOP, PAUSE, APPROVE = (
-    "gate",
-    "wait",
-    "found",
-    "fault",
-    "stop",
-    "pause",
-    "approve",  # FAILED: it does not hold, or no more
+from rocefort.models.rollout import (
+    FIRST,
+    Act,
+    ActEvent,
+    ApprovalEvent,
+    Event,
+    HealthEvent,
+    Leg,
+    Phase,
+    Rules,
+    RunEnded,
+    RunResumed,
+    RunStarted,
 )
-IGNORED = "ignored"  # a request that was asked of an earlier run
-BREAK_GLASS = "break-glass"  # waves go on without approvals
-EXPIRED = "expired"  # data of an approval that holds no more
-APPLY, RESUME = "apply", "resume"
-FAILS = frozenset({*Act, HEALTH, GATE, FAULT, STOP}) - {Act.ABORT, WAIT}
 
-
-class Leg(NamedTuple):
-    """One change of a device's way: its part of the plan, or that part taken back.
-
-    A switch that is drained has three parts, any other one.
-    """
-
-    part: int = 0
-    back: bool = False
-
-
-FIRST = Leg()
-
-
-def leg_of(event: Event) -> Leg:
-    """The leg that an act on a device belongs to."""
-    told = json.loads(event.data) if event.data else {}
-    return Leg(int(told.get("part", 0)), bool(told.get("back", False)))
+FINISHED = "finished"  # how a run ended of which nothing failed
+BEFORE, DURING, AFTER = "before", "during", "after"
+GATE, WAIT, STOP = "gate", "wait", "stop"
+FAILS = frozenset({*Act, "health", GATE, "fault", STOP}) - {Act.ABORT, WAIT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,63 +90,64 @@ class History:
 
     def after(self, event: Event) -> History:
         """The history with one more event."""
-        if event.act == RUN:
-            return self._run(event)
+        match event:
+            case RunStarted():
+                rules, fabric = event.rules, event.fabric
+                return History(running=True, rules=rules, run=event.run, fabric=fabric)
+            case RunResumed():
+                return self._resumed()
+            case RunEnded():
+                return replace(self, running=False)
         history = self._device(event) if event.device else self._wave(event)
-        back = bool(event.device) and leg_of(event).back  # what fails there is told at the end
-        if event.phase is Phase.FAILED and event.act in FAILS and not back:
+        # what fails on the way back is told at its end
+        if event.phase is Phase.FAILED and event.act in FAILS and not event.leg.back:
             return replace(history, failure=_joined(history.failure, event))
         return history
 
-    def _run(self, event: Event) -> History:
-        if event.phase is not Phase.INTENT:
-            return replace(self, running=False)
-        told = json.loads(event.data)
-        if told["mode"] == RESUME:
-            courses = {
-                key: replace(course, done=frozenset(), failed={}, waits=0, why="")
-                for key, course in self.courses.items()
-            }
-            healthy = frozenset(each for each in self.healthy if each[1] == AFTER)
-            anew = replace(self, courses=courses, measured=frozenset(), healthy=healthy)
-            return replace(anew, resumed=True, paused="")
-        run, fabric = told.get("run", ""), told.get("fabric", "")
-        return History(running=True, rules=_rules(told), run=run, fabric=fabric)
+    def _resumed(self) -> History:
+        courses = {
+            key: replace(course, done=frozenset(), failed={}, waits=0, why="")
+            for key, course in self.courses.items()
+        }
+        healthy = frozenset(each for each in self.healthy if each[1] == AFTER)
+        anew = replace(self, courses=courses, measured=frozenset(), healthy=healthy)
+        return replace(anew, resumed=True, paused="")
 
     def _wave(self, event: Event) -> History:  # noqa: PLR0911 - one for each act
-        if event.act == PAUSE:
+        if event.act == "pause":
             return replace(self, paused=event.detail)
-        if event.act == APPROVE:
+        if isinstance(event, ApprovalEvent):
             return self._approval(event)
         if event.phase is not Phase.DONE:
             return self
-        if event.act == BREAK_GLASS:
+        if event.act == "break-glass":
             return replace(self, unbound=event.detail)
         if event.act == GATE:
             return replace(self, measured=self.measured | {event.wave})
-        if event.act == HEALTH:
-            return replace(self, healthy=self.healthy | {(event.wave, when_of(event))})
+        if isinstance(event, HealthEvent):
+            return replace(self, healthy=self.healthy | {(event.wave, event.when)})
         return self
 
-    def _approval(self, event: Event) -> History:
+    def _approval(self, event: ApprovalEvent) -> History:
         """One that holds is noted with its end; one that has expired holds no more."""
         approved = {wave: until for wave, until in self.approved.items() if wave != event.wave}
         given = {wave: people for wave, people in self.given.items() if wave != event.wave}
         if event.phase is Phase.DONE:
-            people = {**self.given.get(event.wave, {}), event.detail: event.data}
+            people = {**self.given.get(event.wave, {}), event.detail: event.until}
             given[event.wave] = people
             if len(people) >= (self.rules.count if self.rules else 1):
-                approved[event.wave] = event.data
-        elif event.data != EXPIRED:
+                approved[event.wave] = event.until
+        elif not event.expired:
             return self
         return replace(self, approved=approved, given=given)
 
     def _device(self, event: Event) -> History:
-        leg = leg_of(event)
+        leg = event.leg
         course = _advanced(self.course(event.device, leg), event)
         history = replace(self, courses={**self.courses, (event.device, leg): course})
-        if event.act in ACTS:
-            history = replace(history, legs={**self.legs, event.device: leg})
+        if not isinstance(event, ActEvent):
+            return history
+        history = replace(history, legs={**self.legs, event.device: leg})
         soaked = (event.act, event.phase) == (Act.SOAK, Phase.DONE)
         if soaked or event.act in (Act.LOAD, Act.TRIAL, Act.ABORT):  # measured again, and looked at
             healthy = self.healthy - {(event.wave, DURING)}
@@ -176,27 +155,15 @@ class History:
         return history
 
 
-def when_of(event: Event) -> str:
-    """When the live checks of an event were made, seen from its wave."""
-    return str(json.loads(event.data)["when"])
-
-
-def _rules(told: Mapping[str, Any]) -> Rules:
-    """Rules as the beginning of a run tells them."""
-    known = {field.name for field in fields(Rules)}
-    rules = {key: value for key, value in told.items() if key in known}
-    lists = {key: tuple(rules.get(key, ())) for key in ("approve", "keys")}
-    return Rules(**{**rules, **lists})
-
-
 def _advanced(course: Course, event: Event) -> Course:
     if event.act == WAIT:
         more = event.phase is Phase.INTENT
         return replace(course, waits=course.waits + more, done=course.done - ON_TRIAL)
-    return _acted(course, event, Act(event.act)) if event.act in ACTS else course
+    return _acted(course, event) if isinstance(event, ActEvent) else course
 
 
-def _acted(course: Course, event: Event, act: Act) -> Course:
+def _acted(course: Course, event: ActEvent) -> Course:
+    act = event.act
     if event.phase is Phase.INTENT:
         course = replace(course, done=course.done - UNDONE_BY[act])
         if act is Act.LOAD:
@@ -208,7 +175,7 @@ def _acted(course: Course, event: Event, act: Act) -> Course:
     checked = frozenset({Act.CHECK} if act is Act.SOAK else ())
     course = replace(course, done=course.done - checked | {act})
     if act is Act.PRECHECK:
-        return replace(course, before=frozenset(json.loads(event.data)["established"]))
+        return replace(course, before=frozenset(event.established))
     return replace(
         course,
         confirmed=course.confirmed or act is Act.CONFIRM,
@@ -234,7 +201,6 @@ def history_of(events: Iterable[Event]) -> History:
 
 
 NOTHING = Course()
-ACTS = frozenset(Act)
 MOST_PARTS = 3  # a drain, the change, the end of the drain
 ON_TRIAL = frozenset({Act.LOAD, Act.TRIAL, Act.CHECK, Act.SOAK})  # what ends with a trial
 # What a begun act leaves to be done anew.

@@ -8,6 +8,7 @@ controller takes each up as a row of the chain, in one transaction.
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import sqlite3
@@ -18,18 +19,18 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from rocefort.errors import BadInput, Refused, ServiceFailed
-from rocefort.models.rollout import Event, Phase, Request
+from rocefort.models.rollout import Event, Request, event_of, own_values, step_of
 from rocefort.models.wording import counted
 from rocefort.rollout.chain import COLUMNS, FIRST, HEADLESS, Head, Row, damage, linked
 from rocefort.rollout.lock import locked
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 SCHEMA = """
 create table entry (id integer primary key, at text not null, plan text not null,
   wave text not null, device text not null, act text not null, phase text not null,
   detail text not null, code integer not null, data text not null, hash text not null);
 create view event as select id, at, plan, wave, device, act, phase, detail from entry
-  where act <> 'run';
+  where act not in ('apply', 'resume', 'end');
 create table request (id integer primary key, at text not null, plan text not null,
   kind text not null, by text not null, wave text not null, data text not null, taken integer);
 """
@@ -127,7 +128,7 @@ class SqliteJournal:
             " order by id",
             (self._plan,),
         )
-        return [event_of(row) for row in rows]
+        return [event_of_row(row) for row in rows]
 
     def requests(self) -> list[Request]:
         """What was asked of this plan's controller and is not taken up yet."""
@@ -142,19 +143,18 @@ class SqliteJournal:
         return [Request(*row) for row in rows]
 
 
-def event_of(row: Sequence[object]) -> Event:
+STEP = ("wave", "device", "act", "phase", "detail", "code")
+
+
+def event_of_row(row: Sequence[Any]) -> Event:
     """An Event of wave, device, act, phase, detail, code and data."""
-    wave, device, act, phase, detail, code, data = row
-    return Event(
-        str(wave), str(device), str(act), Phase(str(phase)), str(detail), int(str(code)), str(data)
-    )
+    *step, data = row
+    return event_of({**json.loads(data), **dict(zip(STEP, step, strict=True))})
 
 
 def _row(number: int, plan: str, event: Event) -> Row:
     at = datetime.now(UTC).isoformat(timespec="milliseconds")  # for people: no decision reads it
-    phase = event.phase.value
-    told = (event.wave, event.device, str(event.act), phase, event.detail)
-    return (number, at, plan, *told, event.code, event.data)
+    return (number, at, plan, *step_of(event).values(), json.dumps(own_values(event)))
 
 
 @contextmanager

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import uuid4
 
-from rocefort.models.rollout import Event, Phase
-from rocefort.rollout.history import APPLY, RUN
+from rocefort.models.rollout import Event, RunStarted
 
 SHOWN = 12  # characters of a plan's digest; a description has room for 60 in all
 RUN_SHOWN = 8  # of a run's id
@@ -82,8 +80,7 @@ def label_of(plan: str, events: Iterable[Event], *, resume: bool) -> Label:
 
     events: of this plan, oldest first.
     """
-    told = [json.loads(e.data) for e in events if e.act == RUN and e.phase is Phase.INTENT]
-    runs = [each["run"] for each in told if each["mode"] == APPLY and each.get("run")]
+    runs = [each.run for each in events if isinstance(each, RunStarted) and each.run]
     if not (resume and runs):
         return Label(plan, uuid4().hex, frozenset(runs))
     return Label(plan, runs[-1], frozenset(runs[:-1]), resumed=True)

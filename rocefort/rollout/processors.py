@@ -16,7 +16,7 @@ from nornir.core.task import AggregatedResult, MultiResult, Task
 from rocefort.errors import RocefortError
 from rocefort.fleet.inventory import WAVE
 from rocefort.fleet.masking import masked
-from rocefort.models.rollout import Event, Phase
+from rocefort.models.rollout import Event, Phase, TaskEvent
 from rocefort.rollout import who
 from rocefort.rollout.journal import Journal, Listener
 
@@ -81,8 +81,8 @@ def audit_processor(logger: logging.Logger = AUDIT) -> EventProcessor:
 
 
 def _event(task: Task, host: Host, phase: Phase, text: str = "", code: int = 0) -> Event:
-    wave = str(host.get(WAVE, ""))
-    return Event(wave, host.name, f"{PREFIX}{task.name}", phase, masked(text), code)
+    act, wave, detail = f"{PREFIX}{task.name}", str(host.get(WAVE, "")), masked(text)
+    return TaskEvent(wave=wave, device=host.name, act=act, phase=phase, detail=detail, code=code)
 
 
 def _why(result: MultiResult) -> str:

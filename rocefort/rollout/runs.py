@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from rocefort.models.change import Plan, Wave
 from rocefort.models.progress import Progress, progress_of
-from rocefort.models.rollout import Event, Phase
+from rocefort.models.rollout import ActEvent, Event, Leg, Phase, RunEnded, RunResumed, RunStarted
 from rocefort.models.standing import Happened, Life, Run, Standing, Told
-from rocefort.rollout.history import FINISHED, RESUME, RUN, History, Leg, leg_of
+from rocefort.rollout.history import History
 from rocefort.rollout.lock import holder
 from rocefort.rollout.status import Entry, status
 
@@ -30,40 +28,31 @@ def runs_of(entries: Iterable[Entry]) -> list[Run]:
     found: list[Run] = []
     at_work: dict[str, int] = {}  # by plan, where its run that did not end stands
     for entry in entries:
-        number = at_work.get(entry.plan)
-        if entry.event.act == RUN:
-            data = json.loads(entry.event.data)
-            if entry.event.phase is Phase.INTENT and (number is None or data["mode"] != RESUME):
-                at_work[entry.plan] = len(found)
-                lives, run = (_life(entry, data),), str(data.get("run", ""))
-                scale = float(data.get("scale", 1))
-                found.append(Run(entry.plan, lives, _rules(data), run=run, scale=scale))
-            elif number is not None:
-                found[number] = _marked(found[number], entry, data)
-                if entry.event.phase is not Phase.INTENT:
-                    del at_work[entry.plan]
+        number, event = at_work.get(entry.plan), entry.event
+        if isinstance(event, RunStarted):
+            at_work[entry.plan] = len(found)
+            life, rules, scale = _life(entry, event), event.rules, event.scale
+            found.append(Run(entry.plan, (life,), rules, run=event.run, scale=scale))
         elif number is not None:
-            events = (*found[number].events, Happened(entry.at, entry.event))
-            found[number] = replace(found[number], events=events)
+            found[number] = _after(found[number], entry)
+            if isinstance(event, RunEnded):
+                del at_work[entry.plan]
     return found
 
 
-def _marked(run: Run, entry: Entry, data: Mapping[str, Any]) -> Run:
-    """A run that another life went on with, or that ended."""
-    if entry.event.phase is Phase.INTENT:
-        return replace(run, lives=(*run.lives, _life(entry, data)))
-    ended = str(data["ended"])
-    code = int(data.get("code", 0 if ended == FINISHED else 3))
-    return replace(run, ended=ended, ended_at=entry.at, code=code)
+def _after(run: Run, entry: Entry) -> Run:
+    """A run with one more row: another life, its end, or what happened."""
+    match entry.event:
+        case RunResumed() as resumed:
+            return replace(run, lives=(*run.lives, _life(entry, resumed)))
+        case RunEnded() as end:
+            return replace(run, ended=end.ended, ended_at=entry.at, code=end.code)
+        case event:
+            return replace(run, events=(*run.events, Happened(entry.at, event)))
 
 
-def _life(entry: Entry, data: Mapping[str, Any]) -> Life:
-    user, process = str(data.get("user", "")), int(data["process"])
-    return Life(entry.at, data["mode"], user, data["host"], process, data["tool"])
-
-
-def _rules(data: Mapping[str, Any]) -> dict[str, object]:
-    return {key: data[key] for key in ("max_unavailable", "approve", "not_author") if key in data}
+def _life(entry: Entry, event: RunStarted | RunResumed) -> Life:
+    return Life(entry.at, event.act, event.user, event.host, event.process, event.tool)
 
 
 def confirmed_of(found: Told) -> frozenset[str]:
@@ -82,8 +71,7 @@ def confirmed_of(found: Told) -> frozenset[str]:
 
 def _last_leg(event: Event) -> bool:
     """Whether an act was on the last leg of its switch's way: a drain alone is no change."""
-    told_of = json.loads(event.data) if event.data else {}
-    return "part" not in told_of or leg_of(event) == Leg(told_of["of"] - 1)
+    return isinstance(event, ActEvent) and event.leg == Leg(event.of - 1)
 
 
 def standing(plan: Plan, journal: Path, now: datetime) -> Standing:
@@ -105,8 +93,7 @@ def standing(plan: Plan, journal: Path, now: datetime) -> Standing:
 
 def progress_in(plan: Plan, run: Run | None) -> Progress:
     """How far a run is, with seconds of the epoch as its clock."""
-    waits = run.rules.get("approve", ()) if run else ()
-    progress = progress_of(plan, frozenset(map(str, waits if isinstance(waits, list) else ())))
+    progress = progress_of(plan, frozenset(run.rules.approve if run else ()))
     progress.scale = run.scale if run else 1.0
     for each in run.events if run else ():
         progress.take(each.event, datetime.fromisoformat(each.at).timestamp())

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from rocefort.models.change import Change, Plan, Soak
-from rocefort.models.rollout import Act, Runs, Seen, Trouble, Whose
-from rocefort.rollout.history import Course, History, Leg
+from rocefort.models.rollout import Act, Leg, Runs, Seen, Trouble, Whose
+from rocefort.rollout.history import Course, History
 
 LEGS = ("drain", "change while drained", "end of the drain")  # also of a commit's description
 UNDONE = " undone"

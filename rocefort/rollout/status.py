@@ -17,7 +17,7 @@ from rocefort.errors import BadInput, ServiceFailed
 from rocefort.models.rollout import Event
 from rocefort.rollout.chain import COLUMNS, FIRST, HEAD_BYTES, Row, damage, parsed, sound_rows
 from rocefort.rollout.history import History, history_of
-from rocefort.rollout.journal import FORMAT, Connection, event_of, head_file
+from rocefort.rollout.journal import FORMAT, Connection, event_of_row, head_file
 
 TRIES = 3
 # What SQLite reports of the copy's disk, and of no damage.
@@ -123,4 +123,4 @@ def _rows_of(copy: Path) -> list[Row]:
 
 def _entry(row: Row) -> Entry:
     number, at, plan, *told, _ = row
-    return Entry(int(str(number)), str(at), str(plan), event_of(told))
+    return Entry(int(str(number)), str(at), str(plan), event_of_row(told))

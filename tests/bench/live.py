@@ -82,7 +82,6 @@ def _client(connections: Path, folder: Path) -> dict[str, float]:
     from rocefort.design.load import find_fabric  # noqa: PLC0415 - no cost of the emulator
     from rocefort.fleet.connections import load_connections  # noqa: PLC0415 - same
     from rocefort.models.rollout import Event, Phase  # noqa: PLC0415 - same
-    from rocefort.rollout.history import HEALTH  # noqa: PLC0415 - same
     from rocefort.steps.rollout.changing import apply_plan  # noqa: PLC0415 - same
     from rocefort.steps.rollout.planning import make_plan, running_of  # noqa: PLC0415 - same
 
@@ -94,9 +93,9 @@ def _client(connections: Path, folder: Path) -> dict[str, float]:
     begun = [0.0]
 
     def heard(event: Event) -> None:
-        if event.act == HEALTH and event.phase is Phase.INTENT:
+        if event.act == "health" and event.phase is Phase.INTENT:
             begun[0] = time.process_time()
-        elif event.act == HEALTH:
+        elif event.act == "health":
             checks.append(time.process_time() - begun[0])
 
     before, wall = time.process_time(), time.perf_counter()

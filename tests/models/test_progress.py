@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
+from typing import Any
 
 import pytest
+from rollout_events import make_event
 
 from rocefort.models.progress import DeviceProgress, Progress, WaveProgress
-from rocefort.models.rollout import Act, Event, Phase
+from rocefort.models.rollout import Act, Phase
 
 
 def shown(*acts: tuple[Act, Phase, int, bool]) -> tuple[str, str]:
     """Word of a switch that is drained, and state of its wave, after acts on parts of its way."""
     device, wave = DeviceProgress("spine01"), WaveProgress("spine 1 of 1", ("spine01",))
     for act, phase, part, back in acts:
-        data = json.dumps({"part": part, "of": 3, "back": back})
-        device.take(Event(wave.name, "spine01", act, phase, data=data), 0.0)
+        leg: dict[str, Any] = {"part": part, "of": 3, "back": back}
+        device.take(make_event(wave.name, "spine01", act, phase, **leg), 0.0)
     return device.word, Progress(600, (wave,), {"spine01": device}).state_of(wave)
 
 
@@ -47,9 +48,9 @@ def test_what_is_found_as_intended_by_who_goes_on_is_done() -> None:
     device, wave = DeviceProgress("leaf01"), WaveProgress("canary", ("leaf01",))
     progress = Progress(600, (wave,), {"leaf01": device})
     for event in (
-        Event("canary", "leaf01", Act.TRIAL, Phase.DONE),
-        Event("canary", "", "gate", Phase.INTENT),
-        Event("canary", "leaf01", "found", Phase.DONE, "as intended"),
+        make_event("canary", "leaf01", Act.TRIAL, Phase.DONE),
+        make_event("canary", "", "gate", Phase.INTENT),
+        make_event("canary", "leaf01", "found", Phase.DONE, "as intended"),
     ):
         progress.take(event, 0.0)
     assert (device.word, progress.state_of(wave), progress.left_s("leaf01", 1.0)) == (
@@ -58,20 +59,22 @@ def test_what_is_found_as_intended_by_who_goes_on_is_done() -> None:
         None,
     )
     assert wave.gate == "did not end"
-    progress.take(Event("canary", "leaf01", "found", Phase.DONE, "as intended, not saved"), 0.0)
+    progress.take(
+        make_event("canary", "leaf01", "found", Phase.DONE, "as intended, not saved"), 0.0
+    )
     assert (device.word, progress.state_of(wave)) == ("as intended, not saved", "under way")
 
 
 def test_the_seconds_left_of_a_trial_are_those_of_its_switch() -> None:
     progress = Progress(600, (), {"leaf01": DeviceProgress("leaf01")}, scale=10)
-    progress.take(Event("canary", "leaf01", Act.TRIAL, Phase.DONE), 7.0)
+    progress.take(make_event("canary", "leaf01", Act.TRIAL, Phase.DONE), 7.0)
     assert progress.left_s("leaf01", 27.0) == 400
 
 
 def test_a_gate_whose_wave_goes_back_is_not_running() -> None:
     wave = WaveProgress("canary", ("leaf01",))
     progress = Progress(600, (wave,), {"leaf01": DeviceProgress("leaf01")})
-    progress.take(Event("canary", "", "gate", Phase.INTENT), 0.0)
+    progress.take(make_event("canary", "", "gate", Phase.INTENT), 0.0)
     assert wave.gate == "running"
-    progress.take(Event("canary", "leaf01", Act.ABORT, Phase.INTENT), 0.0)
+    progress.take(make_event("canary", "leaf01", Act.ABORT, Phase.INTENT), 0.0)
     assert wave.gate == "did not end"

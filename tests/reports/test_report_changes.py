@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rollout_events import make_event
 
 from rocefort.models.rollout import Applied, Event, Phase
 from rocefort.reports.rollout_lines import WaveLines, WaveSummary, applied_text
@@ -15,8 +16,8 @@ def act(name: str, *ends: tuple[str, Phase, str]) -> list[Event]:
     """Intents of all devices, then how the act ended on each."""
     wave = "leaves 1 of 2"
     return [
-        *(Event(wave, device, name, INTENT) for device, _, _ in ends),
-        *(Event(wave, device, name, phase, detail) for device, phase, detail in ends),
+        *(make_event(wave, device, name, INTENT) for device, _, _ in ends),
+        *(make_event(wave, device, name, phase, detail) for device, phase, detail in ends),
     ]
 
 

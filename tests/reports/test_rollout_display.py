@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
+from rollout_events import make_event
 
 from rocefort.models.change import Gate, Plan, Wave
 from rocefort.models.progress import progress_of
@@ -16,7 +17,6 @@ from rocefort.models.standing import Standing, Told
 from rocefort.reports.rollout_lines import JsonLines, applied_text, audit_text, ended_json
 from rocefort.reports.rollout_live import LiveProgress
 from rocefort.reports.rollout_status import status_json, status_text
-from rocefort.rollout.history import EXPIRED
 
 GATE = Gate(
     pairs=(),
@@ -50,7 +50,7 @@ def plan(waves: int = 2, devices: int = 2) -> Plan:
 
 def done(wave: Wave) -> list[Event]:
     acts = [("gate", [""]), ("save", wave.devices)]
-    return [Event(wave.name, d, act, Phase.DONE) for act, names in acts for d in names]
+    return [make_event(wave.name, d, act, Phase.DONE) for act, names in acts for d in names]
 
 
 class Screen:
@@ -73,10 +73,10 @@ def test_the_wave_under_way_is_shown_with_its_timers() -> None:
     sealed = plan()
     screen = Screen(sealed, frozenset({"leaves 2 of 2"}))
     for event in (
-        Event("leaves 1 of 2", "leaf01-00", "trial", Phase.INTENT),
-        Event("leaves 1 of 2", "leaf01-00", "trial", Phase.DONE),
-        Event("leaves 1 of 2", "leaf01-01", "load", Phase.DONE),
-        Event("leaves 1 of 2", "", "gate", Phase.INTENT),
+        make_event("leaves 1 of 2", "leaf01-00", "trial", Phase.INTENT),
+        make_event("leaves 1 of 2", "leaf01-00", "trial", Phase.DONE),
+        make_event("leaves 1 of 2", "leaf01-01", "load", Phase.DONE),
+        make_event("leaves 1 of 2", "", "gate", Phase.INTENT),
     ):
         screen.live(event)
     screen.now = 300
@@ -87,8 +87,8 @@ def test_the_wave_under_way_is_shown_with_its_timers() -> None:
         "    leaf01-01      loaded",
         "  leaves 2 of 2    needs approval",
     ]
-    screen.live(Event("leaves 1 of 2", "leaf01-00", "abort", Phase.DONE))
-    screen.live(Event("leaves 1 of 2", "leaf01-01", "abort", Phase.FAILED, "no answer", 3))
+    screen.live(make_event("leaves 1 of 2", "leaf01-00", "abort", Phase.DONE))
+    screen.live(make_event("leaves 1 of 2", "leaf01-01", "abort", Phase.FAILED, "no answer", 3))
     assert screen.lines()[1:4] == [
         "  leaves 1 of 2    UNKNOWN         gate: did not end",
         "    leaf01-00      rolled back",
@@ -102,13 +102,13 @@ def test_what_is_waited_for_stands_below_until_it_goes_on() -> None:
     screen, wave = Screen(sealed), sealed.waves[0].name
     command = f"`rocefort approve /srv/site-a/plan-of-the-week.json --wave '{wave}'`"
     waits = f"waits up to 600 s for an approval by another person than ada: {command}"
-    screen.live(Event(wave, "", "approve", Phase.INTENT, waits))
+    screen.live(make_event(wave, "", "approve", Phase.INTENT, waits))
     asks = screen.lines()[3:]
     assert " ".join(line.strip() for line in asks) == f"wave {wave} {waits}"
     assert any("/srv/site-a/plan-of-the-week.json" in line for line in asks)  # whole
-    screen.live(Event(wave, "", "approve", Phase.FAILED, "the approval by ada is by ada", 0))
+    screen.live(make_event(wave, "", "approve", Phase.FAILED, "the approval by ada is by ada", 0))
     assert screen.lines()[3:] == [*asks, "  the approval by ada is by ada"]
-    screen.live(Event(wave, "", "approve", Phase.DONE, "by bob"))
+    screen.live(make_event(wave, "", "approve", Phase.DONE, "by bob"))
     assert screen.lines()[3:] == ["  the approval by ada is by ada"]
 
 
@@ -117,12 +117,12 @@ def test_an_approval_stands_until_it_expires() -> None:
     (name, *_) = (wave.name for wave in sealed.waves)
     progress = progress_of(sealed, frozenset({name}))
     told = []
-    for phase, detail, data in (
-        (Phase.DONE, "by bob", "2026-01-01T00:00:00+00:00"),
-        (Phase.FAILED, "the approval by ada is for a wave that is approved already", ""),
-        (Phase.FAILED, "has expired", EXPIRED),
+    for phase, detail, over in (
+        (Phase.DONE, "by bob", False),
+        (Phase.FAILED, "the approval by ada is for a wave that is approved already", False),
+        (Phase.FAILED, "has expired", True),
     ):
-        progress.take(Event(name, "", "approve", phase, detail, data=data), 0)
+        progress.take(make_event(name, "", "approve", phase, detail, expired=over), 0)
         told.append((progress.waves[0].approval, progress.state_of(progress.waves[0])))
     assert told == [("by bob", "waiting"), ("by bob", "waiting"), ("", "needs approval")]
 
@@ -133,7 +133,7 @@ def test_many_waves_and_many_switches_fit_a_terminal() -> None:
     for wave in sealed.waves[:20]:
         for event in done(wave):
             screen.live(event)
-    screen.live(Event("leaves 21 of 40", "leaf21-00", "load", Phase.FAILED, "x" * 300, 3))
+    screen.live(make_event("leaves 21 of 40", "leaf21-00", "load", Phase.FAILED, "x" * 300, 3))
     lines = screen.lines()
     assert lines[1] == "  19 waves done"
     assert "    and more: 48 waiting" in lines
@@ -155,7 +155,9 @@ def test_the_display_starts_and_ends_on_a_terminal() -> None:
 
 def test_json_lines_have_every_event_and_the_end() -> None:
     said: list[str] = []
-    JsonLines(said.append)(Event("canary", "leaf08", "load", Phase.FAILED, "refused", 3, "{}"))
+    JsonLines(said.append)(
+        make_event("canary", "leaf08", "load", Phase.FAILED, "refused", 3, part=1)
+    )
     (line,) = map(json.loads, said)
     assert line.pop("at").endswith("+00:00")
     assert line == {
@@ -174,8 +176,10 @@ def test_a_status_in_80_columns_and_as_data() -> None:
     sealed = plan()
     progress = progress_of(sealed)
     at = datetime(2026, 5, 4, tzinfo=UTC)
-    progress.take(Event("leaves 1 of 2", "leaf01-00", "trial", Phase.DONE), at.timestamp() - 100)
-    trouble = Event("leaves 1 of 2", "leaf01-01", "load", Phase.FAILED, "line 3 " * 30, 3)
+    progress.take(
+        make_event("leaves 1 of 2", "leaf01-00", "trial", Phase.DONE), at.timestamp() - 100
+    )
+    trouble = make_event("leaves 1 of 2", "leaf01-01", "load", Phase.FAILED, "line 3 " * 30, 3)
     progress.take(trouble, at.timestamp())
     told = Told("plan.json.journal", (), 9, "ab" * 32)
     standing = Standing(sealed.digest, "heps", "under way", "", progress, None, told, at)

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from rollout_events import make_event
 
 from rocefort.errors import Refused, RocefortError, ServiceFailed
-from rocefort.models.rollout import Event, Phase
+from rocefort.models.rollout import Phase
 from rocefort.rollout import lock, who
 from rocefort.rollout.journal import open_journal
 from rocefort.rollout.lock import holder, locked, one_controller, shared_directory
@@ -132,7 +133,7 @@ def test_another_user_sees_that_a_run_is_under_way_by_a_lock_that_it_may_not_rea
 def test_a_journal_that_another_user_may_not_read_is_one_error(shared: Path) -> None:
     path = shared / "plan.json.journal"
     with open_journal(path, "one") as journal:
-        journal.append(Event("w", "leaf01", "load", Phase.INTENT))
+        journal.append(make_event("w", "leaf01", "load", Phase.INTENT))
 
     def look() -> None:
         status(path)

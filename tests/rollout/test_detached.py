@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rollout_events import make_event
 
-from rocefort.models.rollout import Event, Phase
+from rocefort.models.rollout import Phase, Rules
 from rocefort.rollout import who
 from rocefort.rollout.journal import open_journal
 from rocefort.rollout.plan import read_plan, write_plan
@@ -126,9 +127,9 @@ def test_who_detaches_hears_of_its_own_process_though_another_begins_a_run(
 
     def spawned(_words: object, output: int) -> int:
         with open_journal(Path(f"{plan}.journal"), read_plan(plan).digest) as journal:
-            data = {"mode": "apply", "run": "b" * 32, "host": who.host(), "process": os.getpid()}
-            data |= {"tool": "", "user": "ada", "max_unavailable": 1}
-            journal.append(Event("", "", "run", Phase.INTENT, data=json.dumps(data)))
+            by: dict[str, Any] = {"host": who.host(), "user": "ada", "process": os.getpid()}
+            begun = make_event("", "", "apply", Phase.INTENT, run="b" * 32, rules=Rules(1), **by)
+            journal.append(begun)
         into = [(os.POSIX_SPAWN_DUP2, output, 1)]
         return os.posix_spawn(sys.executable, refused, os.environ, file_actions=into)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -13,17 +12,15 @@ from typing import Any
 import pytest
 
 from rocefort.models.change import Plan
-from rocefort.models.rollout import Event, Phase, Rules
-from rocefort.rollout.history import APPLY, RUN
+from rocefort.models.rollout import Phase, Rules, RunStarted
 from rocefort.rollout.journal import WITHOUT_HEAD, open_journal
 from rocefort.rollout.plan import write_plan
 from rocefort.rollout.who import user
 from rocefort.steps.lab.emulated_site import Rehearsal
 
 Command = Callable[..., Any]
-WHO = {"tool": "1", "host": "h", "process": 1, "user": "u"}
-DATA = {"mode": APPLY, "run": "1", "max_unavailable": 1, "approve": (), **WHO}
-BEGUN = Event("", "", RUN, Phase.INTENT, data=json.dumps(DATA))
+WHO: dict[str, Any] = {"tool": "1", "host": "h", "process": 1, "user": "u"}
+BEGUN = RunStarted(phase=Phase.INTENT, run="1", rules=Rules(1), **WHO)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import json
 import os
 import platform
 import random
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from rollout_events import make_event
 
 from rocefort.errors import Refused, RocefortError, ServiceFailed
 from rocefort.models.rollout import Event, Phase
@@ -27,15 +27,15 @@ from rocefort.rollout.runs import told
 from rocefort.rollout.status import status
 from rocefort.rollout.who import user
 
-EVENT = Event("canary", "leaf08", "load", Phase.INTENT, "two lines\nin one")
-THEN = Event("canary", "leaf08", "load", Phase.FAILED, "no", 3, '{"a": 1}')
+EVENT = make_event("canary", "leaf08", "load", Phase.INTENT, "two lines\nin one")
+THEN = make_event("canary", "leaf08", "load", Phase.FAILED, "no", 3, part=1, of=3)
 
 
 def written(path: Path, count: int = 4) -> str:
     """Write some events; gives the head."""
     with open_journal(path, "one") as journal:
         for number in range(count):
-            journal.append(Event("canary", f"leaf{number}", "load", Phase.INTENT))
+            journal.append(make_event("canary", f"leaf{number}", "load", Phase.INTENT))
         return journal.head
 
 
@@ -195,7 +195,7 @@ def test_no_flipped_byte_is_an_error_of_ours(tmp_path: Path) -> None:
     """Whoever looks is told of the damage, and whoever would go on is refused."""
     path = tmp_path / "journal"
     with open_journal(path, "one") as journal:
-        for event in (begun("apply"), EVENT, THEN, begun("resume"), begun("apply", Phase.DONE)):
+        for event in (begun("apply"), EVENT, THEN, begun("resume"), ENDED):
             journal.append(event)
     whole, chance, seen = path.read_bytes(), random.Random(17), 0
     used = [at for at, byte in enumerate(whole) if byte]
@@ -225,10 +225,11 @@ def test_a_schema_that_is_no_text_is_damage(tmp_path: Path) -> None:
     assert (status(path).damage, told(path).damage) == ("malformed database schema",) * 2
 
 
-def begun(mode: str, phase: Phase = Phase.INTENT) -> Event:
-    data = {"mode": mode, "run": "7f", "process": 1, "host": "h", "tool": "t", "ended": "finished"}
-    rules = {"max_unavailable": 1, "approve": ["canary"], "live": False}
-    return Event("", "", "run", phase, data=json.dumps({**data, **rules}))
+def begun(act: str) -> Event:
+    return make_event("", "", act, Phase.INTENT, process=1, host="h", tool="t")
+
+
+ENDED = make_event("", "", "end", Phase.DONE, ended="finished")
 
 
 def test_an_older_copy_in_its_place_is_noticed(tmp_path: Path) -> None:
@@ -385,7 +386,7 @@ def test_a_status_needs_no_temporary_directory(
 ) -> None:
     path = tmp_path / "journal"
     with open_journal(path, "one") as journal:
-        journal.append(Event("w", "leaf01", "load", Phase.INTENT))
+        journal.append(make_event("w", "leaf01", "load", Phase.INTENT))
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
         assert [entry.number for entry in status(path).entries] == [1]
         monkeypatch.setattr(status_module, "PLACES", (str(tmp_path / "full"), None))

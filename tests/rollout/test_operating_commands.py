@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rollout_events import make_event
 
 from rocefort.lab.switch import EmulatedSwitch
-from rocefort.models.rollout import Event, Phase
+from rocefort.models.rollout import Phase, Rules
 from rocefort.rollout.journal import open_journal
 from rocefort.rollout.plan import read_plan
 from rocefort.rollout.who import user
@@ -183,11 +184,9 @@ def test_status_while_a_wave_is_on_trial_and_where_nothing_can_be_written(
 ) -> None:
     digest, journal = read_plan(plan).digest, Path(f"{plan}.journal")
     events = [
-        Event("", "", "run", Phase.INTENT, data=json.dumps(
-            {"mode": "apply", "max_unavailable": 1, "approve": [], "user": "ann", "host": "h",
-             "process": 1, "tool": "0"})),
-        Event("canary", "leaf08", "trial", Phase.INTENT),
-        Event("canary", "leaf08", "trial", Phase.DONE),
+        make_event("", "", "apply", Phase.INTENT, rules=Rules(1), user="ann", host="h", process=1),
+        make_event("canary", "leaf08", "trial", Phase.INTENT),
+        make_event("canary", "leaf08", "trial", Phase.DONE),
     ]  # fmt: skip
     with open_journal(journal, digest) as notes:
         for event in events:

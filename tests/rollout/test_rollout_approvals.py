@@ -17,7 +17,7 @@ import pytest
 from rocefort.errors import Refused
 from rocefort.models.approval import Approval, Approvals
 from rocefort.models.change import Gate, Plan, Wave
-from rocefort.models.rollout import Event, Phase, Request, Rules
+from rocefort.models.rollout import ApprovalEvent, Phase, Request, Rules
 from rocefort.rollout.approvals import (
     NAMESPACE,
     Asked,
@@ -28,7 +28,7 @@ from rocefort.rollout.approvals import (
     rules_for,
     unpacked,
 )
-from rocefort.rollout.history import APPROVE, History
+from rocefort.rollout.history import History
 from rocefort.rollout.requests import approve
 from rocefort.rollout.signing import sign_text
 from rocefort.rollout.status import status
@@ -66,9 +66,8 @@ def test_an_approval_by_another_person_holds_for_its_time() -> None:
     assert refusal(GIVEN, PLAN, HISTORY, NOW) == ""
     request = Request(1, "approve", "bob", PLAN.digest, "one", packed(GIVEN))
     event = judged(request, PLAN, HISTORY, NOW)
-    assert event == Event(
-        "one", "", APPROVE, Phase.DONE, "by bob", data="2026-05-05T12:00:00+00:00"
-    )
+    until = "2026-05-05T12:00:00+00:00"
+    assert event == ApprovalEvent(wave="one", phase=Phase.DONE, detail="by bob", until=until)
     known = HISTORY.after(event)
     assert set(known.approved) == {"one"}
     assert list(expired(known, NOW + timedelta(hours=23))) == []
@@ -278,7 +277,7 @@ def test_an_approval_is_used_once_and_replayed_in_no_other_run(
     assert begun(lab, plan, journal, rules) == waits
     replay(journal, row)  # and in it
     assert resume_plan(plan, lab.connections, journal, []).failure == waits
-    told = [e.event for e in status(journal).entries if e.event.act in (APPROVE, "ignored")]
+    told = [e.event for e in status(journal).entries if e.event.act in ("approve", "ignored")]
     assert [event.detail for event in told] == [
         "by bob",
         "approve by bob, asked of an earlier run",

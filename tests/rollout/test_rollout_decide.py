@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_switches import plan_of
+from rollout_events import make_event
 
 from rocefort.models.change import Plan, Soak
-from rocefort.models.rollout import Act, Event, Phase, Rules, Runs, Seen, Trouble, Whose
+from rocefort.models.rollout import (
+    Act,
+    Event,
+    Phase,
+    Rules,
+    RunResumed,
+    Runs,
+    RunStarted,
+    Seen,
+    Trouble,
+    Whose,
+)
 from rocefort.rollout.decide import (
     END,
     MOST_WAITS,
@@ -44,11 +55,11 @@ def wave_of(plan: Plan, device: str) -> str:
 
 
 def begun(mode: str = "apply", limit: int = 3, approve: tuple[str, ...] = ()) -> Event:
-    data = {"mode": mode, "max_unavailable": limit, "approve": approve}
-    return Event("", "", "run", Phase.INTENT, data=json.dumps(data))
+    if mode == "resume":
+        return RunResumed(phase=Phase.INTENT)
+    return RunStarted(phase=Phase.INTENT, rules=Rules(limit, approve))
 
 
-ESTABLISHED = json.dumps({"running": "0", "established": []})
 seen = st.builds(
     Seen,
     runs=st.sampled_from(Runs),
@@ -70,7 +81,7 @@ def events(draw: st.DrawFn, plan: Plan) -> list[Event]:
     for device, act, phase in draw(st.lists(one, max_size=25)):
         of_wave = act in ("gate", "stop", "pause", "approve")
         wave = wave_of(plan, device)
-        found.append(Event(wave, "" if of_wave else device, act, phase, "said", 3, ESTABLISHED))
+        found.append(make_event(wave, "" if of_wave else device, act, phase, "said", 3))
         if draw(st.integers(0, 9)) == 0:
             found.append(begun("resume"))
     return found
@@ -170,10 +181,10 @@ def test_it_comes_to_an_end_whatever_the_switches_answer(
 
 def failed(history: History, action: Action) -> History:
     if isinstance(action, Measure):
-        return history.after(Event(action.wave, "", "gate", Phase.FAILED, "no", 3))
+        return history.after(make_event(action.wave, "", "gate", Phase.FAILED, "no", 3))
     if isinstance(action, Fault):
         for device, trouble in action.troubles:
-            event = Event(action.wave, device, "fault", Phase.FAILED, trouble.text, 3)
+            event = make_event(action.wave, device, "fault", Phase.FAILED, trouble.text, 3)
             history = history.after(event)
         return history
     assert isinstance(action, Do | Wait)
@@ -181,7 +192,7 @@ def failed(history: History, action: Action) -> History:
     end = Phase.FAILED if isinstance(action, Do) else Phase.DONE
     for phase in (Phase.INTENT, end):
         for device in action.devices:
-            history = history.after(Event(action.wave, device, act, phase, "no", 3))
+            history = history.after(make_event(action.wave, device, act, phase, "no", 3))
     return history
 
 
@@ -213,7 +224,7 @@ def test_the_way_of_a_wave() -> None:
         assert next_action(PLAN, history, observed(*said)) == wanted
         for device in both if act else ("",):
             for phase in (Phase.INTENT, Phase.DONE):
-                event = Event("wave 1", device, act or "gate", phase, data=ESTABLISHED)
+                event = make_event("wave 1", device, act or "gate", phase)
                 history = history.after(event)
         said = [then, then, AT_REST]
     assert next_action(PLAN, history, observed(*said)) == Do(Act.PRECHECK, "wave 2", ("leaf03",))
@@ -225,8 +236,8 @@ def tried(*acts: str) -> History:
     for act in acts:
         for device in ("leaf01", "leaf02"):
             for phase in (Phase.INTENT, Phase.DONE):
-                history = history.after(Event("wave 1", device, act, phase, data=ESTABLISHED))
-    history = history.after(Event("wave 1", "", "gate", Phase.DONE))
+                history = history.after(make_event("wave 1", device, act, phase))
+    history = history.after(make_event("wave 1", "", "gate", Phase.DONE))
     return history.after(begun("resume"))
 
 
@@ -238,7 +249,7 @@ def test_who_goes_on_checks_anew_what_it_takes_up() -> None:
     history = tried(*LIFE)
     assert next_action(PLAN, history, said) == Do(Act.CHECK, "wave 1", ("leaf01", "leaf02"))
     for device in ("leaf01", "leaf02"):
-        history = history.after(Event("wave 1", device, "check", Phase.DONE))
+        history = history.after(make_event("wave 1", device, "check", Phase.DONE))
     assert next_action(PLAN, history, said) == Measure("wave 1")
 
 
@@ -249,7 +260,7 @@ def test_a_trial_whose_session_died_is_aborted_and_done_again() -> None:
         history = tried(*LIFE)
         action = next_action(PLAN, history, observed(said, AT_REST, AT_REST))
         assert action == Do(Act.ABORT, "wave 1", ("leaf01",))
-        refused = Event("wave 1", "leaf01", "abort", Phase.FAILED, "not here", 3)
+        refused = make_event("wave 1", "leaf01", "abort", Phase.FAILED, "not here", 3)
         action = next_action(PLAN, history.after(refused), observed(said, AT_REST, AT_REST))
         assert action == Wait("wave 1", ("leaf01",), said.left_s or 0)
         again = next_action(PLAN, history, observed(AT_REST, AT_REST, AT_REST))
@@ -276,7 +287,7 @@ def test_a_trial_whose_owner_is_not_shown_is_waited_for_and_never_aborted() -> N
         assert next_action(PLAN, tried(*LIFE), found) == Wait("wave 1", ("leaf01",), wait)
         history = tried(*LIFE)
         for _ in range(MOST_WAITS):
-            history = history.after(Event("wave 1", "leaf01", "wait", Phase.INTENT))
+            history = history.after(make_event("wave 1", "leaf01", "wait", Phase.INTENT))
         assert next_action(PLAN, history, found) == Stopped(
             (
                 Trouble(
@@ -329,8 +340,8 @@ def test_a_trial_with_too_little_time_left_is_not_confirmed() -> None:
     for act in LIFE:
         for device in ("leaf01", "leaf02"):
             for phase in (Phase.INTENT, Phase.DONE):
-                history = history.after(Event("wave 1", device, act, phase, data=ESTABLISHED))
-    history = history.after(Event("wave 1", "", "gate", Phase.DONE))
+                history = history.after(make_event("wave 1", device, act, phase))
+    history = history.after(make_event("wave 1", "", "gate", Phase.DONE))
     short = Seen(runs=Runs.NEW, trial=Whose.OURS, held=True, left_s=44)
     assert next_action(PLAN, history, observed(ON_TRIAL, short, AT_REST)) == Fault(
         "wave 1",
@@ -347,7 +358,7 @@ def test_a_trial_with_too_little_time_left_is_not_confirmed() -> None:
 
 
 def test_a_pause_lets_the_wave_under_way_end_and_begins_none() -> None:
-    pause = Event("", "", "pause", Phase.DONE, "ann")
+    pause = make_event("", "", "pause", Phase.DONE, "ann")
     assert next_action(PLAN, START.after(pause), observed(AT_REST, AT_REST, AT_REST)) == Paused(
         "wave 1", "ann"
     )
@@ -361,7 +372,7 @@ def test_a_wave_that_needs_an_approval_waits_for_it() -> None:
     history = history_of([begun(limit=2, approve=("wave 2",))])
     said = observed(DONE, DONE, AT_REST)
     assert next_action(PLAN, history, said) == Await("wave 2")
-    approved = history.after(Event("wave 2", "", "approve", Phase.DONE, "by ann"))
+    approved = history.after(make_event("wave 2", "", "approve", Phase.DONE, "by ann"))
     assert next_action(PLAN, approved, said) == Do(Act.PRECHECK, "wave 2", ("leaf03",))
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rollout_events import make_event
 
 from rocefort.design.derive import Derived
 from rocefort.dialects.vrp.tree import ConfigLine, parse_tree, tree_text
@@ -498,7 +499,8 @@ def test_a_leaf_without_roce_servers_is_rolled_out_and_said_not_to_be_measured(
     applied = apply_plan(plan, access, tmp_path / "journal", [events.append])
     assert applied.confirmed == ("leaf08",)
     assert (
-        Event("canary", "", "gate", Phase.DONE, "not measured: leaf08 has no RoCE server") in events
+        make_event("canary", "", "gate", Phase.DONE, "not measured: leaf08 has no RoCE server")
+        in events
     )
 
 

@@ -24,6 +24,7 @@ from model_switches import (
     plan_of,
     switches_of,
 )
+from rollout_events import make_event
 
 from rocefort.errors import RocefortError, ServiceFailed
 from rocefort.models.change import Gate, Plan
@@ -254,7 +255,7 @@ def test_a_listener_that_dies_rolls_back_and_is_not_asked_again() -> None:
     assert (applied.rolled_back, applied.exit_code) == (("leaf01",), 70)
     assert applied.failure.startswith("wave wave 1: an internal error: BrokenPipeError; please")
     assert heard[-1].act == "check"
-    assert book.told[-1] == Event("wave 1", "leaf01", "abort", Phase.DONE)
+    assert book.told[-1] == make_event("wave 1", "leaf01", "abort", Phase.DONE)
     assert (model.switches["leaf01"].running, model.switches["leaf01"].trial) == (OLD, None)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from rocefort import options
 from rocefort.commands import operating
-from rocefort.models.rollout import Applied
+from rocefort.models.rollout import Applied, RunEnded
 from rocefort.rollout.plan import read_plan, write_plan
 from rocefort.rollout.status import status
 from rocefort.steps.lab.emulated_site import Rehearsal
@@ -68,7 +68,8 @@ def test_it_comes_to_its_end_without_its_output(
     found = status(Path(f"{plan}.journal"))
     assert not found.damage
     assert not found.history(read_plan(plan).digest).running
-    assert '"ended": "finished"' in found.entries[-1].event.data
+    ended = found.entries[-1].event
+    assert isinstance(ended, RunEnded) and ended.ended == "finished"
     for name in ("leaf07", "leaf08"):
         switch = lab.switches[name]
         assert any("detector" in line.text for top in switch.running for _, line in top.walk())

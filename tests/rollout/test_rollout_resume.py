@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rollout_events import make_event
 
 from rocefort.design.derive import Derived
 from rocefort.errors import BadInput, Refused
@@ -92,7 +93,7 @@ def test_over_ssh_the_next_controller_goes_on_where_one_died(
     done = {(event.device, event.act) for event in events}
     if (act, phase, persist) == ("trial", Phase.DONE, "present"):
         assert ("leaf08", "trial") not in done  # it was taken up
-        assert Event("canary", "leaf08", "check", Phase.DONE) in events
+        assert make_event("canary", "leaf08", "check", Phase.DONE) in events
     if (act, phase, persist) == ("trial", Phase.DONE, "absent"):
         assert ("leaf08", "abort") in done and ("leaf08", "trial") in done
     with pytest.raises(Refused, match="has no unfinished run of this plan; `rocefort apply`"):
@@ -177,7 +178,7 @@ def test_status_reads_a_running_journal_and_writes_nothing(
     (found,) = seen
     assert found.damage == ""
     assert found.history(plan.digest).running
-    assert found.entries[-1].event == Event("canary", "leaf08", "trial", Phase.DONE)
+    assert found.entries[-1].event == make_event("canary", "leaf08", "trial", Phase.DONE)
     ended = status(journal)
     assert not ended.history(plan.digest).running
     with open_journal(journal, plan.digest) as opened:
@@ -195,7 +196,7 @@ def test_a_request_is_outside_the_chain_and_taken_once(
         request_pause(journal, plan, "ann")
         (request,) = notes.requests()
         assert notes.head == head
-        notes.append(Event("", "", "pause", Phase.DONE, "ann"), request)
+        notes.append(make_event("", "", "pause", Phase.DONE, "ann"), request)
         assert notes.requests() == []
         assert history_of(notes.events()).paused == "ann"
     with sqlite3.connect(journal) as rows:

@@ -25,7 +25,7 @@ from rocefort.models.change import Gate, Plan
 from rocefort.models.hardware import Family
 from rocefort.models.rollout import Applied, Request
 from rocefort.rollout.engine import Rollout
-from rocefort.rollout.history import history_of, leg_of
+from rocefort.rollout.history import history_of
 from rocefort.rollout.journal import JournalFailed, SqliteJournal, open_journal
 from rocefort.rollout.label import Label, label_of
 from rocefort.rollout.texts import kept_beside
@@ -53,7 +53,7 @@ class Mortal:
 
     def _moved(self, number: int, link: str) -> None:
         act, device, phase = str(self.event.act), self.event.device, self.event.phase.value
-        back = bool(device) and leg_of(self.event).back
+        back = bool(device) and self.event.leg.back
         self.fate.point(Point(act, f"row {phase}", device, back))  # its head is not written
         self.move(number, link)
         self.fate.point(Point(act, f"head {phase}", device, back))

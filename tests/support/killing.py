@@ -186,7 +186,7 @@ class Site:
 
     def unfinished(self) -> bool:
         """Whether a run was begun that did not end."""
-        runs = [phase for _, _, act, phase in self.rows() if act == "run"]
+        runs = [phase for _, _, act, phase in self.rows() if act in ("apply", "resume", "end")]
         return bool(runs) and runs[-1] == "intent"
 
     def life(self, instant: Instant | None) -> int | None:

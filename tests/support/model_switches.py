@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from rocefort.errors import DeviceFailed, RocefortError
 from rocefort.models.change import Change, Gate, Kind, Plan, Wave, digest_of
-from rocefort.models.rollout import Event, Phase, Request, Runs, Seen, Trouble, Whose
+from rocefort.models.rollout import Event, Phase, Request, RunEvent, Runs, Seen, Trouble, Whose
 from rocefort.rollout.journal import JournalFailed
 from rocefort.rollout.ports import Before, Outcome
 
@@ -206,7 +206,7 @@ class Book:
     @property
     def told(self) -> list[Event]:
         """What listeners hear, too: without the marks of a run."""
-        return [event for event in self.rows if event.act != "run"]
+        return [event for event in self.rows if not isinstance(event, RunEvent)]
 
     def append(self, event: Event, request: Request | None) -> None:
         assert request is None

@@ -22,7 +22,7 @@ from rocefort.errors import DeviceFailed
 from rocefort.lab.model_ports import Config
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.change import Plan
-from rocefort.models.rollout import Act, Event, Phase
+from rocefort.models.rollout import Act, Event, Phase, event_of
 from rocefort.models.wording import counted
 from rocefort.reports.rollout_lines import WaveSummary
 from rocefort.rollout.plan import read_plan
@@ -177,7 +177,7 @@ def _events(controller: subprocess.Popen[str]) -> Generator[Event, None, None]:
         said = json.loads(line)
         if "phase" in said:
             del said["at"]
-            yield Event(**said | {"phase": Phase(said["phase"])})
+            yield event_of(said)
 
 
 # --- what the switches say ------------------------------------------------------------------------
