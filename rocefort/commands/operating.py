@@ -15,7 +15,7 @@ from rocefort.commands.endings import INTERRUPTED, end
 
 if TYPE_CHECKING:
     from rocefort.models.rollout import Applied
-    from rocefort.models.standing import Happened
+    from rocefort.models.runs import Happened
     from rocefort.rollout.journal import Listener
     from rocefort.steps.rollout.operating import Order
 
@@ -123,13 +123,13 @@ def status(
         return
     from rocefort.reports.rollout_status import status_json, status_text
     from rocefort.rollout.plan import read_plan
-    from rocefort.steps.rollout.operating import named_journal, of_rehearsal, where_stands
+    from rocefort.steps.rollout.operating import named_journal, of_rehearsal, status_of_plan
 
-    standing = where_stands(read_plan(sealed), named_journal(sealed, journal))
-    standing = replace(standing, rehearsal=of_rehearsal(sealed))
+    status = status_of_plan(read_plan(sealed), named_journal(sealed, journal))
+    status = replace(status, rehearsal=of_rehearsal(sealed))
     text = status_json if form is options.TraceFormat.JSON else status_text
-    typer.echo(text(standing), nl=False)
-    end(failed=bool(standing.told.damage))
+    typer.echo(text(status), nl=False)
+    end(failed=bool(status.journal.damage))
 
 
 @cli.command()
@@ -221,15 +221,15 @@ def history(
 ) -> None:
     """List the runs of a plan or of a journal: who did what and when; checks its chain."""
     from rocefort.reports.rollout_status import history_json, history_text
-    from rocefort.steps.rollout.operating import restored_head, told_of
+    from rocefort.steps.rollout.operating import contents_at, restored_head
 
     if restore_head:
         said = restored_head(sealed, journal, restore_head)
         typer.echo(said, err=form is options.TraceFormat.JSON)
-    told = told_of(sealed, journal)
+    contents = contents_at(sealed, journal)
     text = history_json if form is options.TraceFormat.JSON else history_text
-    typer.echo(text(told), nl=False)
-    end(failed=bool(told.damage))
+    typer.echo(text(contents), nl=False)
+    end(failed=bool(contents.damage))
 
 
 def _detach(sealed: Path, journal: Path | None) -> None:
@@ -262,13 +262,13 @@ def _follow(sealed: Path, journal: Path | None, form: options.TraceFormat) -> No
     if not place.exists():
         typer.echo(f"rocefort: no journal {place} yet; a run of the plan is waited for", err=True)
     try:
-        standing = follow(plan, place, tell)
+        status = follow(plan, place, tell)
     except KeyboardInterrupt:
         typer.echo("rocefort: no longer followed; the rollout goes on", err=True)
         raise typer.Exit(INTERRUPTED) from None
     text = followed_json if form is options.TraceFormat.JSON else status_text
-    typer.echo(text(standing), nl=False)
-    if code := 1 if standing.told.damage else standing.code:
+    typer.echo(text(status), nl=False)
+    if code := 1 if status.journal.damage else status.code:
         raise typer.Exit(code)
 
 
@@ -305,14 +305,14 @@ def _carried_out(
 def _tell(applied: Applied, journal: Path, progress: options.Progress) -> None:
     """How it ended, the seal of its journal, and the exit code."""
     from rocefort.errors import RocefortError
-    from rocefort.models.standing import Told
+    from rocefort.models.runs import JournalContents
     from rocefort.reports.rollout_lines import applied_text, audit_text, ended_json
     from rocefort.steps.rollout.operating import seal_of
 
     try:
         seal, unread = seal_of(journal), ""
     except RocefortError as error:  # what became of the switches is told all the same
-        seal, unread = Told(str(journal)), str(error)
+        seal, unread = JournalContents(str(journal)), str(error)
     if progress is options.Progress.JSON:
         typer.echo(ended_json(applied, journal, seal.head, seal.damage or unread))
     else:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rocefort import internal_errors
 from rocefort.models.rollout import Applied, Event, Phase, step_of
-from rocefort.models.standing import Standing
+from rocefort.models.runs import RolloutStatus
 from rocefort.models.wording import counted
 from rocefort.reports.terminal import WIDTH
 
@@ -187,7 +187,7 @@ def ended_json(applied: Applied, journal: Path, head: str, damage: str = "") -> 
     return json.dumps({"ended": asdict(applied), **seal})
 
 
-def followed_json(standing: Standing) -> str:
+def followed_json(status: RolloutStatus) -> str:
     """Where a run stands that no controller carries any more, as one line of JSON."""
-    seal = {"journal": standing.told.journal, "damage": standing.told.damage}
-    return json.dumps({"state": standing.state, "exit_code": standing.code, **seal}) + "\n"
+    seal = {"journal": status.journal.path, "damage": status.journal.damage}
+    return json.dumps({"state": status.state, "exit_code": status.code, **seal}) + "\n"

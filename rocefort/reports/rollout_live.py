@@ -6,6 +6,7 @@ import textwrap
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -14,8 +15,8 @@ from rich.live import Live
 from rich.text import Text
 
 from rocefort.models import progress as words
-from rocefort.models.change import Plan
-from rocefort.models.progress import Progress, WaveProgress, progress_of
+from rocefort.models.change import Plan, Wave
+from rocefort.models.progress import Progress
 from rocefort.models.rollout import Event
 from rocefort.models.wording import counted
 from rocefort.reports.terminal import WIDTH
@@ -30,7 +31,7 @@ STYLES = {
     words.BACK: "yellow",
     words.FAILED: "bold red",
     words.UNKNOWN: "bold red",
-    "needs approval": "yellow",
+    words.NEEDS_APPROVAL: "yellow",
 }
 
 
@@ -44,7 +45,7 @@ class LiveProgress:
         console: Console | None = None,
         clock: Callable[[], float] = time.time,  # as the journal's, for a run that is gone on with
     ) -> None:
-        self.progress = progress or progress_of(plan)
+        self.progress = progress or Progress(plan)
         self._title = f"plan {plan.digest[:12]} of {plan.fabric}"
         self._clock = clock
         console = console or Console(highlight=False)
@@ -52,7 +53,8 @@ class LiveProgress:
 
     def __call__(self, event: Event, /) -> None:
         """Take one event."""
-        self.progress.take(event, self._clock())
+        history = self.progress.history.after(event, self._clock())
+        self.progress = replace(self.progress, history=history)
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -72,39 +74,40 @@ class LiveProgress:
 
     def _lines(self) -> Iterator[Text]:
         now, shown = self.progress, self._clock()
-        ended = sum(device.word == words.SAVED for device in now.devices.values())
-        of = counted(len(now.devices), "switch")
+        names = [name for wave in now.plan.waves for name in wave.devices]
+        ended = sum(now.word(name) == words.SAVED for name in names)
+        of = counted(len(names), "switch")
         yield Text(f"{self._title}: {ended} of {of} done", "bold")
         yield from _waves(now, shown)
-        for line in textwrap.wrap(now.asks, WIDTH - 2, break_on_hyphens=False):
+        for line in textwrap.wrap(now.history.asks, WIDTH - 2, break_on_hyphens=False):
             yield Text(f"  {line}", "yellow")
-        for note in (*now.notes[-2:], *now.failures[-2:]):
+        for note in (*now.history.notes[-2:], *now.history.failures[-2:]):
             yield _line(f"  {note}", "yellow")
 
 
 def _waves(progress: Progress, now: float) -> Iterator[Text]:
     """Waves that are done in one line, then those that come, the one under way with all it has."""
-    states = [progress.state_of(wave) for wave in progress.waves]
+    states = [progress.state_of(wave) for wave in progress.plan.waves]
     first = next((i for i, state in enumerate(states) if state != words.DONE), len(states))
     hidden = max(0, first - 1)
     if hidden:
         yield _line(f"  {counted(hidden, 'wave')} done", STYLES[words.DONE])
-    shown = list(zip(progress.waves, states, strict=True))[hidden:]
+    shown = list(zip(progress.plan.waves, states, strict=True))[hidden:]
     for wave, state in shown[:MOST_WAVES]:
-        gate = f"  gate: {wave.gate}" if wave.gate else ""
+        gate = f"  gate: {progress.gate(wave)}" if progress.gate(wave) else ""
         yield _line(f"  {wave.name:<16} {state:<14}{gate}", STYLES.get(state, "dim"))
-        if state not in (words.DONE, words.WAITING, "needs approval"):
+        if state not in (words.DONE, words.WAITING, words.NEEDS_APPROVAL):
             yield from _devices(progress, wave, now)
     if (more := len(shown) - MOST_WAVES) > 0:
         yield _line(f"  and {counted(more, 'wave')} more", "dim")
 
 
-def _devices(progress: Progress, wave: WaveProgress, now: float) -> Iterator[Text]:
+def _devices(progress: Progress, wave: Wave, now: float) -> Iterator[Text]:
     for name in wave.devices[:MOST_DEVICES]:
-        device, left = progress.devices[name], progress.left_s(name, now)
-        bar = "" if left is None else _bar(left, progress.trial_s)
-        yield _line(f"    {name:<14} {device.word:<20} {bar}", STYLES.get(device.word, ""))
-    rest = Counter(progress.devices[name].word for name in wave.devices[MOST_DEVICES:])
+        word, left = progress.word(name), progress.left_s(name, now)
+        bar = "" if left is None else _bar(left, progress.plan.trial_s)
+        yield _line(f"    {name:<14} {word:<20} {bar}", STYLES.get(word, ""))
+    rest = Counter(progress.word(name) for name in wave.devices[MOST_DEVICES:])
     if rest:
         told = ", ".join(f"{count} {word}" for word, count in rest.items())
         yield _line(f"    and more: {told}", "dim")

@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 from rocefort.models import progress as words
 from rocefort.models.rollout import Phase, own_values, step_of
-from rocefort.models.standing import Happened, Life, Run, Standing, Told
+from rocefort.models.runs import Happened, JournalContents, Life, RolloutStatus, Run
 from rocefort.reports.rollout_lines import seal_lines
 from rocefort.reports.terminal import WIDTH
 
@@ -17,97 +17,100 @@ SHOWN_RULES = ("max_unavailable", "approve", "not_author")
 FOOT = "This is what the journal says; no switch was asked."
 
 
-def status_text(standing: Standing) -> str:
+def status_text(status: RolloutStatus) -> str:
     """Wave by wave; switches one by one where a wave is under way or did not end well."""
-    return "\n".join(_status_lines(standing)) + "\n"
+    return "\n".join(_status_lines(status)) + "\n"
 
 
-def _status_lines(standing: Standing) -> Iterator[str]:
-    progress, now = standing.progress, standing.now.timestamp()
-    yield f"plan {standing.plan[:12]} of {standing.fabric}"
-    yield from _wrapped(f"state: {standing.state}")
-    if standing.rehearsal:
-        yield from _wrapped(f"rehearsal: {standing.rehearsal}")
-    if standing.told.damage:
-        yield from _wrapped(f"THE JOURNAL IS DAMAGED: {standing.told.damage}")
-    width = max([16, *(len(wave.name) for wave in progress.waves)])
-    for wave in progress.waves:
+def _status_lines(status: RolloutStatus) -> Iterator[str]:
+    progress, now = status.progress, status.now.timestamp()
+    yield f"plan {status.plan[:12]} of {status.fabric}"
+    yield from _wrapped(f"state: {status.state}")
+    if status.rehearsal:
+        yield from _wrapped(f"rehearsal: {status.rehearsal}")
+    if status.journal.damage:
+        yield from _wrapped(f"THE JOURNAL IS DAMAGED: {status.journal.damage}")
+    width = max([16, *(len(wave.name) for wave in progress.plan.waves)])
+    for wave in progress.plan.waves:
         state = progress.state_of(wave)
-        told = [f"gate: {wave.gate}"] if wave.gate else []
-        told += [f"approved {wave.approval}"] if wave.approval else []
+        gate, approval = progress.gate(wave), progress.approval(wave)
+        told = [f"gate: {gate}"] if gate else []
+        told += [f"approved {approval}"] if approval else []
         head = f"{wave.name:<{width}} {state:<14} "
         yield from _wrapped(head + ", ".join(told or [", ".join(wave.devices)]), len(head))
-        if state in (words.DONE, words.WAITING, "needs approval"):
+        if state in (words.DONE, words.WAITING, words.NEEDS_APPROVAL):
             continue
         for name in wave.devices:
-            device, left = progress.devices[name], progress.left_s(name, now)
+            trouble, left = progress.trouble(name), progress.left_s(name, now)
             timer = "" if left is None else f", {left} s left of its trial"
-            yield f"  {name:<14} {device.word}{timer}"
-            if device.trouble:
-                yield from _wrapped(f"    {device.trouble}", 6)
-    for note in progress.notes:
+            yield f"  {name:<14} {progress.word(name)}{timer}"
+            if trouble:
+                yield from _wrapped(f"    {trouble}", 6)
+    for note in progress.history.notes:
         yield from _wrapped(note)
-    yield from _seal(standing.told)
+    yield from _seal(status.journal)
     yield FOOT
 
 
-def _seal(told: Told) -> Iterator[str]:
+def _seal(contents: JournalContents) -> Iterator[str]:
     """What seals the journal, where it has a row; one that is damaged is sealed by nothing."""
-    if told.head and not told.damage:
-        yield from seal_lines(told.journal, told.rows, told.head)
+    if contents.head and not contents.damage:
+        yield from seal_lines(contents.path, contents.rows, contents.head)
 
 
-def status_json(standing: Standing) -> str:
+def status_json(status: RolloutStatus) -> str:
     """The same as data."""
-    progress, now = standing.progress, standing.now.timestamp()
+    progress, now = status.progress, status.now.timestamp()
     waves = [
         {
             "name": wave.name,
             "state": progress.state_of(wave),
-            "gate": wave.gate,
-            "approval": wave.approval,
+            "gate": progress.gate(wave),
+            "approval": progress.approval(wave),
             "devices": [
                 {
                     "name": name,
-                    "state": progress.devices[name].word,
+                    "state": progress.word(name),
                     "trial_left_s": progress.left_s(name, now),
-                    "trouble": progress.devices[name].trouble,
+                    "trouble": progress.trouble(name),
                 }
                 for name in wave.devices
             ],
         }
-        for wave in progress.waves
+        for wave in progress.plan.waves
     ]
     content = {
-        "plan": standing.plan,
-        "fabric": standing.fabric,
-        "state": standing.state,
-        "controller": standing.holder,
-        "rehearsal": standing.rehearsal,
-        "at": standing.now.isoformat(timespec="seconds"),
+        "plan": status.plan,
+        "fabric": status.fabric,
+        "state": status.state,
+        "controller": status.holder,
+        "rehearsal": status.rehearsal,
+        "at": status.now.isoformat(timespec="seconds"),
         "waves": waves,
-        "notes": progress.notes,
-        "journal": _sealed(standing.told),
+        "notes": progress.history.notes,
+        "journal": _sealed(status.journal),
     }
     return json.dumps(content, indent=1) + "\n"
 
 
-def _sealed(told: Told) -> dict[str, object]:
-    head = "" if told.damage else told.head  # as `_seal`: what is damaged is sealed by nothing
-    return {"file": told.journal, "rows": told.rows, "head": head, "damage": told.damage}
+def _sealed(contents: JournalContents) -> dict[str, object]:
+    head = (
+        "" if contents.damage else contents.head
+    )  # as `_seal`: what is damaged is sealed by nothing
+    return {"file": contents.path, "rows": contents.rows, "head": head, "damage": contents.damage}
 
 
-def history_text(told: Told) -> str:
+def history_text(contents: JournalContents) -> str:
     """Every run with who carried it, what was done and when; intents are in the JSON alone."""
-    lines = [line for run in told.runs for line in _run_lines(run)] or ["no run"]
-    lines += _seal(told)
-    damage = f"THE JOURNAL IS DAMAGED: {told.damage}" if told.damage else ""
+    lines = [line for run in contents.runs for line in _run_lines(run)] or ["no run"]
+    lines += _seal(contents)
+    damage = f"THE JOURNAL IS DAMAGED: {contents.damage}" if contents.damage else ""
     lines += _wrapped(damage or "its chain holds")
     return "\n".join(lines) + "\n"
 
 
 def _run_lines(run: Run) -> Iterator[str]:
-    yield f"plan {run.plan[:12]}" + (f", run {run.run[:8]}" if run.run else "")
+    yield f"plan {run.plan[:12]}" + (f", run {run.history.run[:8]}" if run.history.run else "")
     for life in run.lives:
         yield from _wrapped(_life(life))
     for each in run.events:
@@ -136,22 +139,22 @@ def _moment(at: str) -> str:
     return f"{at[:10]} {at[11:19]} UTC"
 
 
-def history_json(told: Told) -> str:
+def history_json(contents: JournalContents) -> str:
     """The same as data, with intents."""
     runs = [
         {
             "plan": run.plan,
-            "run": run.run,
+            "run": run.history.run,
             "lives": [asdict(life) for life in run.lives],
-            "rules": {name: getattr(run.rules, name) for name in SHOWN_RULES},
+            "rules": {name: getattr(run.history.rules, name) for name in SHOWN_RULES},
             "break_glass": list(run.broken_glass),
             "events": [_happened(each) for each in run.events],
             "ended": run.ended,
             "ended_at": run.ended_at,
         }
-        for run in told.runs
+        for run in contents.runs
     ]
-    return json.dumps({"runs": runs, "journal": _sealed(told)}, indent=1) + "\n"
+    return json.dumps({"runs": runs, "journal": _sealed(contents)}, indent=1) + "\n"
 
 
 def _happened(each: Happened) -> dict[str, object]:

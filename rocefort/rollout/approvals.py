@@ -17,8 +17,8 @@ from pathlib import Path
 from rocefort.errors import RocefortError
 from rocefort.models.approval import Approval, Approvals
 from rocefort.models.change import Plan
+from rocefort.models.history import History
 from rocefort.models.rollout import ApprovalEvent, Phase, Request, Rules
-from rocefort.rollout.history import History
 from rocefort.rollout.signing import signer_of_text, signers_file
 
 NAMESPACE = "rocefort-approval"  # of a signature: one for a plan approves nothing

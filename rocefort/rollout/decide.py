@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from rocefort.models.change import Plan, Wave, longest_soak_s
+from rocefort.models.history import AFTER, BEFORE, DURING, Failure, History
 from rocefort.models.rollout import Act, Runs, Seen, Trouble, Whose
-from rocefort.rollout.history import AFTER, BEFORE, DURING, Failure, History
 from rocefort.rollout.stand import CHANGED, Device, Stand, asked_to_end, device_of, to_abort
 
 MOST_WAITS = 3  # for one trial to end by itself

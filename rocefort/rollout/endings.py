@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rocefort.errors import RocefortError
-from rocefort.models.progress import AS_BEFORE, AS_INTENDED
+from rocefort.models.history import AS_BEFORE, AS_INTENDED
 from rocefort.models.rollout import Applied, Runs, Seen, Whose
 from rocefort.rollout.decide import (
     Action,

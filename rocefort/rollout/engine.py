@@ -15,6 +15,7 @@ from rocefort.clock import utc_now
 from rocefort.errors import DeviceFailed, Refused, RocefortError, ServiceFailed
 from rocefort.fleet.masking import masked
 from rocefort.models.change import Plan, Wave, longest_soak_s
+from rocefort.models.history import AFTER, BEFORE, FINISHED, History, history_of
 from rocefort.models.rollout import (
     Act,
     ActEvent,
@@ -48,7 +49,6 @@ from rocefort.rollout.decide import (
     next_action,
     table,
 )
-from rocefort.rollout.history import AFTER, BEFORE, FINISHED, History, history_of
 from rocefort.rollout.journal import Journal, JournalFailed, Listener
 from rocefort.rollout.ports import Outcome, RunGate, Switches, Texts, Verdict, Watching
 from rocefort.rollout.stand import Device

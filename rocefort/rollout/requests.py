@@ -13,8 +13,8 @@ from rocefort.clock import utc_now
 from rocefort.errors import BadInput, Refused, ServiceFailed
 from rocefort.models.approval import Approval
 from rocefort.models.change import Plan
+from rocefort.models.history import History
 from rocefort.rollout.approvals import NAMESPACE, packed, refusal
-from rocefort.rollout.history import History
 from rocefort.rollout.journal import FORMAT, connected, damaged, transaction
 from rocefort.rollout.signing import sign_text
 from rocefort.rollout.status import status

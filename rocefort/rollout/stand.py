@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from rocefort.models.change import Change, Plan, Soak
+from rocefort.models.history import Course, History
 from rocefort.models.rollout import Act, Leg, Runs, Seen, Trouble, Whose
-from rocefort.rollout.history import Course, History
 
 LEGS = ("drain", "change while drained", "end of the drain")  # also of a commit's description
 UNDONE = " undone"
@@ -196,7 +196,7 @@ def _on_the_way(
 ) -> tuple[Leg, Seen, bool]:
     """Leg, what is seen as this leg has it, and whether the device is drained."""
     if seen.trouble or seen.runs is Runs.OTHER:
-        leg = history.legs.get(name, Leg())
+        leg = history.leg(name)
         begun = leg.part > 0 or leg.back or history.course(name).confirmed
         return leg, seen, begun
     at = min(seen.at, len(parts))

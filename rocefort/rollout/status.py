@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort.errors import BadInput, ServiceFailed
+from rocefort.models.history import History, history_of
 from rocefort.models.rollout import Event
 from rocefort.rollout.chain import COLUMNS, FIRST, HEAD_BYTES, Row, damage, parsed, sound_rows
-from rocefort.rollout.history import History, history_of
 from rocefort.rollout.journal import FORMAT, Connection, event_of_row, head_file
 
 TRIES = 3

@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rocefort.clock import utc_now
+from rocefort.models.history import AFTER, BEFORE
 from rocefort.models.network import Network
 from rocefort.models.observed import DeviceSeen, Observed
 from rocefort.models.wording import counted
-from rocefort.rollout.history import AFTER, BEFORE
 from rocefort.rollout.live import Live, LiveChecks, MeantNow, with_neighbours
 from rocefort.rollout.observing import as_beside
 

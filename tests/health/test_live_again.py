@@ -14,9 +14,9 @@ from rocefort.clock import utc_now
 from rocefort.fleet.inventory import LIVE_SESSION
 from rocefort.fleet.runner import open_fleet
 from rocefort.lab.faults import Fault
+from rocefort.models.history import AFTER, BEFORE, DURING
 from rocefort.models.network import Network
 from rocefort.models.observed import DeviceSeen, Observed, Topic
-from rocefort.rollout.history import AFTER, BEFORE, DURING
 from rocefort.rollout.live import Latest, LiveChecks, MeantNow
 from rocefort.rollout.observing import BESIDE, as_beside, close_sessions, observe
 from rocefort.rollout.watching import FRESH_S, WaveChecks

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from rollout_events import make_event
 
-from rocefort.models.progress import DeviceProgress, Progress, WaveProgress
-from rocefort.models.rollout import Act, Phase
+from rocefort.models.change import Gate, Plan, Wave
+from rocefort.models.progress import Progress
+from rocefort.models.rollout import Act, Event, Phase
+
+
+def plan_of(name: str, *devices: str) -> Plan:
+    gate = Gate(
+        pairs=(),
+        traffic_class=138,
+        line_rate_fraction=0.9,
+        latency_us=3.7,
+        latency_tolerance=0.2,
+        speed_judged=True,
+    )
+    wave = Wave(name=name, devices=devices, gate=gate)
+    told = {"fabric": "x", "source": "/x", "tool": "t", "intent_digest": "0"}
+    return Plan(**told, trial_s=600, changes=(), waves=(wave,))
+
+
+def after(progress: Progress, event: Event, at: float = 0.0) -> Progress:
+    return replace(progress, history=progress.history.after(event, at))
 
 
 def shown(*acts: tuple[Act, Phase, int, bool]) -> tuple[str, str]:
     """Word of a switch that is drained, and state of its wave, after acts on parts of its way."""
-    device, wave = DeviceProgress("spine01"), WaveProgress("spine 1 of 1", ("spine01",))
+    progress = Progress(plan_of("spine 1 of 1", "spine01"))
     for act, phase, part, back in acts:
         leg: dict[str, Any] = {"part": part, "of": 3, "back": back}
-        device.take(make_event(wave.name, "spine01", act, phase, **leg), 0.0)
-    return device.word, Progress(600, (wave,), {"spine01": device}).state_of(wave)
+        progress = after(progress, make_event("spine 1 of 1", "spine01", act, phase, **leg))
+    return progress.word("spine01"), progress.state_of(progress.plan.waves[0])
 
 
 @pytest.mark.parametrize(
@@ -45,36 +65,38 @@ def test_a_drained_switch_is_not_done_until_it_announces_again(
 
 def test_what_is_found_as_intended_by_who_goes_on_is_done() -> None:
     """A wave that ended before its controller died is not under way again."""
-    device, wave = DeviceProgress("leaf01"), WaveProgress("canary", ("leaf01",))
-    progress = Progress(600, (wave,), {"leaf01": device})
+    progress = Progress(plan_of("canary", "leaf01"))
+    (wave,) = progress.plan.waves
     for event in (
         make_event("canary", "leaf01", Act.TRIAL, Phase.DONE),
         make_event("canary", "", "gate", Phase.INTENT),
         make_event("canary", "leaf01", "found", Phase.DONE, "as intended"),
     ):
-        progress.take(event, 0.0)
-    assert (device.word, progress.state_of(wave), progress.left_s("leaf01", 1.0)) == (
+        progress = after(progress, event)
+    assert (progress.word("leaf01"), progress.state_of(wave), progress.left_s("leaf01", 1.0)) == (
         "saved",
         "done",
         None,
     )
-    assert wave.gate == "did not end"
-    progress.take(
-        make_event("canary", "leaf01", "found", Phase.DONE, "as intended, not saved"), 0.0
+    assert progress.gate(wave) == "did not end"
+    found = make_event("canary", "leaf01", "found", Phase.DONE, "as intended, not saved")
+    progress = after(progress, found)
+    assert (progress.word("leaf01"), progress.state_of(wave)) == (
+        "as intended, not saved",
+        "under way",
     )
-    assert (device.word, progress.state_of(wave)) == ("as intended, not saved", "under way")
 
 
 def test_the_seconds_left_of_a_trial_are_those_of_its_switch() -> None:
-    progress = Progress(600, (), {"leaf01": DeviceProgress("leaf01")}, scale=10)
-    progress.take(make_event("canary", "leaf01", Act.TRIAL, Phase.DONE), 7.0)
+    progress = Progress(plan_of("canary", "leaf01"), scale=10)
+    progress = after(progress, make_event("canary", "leaf01", Act.TRIAL, Phase.DONE), 7.0)
     assert progress.left_s("leaf01", 27.0) == 400
 
 
 def test_a_gate_whose_wave_goes_back_is_not_running() -> None:
-    wave = WaveProgress("canary", ("leaf01",))
-    progress = Progress(600, (wave,), {"leaf01": DeviceProgress("leaf01")})
-    progress.take(make_event("canary", "", "gate", Phase.INTENT), 0.0)
-    assert wave.gate == "running"
-    progress.take(make_event("canary", "leaf01", Act.ABORT, Phase.INTENT), 0.0)
-    assert wave.gate == "did not end"
+    progress = Progress(plan_of("canary", "leaf01"))
+    (wave,) = progress.plan.waves
+    progress = after(progress, make_event("canary", "", "gate", Phase.INTENT))
+    assert progress.gate(wave) == "running"
+    progress = after(progress, make_event("canary", "leaf01", Act.ABORT, Phase.INTENT))
+    assert progress.gate(wave) == "did not end"

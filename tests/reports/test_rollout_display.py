@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,9 +12,10 @@ from rich.console import Console
 from rollout_events import make_event
 
 from rocefort.models.change import Gate, Plan, Wave
-from rocefort.models.progress import progress_of
-from rocefort.models.rollout import Applied, Event, Phase
-from rocefort.models.standing import Standing, Told
+from rocefort.models.history import History
+from rocefort.models.progress import Progress
+from rocefort.models.rollout import Applied, Event, Phase, Rules
+from rocefort.models.runs import JournalContents, RolloutStatus
 from rocefort.reports.rollout_lines import JsonLines, applied_text, audit_text, ended_json
 from rocefort.reports.rollout_live import LiveProgress
 from rocefort.reports.rollout_status import status_json, status_text
@@ -60,7 +62,7 @@ class Screen:
         self.now = 0.0
         self.out = io.StringIO()
         console = Console(file=self.out, width=80, force_terminal=False)
-        progress = progress_of(sealed, waits)
+        progress = Progress(sealed, History(rules=Rules(1, tuple(waits))))
         self.live = LiveProgress(sealed, progress, console, clock=lambda: self.now)
 
     def lines(self) -> list[str]:
@@ -115,15 +117,16 @@ def test_what_is_waited_for_stands_below_until_it_goes_on() -> None:
 def test_an_approval_stands_until_it_expires() -> None:
     sealed = plan()
     (name, *_) = (wave.name for wave in sealed.waves)
-    progress = progress_of(sealed, frozenset({name}))
+    progress = Progress(sealed, History(rules=Rules(1, (name,))))
     told = []
     for phase, detail, over in (
         (Phase.DONE, "by bob", False),
         (Phase.FAILED, "the approval by ada is for a wave that is approved already", False),
         (Phase.FAILED, "has expired", True),
     ):
-        progress.take(make_event(name, "", "approve", phase, detail, expired=over), 0)
-        told.append((progress.waves[0].approval, progress.state_of(progress.waves[0])))
+        event = make_event(name, "", "approve", phase, detail, expired=over)
+        progress = replace(progress, history=progress.history.after(event))
+        told.append((progress.approval(sealed.waves[0]), progress.state_of(sealed.waves[0])))
     assert told == [("by bob", "waiting"), ("by bob", "waiting"), ("", "needs approval")]
 
 
@@ -174,16 +177,14 @@ def test_json_lines_have_every_event_and_the_end() -> None:
 
 def test_a_status_in_80_columns_and_as_data() -> None:
     sealed = plan()
-    progress = progress_of(sealed)
     at = datetime(2026, 5, 4, tzinfo=UTC)
-    progress.take(
-        make_event("leaves 1 of 2", "leaf01-00", "trial", Phase.DONE), at.timestamp() - 100
-    )
+    trial = make_event("leaves 1 of 2", "leaf01-00", "trial", Phase.DONE)
     trouble = make_event("leaves 1 of 2", "leaf01-01", "load", Phase.FAILED, "line 3 " * 30, 3)
-    progress.take(trouble, at.timestamp())
-    told = Told("plan.json.journal", (), 9, "ab" * 32)
-    standing = Standing(sealed.digest, "heps", "under way", "", progress, None, told, at)
-    lines = status_text(standing).splitlines()
+    history = History().after(trial, at.timestamp() - 100).after(trouble, at.timestamp())
+    progress = Progress(sealed, history)
+    told = JournalContents("plan.json.journal", (), 9, "ab" * 32)
+    status = RolloutStatus(sealed.digest, "heps", "under way", "", progress, None, told, at)
+    lines = status_text(status).splitlines()
     assert lines[:4] == [
         f"plan {sealed.digest[:12]} of heps",
         "state: under way",
@@ -196,7 +197,7 @@ def test_a_status_in_80_columns_and_as_data() -> None:
         "This is what the journal says; no switch was asked.",
     ]
     assert max(map(len, lines)) <= 80
-    data = json.loads(status_json(standing))
+    data = json.loads(status_json(status))
     assert data["waves"][0]["devices"][0] == {
         "name": "leaf01-00",
         "state": "on trial",

@@ -22,7 +22,7 @@ from rocefort.models.rollout import Phase, Rules
 from rocefort.rollout import who
 from rocefort.rollout.journal import open_journal
 from rocefort.rollout.plan import read_plan, write_plan
-from rocefort.rollout.runs import told
+from rocefort.rollout.runs import contents_of
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout import detaching
 
@@ -95,7 +95,7 @@ def test_it_goes_on_without_its_terminal_and_is_followed_to_its_end(
     *events, last = (json.loads(line) for line in ran.out.splitlines())
     assert (ran.code, last["state"], last["exit_code"]) == (0, "finished", 0)
     digest = read_plan(plan).digest
-    (run,) = told(Path(f"{plan}.journal"), digest).runs
+    (run,) = contents_of(Path(f"{plan}.journal"), digest).runs
     written = [(each.at, each.event.act, each.event.device) for each in run.events]
     assert [(each["at"], each["act"], each["device"]) for each in events] == written
     shown, _ = early.communicate(timeout=PATIENCE_S)

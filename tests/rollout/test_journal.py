@@ -23,7 +23,7 @@ from rocefort.models.rollout import Event, Phase
 from rocefort.rollout import status as status_module
 from rocefort.rollout.journal import DAMAGED, FORMAT, JournalFailed, open_journal, restore_head
 from rocefort.rollout.lock import holder, locked
-from rocefort.rollout.runs import told
+from rocefort.rollout.runs import contents_of
 from rocefort.rollout.status import status
 from rocefort.rollout.who import user
 
@@ -186,7 +186,7 @@ def test_a_changed_journal_is_refused_and_can_still_be_looked_at(
     written(path)
     change(path, statement)
     assert refused(path) == f"{path}: is damaged: {wrong}; {DAMAGED}"
-    assert (status(path).damage, told(path).damage) == (wrong, wrong)
+    assert (status(path).damage, contents_of(path).damage) == (wrong, wrong)
     row = re.fullmatch(r"row (\d) was changed", wrong)
     assert row is None or len(status(path).entries) == int(row[1]) - 1
 
@@ -204,7 +204,7 @@ def test_no_flipped_byte_is_an_error_of_ours(tmp_path: Path) -> None:
         flipped = whole[at] ^ (1 << chance.randrange(8))
         path.write_bytes(whole[:at] + bytes([flipped]) + whole[at + 1 :])
         with suppress(RocefortError):
-            found = told(path)
+            found = contents_of(path)
             seen += bool(found.damage)
             status(path).history("one")
         with suppress(Refused, ServiceFailed), open_journal(path, "one"):
@@ -222,7 +222,7 @@ def test_a_schema_that_is_no_text_is_damage(tmp_path: Path) -> None:
     with pytest.raises(ServiceFailed) as caught, open_journal(path, "one"):
         pass
     assert str(caught.value) == f"{path}: is not a journal: malformed database schema"
-    assert (status(path).damage, told(path).damage) == ("malformed database schema",) * 2
+    assert (status(path).damage, contents_of(path).damage) == ("malformed database schema",) * 2
 
 
 def begun(act: str) -> Event:

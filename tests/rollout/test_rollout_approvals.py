@@ -17,6 +17,7 @@ import pytest
 from rocefort.errors import Refused
 from rocefort.models.approval import Approval, Approvals
 from rocefort.models.change import Gate, Plan, Wave
+from rocefort.models.history import History
 from rocefort.models.rollout import ApprovalEvent, Phase, Request, Rules
 from rocefort.rollout.approvals import (
     NAMESPACE,
@@ -28,7 +29,6 @@ from rocefort.rollout.approvals import (
     rules_for,
     unpacked,
 )
-from rocefort.rollout.history import History
 from rocefort.rollout.requests import approve
 from rocefort.rollout.signing import sign_text
 from rocefort.rollout.status import status

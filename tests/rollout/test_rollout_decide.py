@@ -11,6 +11,7 @@ from model_switches import plan_of
 from rollout_events import make_event
 
 from rocefort.models.change import Plan, Soak
+from rocefort.models.history import History, history_of
 from rocefort.models.rollout import (
     Act,
     Event,
@@ -38,7 +39,6 @@ from rocefort.rollout.decide import (
     Wait,
     next_action,
 )
-from rocefort.rollout.history import History, history_of
 
 MARGIN_S = 30 + 15  # until sessions are back, and to confirm and read back
 AT_REST = Seen(runs=Runs.OLD)

@@ -14,9 +14,9 @@ from rocefort.errors import BadInput, Refused
 from rocefort.lab.personality import Personality
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.change import Kind, Plan
+from rocefort.models.history import history_of
 from rocefort.models.rollout import Applied, Event, Phase, Rules
 from rocefort.rollout.back import plan_back
-from rocefort.rollout.history import history_of
 from rocefort.rollout.journal import open_journal
 from rocefort.rollout.requests import approve, request_abort, request_pause
 from rocefort.rollout.status import status

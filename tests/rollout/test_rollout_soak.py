@@ -22,7 +22,7 @@ from rocefort.rollout.soak import ADVERTISE_S, LACP_S, MARGIN_S, soak_of
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout import changing, planning
 from rocefort.steps.rollout.changing import apply_plan, resume_plan
-from rocefort.steps.rollout.operating import where_stands
+from rocefort.steps.rollout.operating import status_of_plan
 from rocefort.steps.rollout.planning import make_plan, running_of
 
 EditHeps = Callable[..., Path]
@@ -74,7 +74,7 @@ def test_a_password_at_one_end_is_never_confirmed(
 
     def look(event: Event) -> None:
         if (event.act, event.phase) == (Act.SOAK, Phase.DONE):
-            standing = where_stands(one_sided, journal)
+            standing = status_of_plan(one_sided, journal)
             shown = standing.progress.left_s("leaf08", standing.now.timestamp())
             left.append((canary.trial_left(), shown))
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from rollout_events import make_event
 
-from rocefort.models.rollout import Act, Phase, Rules
-from rocefort.models.standing import Happened, Run, Told
+from rocefort.models.rollout import Act, Phase
+from rocefort.models.runs import Happened, JournalContents, Run
 from rocefort.rollout.runs import confirmed_of
 
 
@@ -29,5 +29,5 @@ def test_only_what_reached_the_end_of_its_way_can_be_taken_back(
     act: Act, detail: str, told: dict[str, Any], confirmed: bool
 ) -> None:
     event = make_event("spine 1 of 1", "spine01", act, Phase.DONE, detail, **told)
-    run = Run("p", (), Rules(1), events=(Happened("2026-01-01T00:00:00", event),))
-    assert (confirmed_of(Told("j", (run,))) == {"spine01"}) is confirmed
+    run = Run("p", events=(Happened("2026-01-01T00:00:00", event),))
+    assert (confirmed_of(JournalContents("j", (run,))) == {"spine01"}) is confirmed

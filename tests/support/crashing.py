@@ -23,9 +23,9 @@ from rocefort.clock import utc_now
 from rocefort.lab.session import Session
 from rocefort.models.change import Gate, Plan
 from rocefort.models.hardware import Family
+from rocefort.models.history import history_of
 from rocefort.models.rollout import Applied, Request
 from rocefort.rollout.engine import Rollout
-from rocefort.rollout.history import history_of
 from rocefort.rollout.journal import JournalFailed, SqliteJournal, open_journal
 from rocefort.rollout.label import Label, label_of
 from rocefort.rollout.texts import kept_beside

@@ -15,13 +15,13 @@ from rocefort.errors import BadInput, DeviceFailed, Refused
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.runner import end_fleet, open_fleet, refuse_ended
 from rocefort.models.change import Gate, Plan
+from rocefort.models.history import History, history_of
 from rocefort.models.kept_fabric import KeptFabric
 from rocefort.models.network import Network
 from rocefort.models.observed import Observed
 from rocefort.models.rollout import Applied, Rules, Seen
 from rocefort.rdma.gate import run_gate
 from rocefort.rollout.engine import APPLY_AGAIN, Rollout, believed
-from rocefort.rollout.history import History, history_of
 from rocefort.rollout.journal import Listener, SqliteJournal, open_journal
 from rocefort.rollout.kept_fabrics import keep_fabric
 from rocefort.rollout.label import label_of

@@ -14,7 +14,7 @@ from pathlib import Path
 from rocefort.errors import ServiceFailed
 from rocefort.rollout import who
 from rocefort.rollout.plan import read_plan
-from rocefort.rollout.runs import told
+from rocefort.rollout.runs import contents_of
 from rocefort.steps.rollout.operating import journal_of
 
 FLAG = "--detach"
@@ -66,7 +66,7 @@ def detach(words: Sequence[str], sealed: Path, journal: Path | None) -> Detached
 
 def _lives(journal: Path, plan: str) -> list[tuple[str, int]]:
     """Host and process of every controller that has begun or resumed a run of a plan."""
-    runs = told(journal, plan).runs if journal.is_file() else ()
+    runs = contents_of(journal, plan).runs if journal.is_file() else ()
     return [(life.host, life.process) for run in runs for life in run.lives]
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rocefort.models.change import Plan
-from rocefort.models.standing import Happened, Standing
-from rocefort.steps.rollout.operating import where_stands
+from rocefort.models.runs import Happened, RolloutStatus
+from rocefort.steps.rollout.operating import status_of_plan
 
 LOOK_S = 0.5
 
@@ -18,7 +18,7 @@ def follow(
     journal: Path,
     tell: Callable[[Happened], None],
     wait: Callable[[float], None] = time.sleep,
-) -> Standing:
+) -> RolloutStatus:
     """Tell every event of a plan's last run, old and new, until no controller carries it.
 
     Takes no lock and writes nothing. A journal that is not there yet, or has no run of the plan, is
@@ -26,15 +26,15 @@ def follow(
     """
     run, events, damage = "", 0, ""
     while True:
-        standing = where_stands(plan, journal)
-        if last := standing.run:
-            if last.run != run:
-                run, events = last.run, 0
+        status = status_of_plan(plan, journal)
+        if last := status.run:
+            if last.history.run != run:
+                run, events = last.history.run, 0
             for each in last.events[events:]:
                 tell(each)
             events = len(last.events)
-        ended = last is not None and not standing.holder
-        if ended or (standing.told.damage and standing.told.damage == damage):
-            return standing
-        damage = standing.told.damage  # of one that is just made: it is sound at the next look
+        ended = last is not None and not status.holder
+        if ended or (status.journal.damage and status.journal.damage == damage):
+            return status
+        damage = status.journal.damage  # of one that is just made: it is sound at the next look
         wait(LOOK_S)

@@ -23,14 +23,14 @@ def back_of(sealed: Path, journal: Path, author: str) -> Plan:
     Refused where nothing was confirmed, a run did not end, or the journal is damaged.
     """
     plan = read_plan(sealed)
-    found = runs.told(journal, plan.digest)
+    found = runs.contents_of(journal, plan.digest)
     if found.damage:
         how = "undo the change in the fabric's files, then `rocefort plan` leads back"
-        raise Refused(f"is damaged: {found.damage}", where=found.journal, how=how)
+        raise Refused(f"is damaged: {found.damage}", where=found.path, how=how)
     if found.runs and not found.runs[-1].ended:
         raise Refused(
             "has a run of this plan that did not end",
-            where=found.journal,
+            where=found.path,
             how="`rocefort resume` or `rocefort abort` first",
         )
     applied = applied_of(plan, runs.confirmed_of(found))

@@ -17,7 +17,7 @@ from rocefort.models.approval import Approval, Approvals
 from rocefort.models.change import Plan
 from rocefort.models.kept_fabric import KeptFabric
 from rocefort.models.rollout import Applied, Rules
-from rocefort.models.standing import Standing, Told
+from rocefort.models.runs import JournalContents, RolloutStatus
 from rocefort.models.wording import counted
 from rocefort.reports.rollout_lines import JsonLines, WaveLines
 from rocefort.rollout import requests, runs
@@ -150,16 +150,16 @@ def watched(kind: str, order: Order, say: Say) -> Iterator[Listener]:
         return
     from rocefort.reports.rollout_live import LiveProgress  # noqa: PLC0415 - rich is slow
 
-    progress = where_stands(order.plan, order.journal).progress
-    progress.scale = order.access.time_scale
+    progress = status_of_plan(order.plan, order.journal).progress
+    progress = replace(progress, scale=order.access.time_scale)
     with LiveProgress(order.plan, progress) as live:
         yield live
 
 
-def seal_of(journal: Path) -> Told:
+def seal_of(journal: Path) -> JournalContents:
     """What a journal tells, with its newest link."""
     found = status(journal)
-    return Told(str(journal), (), len(found.entries), found.head, found.damage)
+    return JournalContents(str(journal), (), len(found.entries), found.head, found.damage)
 
 
 def named_journal(sealed: Path, journal: Path | None) -> Path:
@@ -169,18 +169,18 @@ def named_journal(sealed: Path, journal: Path | None) -> Path:
     return journal_of(sealed, journal)
 
 
-def where_stands(plan: Plan, journal: Path) -> Standing:
+def status_of_plan(plan: Plan, journal: Path) -> RolloutStatus:
     """Where a plan stands, by its journal alone."""
-    return runs.standing(plan, journal, datetime.now(UTC))
+    return runs.rollout_status(plan, journal, datetime.now(UTC))
 
 
-def told_of(sealed: Path | None, journal: Path | None) -> Told:
+def contents_at(sealed: Path | None, journal: Path | None) -> JournalContents:
     """All runs of a plan, or of a journal; raises BadInput where neither is named."""
     if sealed is not None:
-        return runs.told(journal_of(sealed, journal), read_plan(sealed).digest)
+        return runs.contents_of(journal_of(sealed, journal), read_plan(sealed).digest)
     if journal is None:
         raise BadInput("whose history is not said", how="name a PLAN, or --journal FILE")
-    return runs.told(journal)
+    return runs.contents_of(journal)
 
 
 def restored_head(sealed: Path | None, journal: Path | None, link: str) -> str:
@@ -188,7 +188,7 @@ def restored_head(sealed: Path | None, journal: Path | None, link: str) -> str:
 
     Raises Refused as `journal.restore_head`, BadInput where no journal is named.
     """
-    place = Path(told_of(sealed, journal).journal)
+    place = Path(contents_at(sealed, journal).path)
     rows = restore_head(place, link)
     return f"{place}: its head is written anew; its chain of {counted(rows, 'row')} ends in {link}"
 
@@ -215,11 +215,11 @@ def _refuse_idle(plan: Plan, journal: Path) -> None:
     A controller at work hears a wish to stop whatever became of the journal meanwhile; by one that
     is damaged none will go on.
     """
-    requests.running_history(journal, plan, sound=not where_stands(plan, journal).holder)
+    requests.running_history(journal, plan, sound=not status_of_plan(plan, journal).holder)
 
 
 def _asked(plan: Plan, journal: Path, comes: str) -> str:
-    at_work = where_stands(plan, journal).holder
+    at_work = status_of_plan(plan, journal).holder
     if at_work:
         return f"asked {at_work}: {comes}"
     return f"noted: {comes}; no controller is at work, `rocefort resume` takes it up"

@@ -28,13 +28,13 @@ from rocefort.lab.twin.reap import namespace
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Choice, Twin, take_down
 from rocefort.models.change import Plan
+from rocefort.models.history import STOP
 from rocefort.models.network import Network, Node
 from rocefort.models.plan_rehearsal import Loss, PlanRehearsal, RehearsedCheck, RehearsedWave
-from rocefort.models.progress import Progress, progress_of
+from rocefort.models.progress import Progress
 from rocefort.models.rollout import Applied, Event, Rules
 from rocefort.rdma.gate import traffic_class
 from rocefort.rollout.before import BothSides, both_sides
-from rocefort.rollout.history import STOP
 from rocefort.rollout.plan import read_plan
 from rocefort.rollout.rehearsed import attach
 from rocefort.rollout.sealed_files import tool
@@ -89,7 +89,8 @@ class _Watch:
 
     def __call__(self, event: Event, /) -> None:
         now = time.monotonic()
-        self.progress.take(event, now)
+        history = self.progress.history.after(event)
+        self.progress = replace(self.progress, history=history)
         if event.wave:
             self.times.setdefault(event.wave, []).append(now)
         self.interrupted |= event.act == STOP and "interrupted" in event.detail
@@ -101,10 +102,10 @@ class _Watch:
                 name=wave.name,
                 devices=wave.devices,
                 ended=self.progress.state_of(wave),
-                gate=wave.gate,
+                gate=self.progress.gate(wave),
                 seconds=round(self._seconds(wave.name), 1),
             )
-            for wave in self.progress.waves
+            for wave in self.progress.plan.waves
         )
 
     def _seconds(self, wave: str) -> float:
@@ -246,7 +247,7 @@ def _carried_out(
     pairs = [(one, other) for one in speakers for other in speakers if one != other]
     lossless = network.lossless
     tclass = traffic_class(lossless.roce_dscp) if lossless else 0
-    watch = _Watch(progress_of(plan))
+    watch = _Watch(Progress(plan))
     with wires(twin, speakers, tclass) as found:
         before = delivered_pairs(found, twin, pairs, BEGINNING_S)
         with _streams(twin, loaded_pairs(speakers, before, twin.record.guests)) as load:

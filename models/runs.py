@@ -1,12 +1,13 @@
-"""What a journal tells of a plan: its runs, who carried them, and where the last one stands."""
+"""Runs of a plan as its journal has them, and the status of the last one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from rocefort.models.progress import Progress
-from rocefort.models.rollout import Event, Rules
+from rocefort.models.history import History
+from rocefort.models.rollout import Event, RunEnded, RunResumed, RunStarted
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +32,30 @@ class Happened:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of one plan. `ended`: how, as a sentence; empty while it is under way.
+    """One run of one plan: what its history keeps, who carried it, and all of its events.
 
-    code: the exit code that it ended with.
-    run: its id, of which switches are told the beginning. scale: seconds of its switches in one of
-    this machine; above 1 only in a lab.
+    ended: how, as a sentence; empty while it is under way. code: the exit code that it ended with.
     """
 
     plan: str
-    lives: tuple[Life, ...]
-    rules: Rules
+    history: History = field(default_factory=History)
+    lives: tuple[Life, ...] = ()
     events: tuple[Happened, ...] = ()
     ended: str = ""
     ended_at: str = ""
     code: int = 0
-    run: str = ""
-    scale: float = 1.0
+
+    def after(self, at: str, event: Event) -> Run:
+        """The run with one more row; at: ISO 8601."""
+        history = self.history.after(event, datetime.fromisoformat(at).timestamp())
+        match event:
+            case RunStarted() | RunResumed():
+                by = event.user, event.host, event.process, event.tool
+                return replace(self, history=history, lives=(*self.lives, Life(at, event.act, *by)))
+            case RunEnded():
+                ended, code = event.ended, event.code
+                return replace(self, history=history, ended=ended, ended_at=at, code=code)
+        return replace(self, history=history, events=(*self.events, Happened(at, event)))
 
     @property
     def broken_glass(self) -> tuple[str, ...]:
@@ -56,13 +65,13 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class JournalContents:
     """A journal: its runs and its seal.
 
     damage: why it cannot be trusted; empty: its chain holds.
     """
 
-    journal: str
+    path: str
     runs: tuple[Run, ...] = ()
     rows: int = 0
     head: str = ""
@@ -70,8 +79,8 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """Where the last run of a plan stands, by its journal; no switch was asked.
+class RolloutStatus:
+    """Status of the last run of a plan, by its journal; no switch was asked.
 
     state: as a sentence. holder: the controller at work; empty: none. now: when this was looked at.
     rehearsal: what is known of one, as a sentence; empty: nobody asked. code: the exit code that
@@ -84,7 +93,7 @@ class Standing:
     holder: str
     progress: Progress
     run: Run | None
-    told: Told
+    journal: JournalContents
     now: datetime
     rehearsal: str = ""
     code: int = 0

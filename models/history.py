@@ -21,6 +21,8 @@ from rocefort.models.rollout import (
 )
 
 FINISHED = "finished"  # how a run ended of which nothing failed
+AS_BEFORE, AS_INTENDED = "as before the change", "as intended"  # found by who goes on; saved
+RUNNING, BROKEN_OFF = "running", "did not end"  # of gates
 BEFORE, DURING, AFTER = "before", "during", "after"
 GATE, WAIT, STOP = "gate", "wait", "stop"
 FAILS = frozenset({*Act, "health", GATE, "fault", STOP}) - {Act.ABORT, WAIT}
@@ -59,6 +61,35 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceHistory:
+    """The last event of one device, and what people ask of it.
+
+    leg: of its last act. trial_at: since when its trial runs. trouble: what failed there last.
+    """
+
+    event: Event
+    leg: Leg = FIRST
+    trial_at: float | None = None
+    trouble: str = ""
+
+    def after(self, event: Event, at: float) -> DeviceHistory:
+        """The same with one more event."""
+        failed = event.phase is Phase.FAILED
+        trial_at = None if _ends_trial(event) else self.trial_at
+        if event.act == Act.TRIAL:
+            trial_at = None if failed else at
+        leg = event.leg if isinstance(event, ActEvent) else self.leg
+        return DeviceHistory(event, leg, trial_at, event.detail if failed else self.trouble)
+
+
+def _ends_trial(event: Event) -> bool:
+    """Whether a switch has no trial any more by what was done, or found by who goes on."""
+    if event.act == "found":
+        return event.detail in (AS_BEFORE, AS_INTENDED)
+    return event.phase is Phase.DONE and event.act in (Act.CONFIRM, Act.ABORT, WAIT)
+
+
+@dataclass(frozen=True, slots=True)
 class History:
     """One run of one plan, through all lives of its controller, up to now."""
 
@@ -66,7 +97,6 @@ class History:
     resumed: bool = False
     rules: Rules | None = None
     courses: Mapping[tuple[str, Leg], Course] = field(default_factory=dict)
-    legs: Mapping[str, Leg] = field(default_factory=dict)  # the last one of each device
     healthy: frozenset[tuple[str, str]] = frozenset()  # live checks that passed: wave and when
     measured: frozenset[str] = frozenset()  # waves whose gate passed after their last trial began
     run: str = ""  # a word that no other run has
@@ -78,6 +108,12 @@ class History:
     unbound: str = ""  # by whom, and why, waves go on without approvals
     paused: str = ""  # by whom
     failure: Failure | None = None
+    devices: Mapping[str, DeviceHistory] = field(default_factory=dict)
+    gates: Mapping[str, str] = field(default_factory=dict)  # by wave, what its gate came to
+    notes: tuple[str, ...] = ()  # what concerns the whole
+    failures: tuple[str, ...] = ()
+    asks: str = ""  # what somebody has to do now, so that it goes on
+    scale: float = 1.0  # seconds of its switches in one of its first controller
 
     def course(self, device: str, leg: Leg = FIRST) -> Course:
         """What was done with a device on a leg; nothing yet, where it is not named."""
@@ -88,17 +124,22 @@ class History:
         legs = (Leg(part, back) for part in range(MOST_PARTS) for back in (False, True))
         return any(self.course(device, leg).touched for leg in legs)
 
-    def after(self, event: Event) -> History:
-        """The history with one more event."""
+    def leg(self, device: str) -> Leg:
+        """The leg of a device's last act."""
+        return self.devices[device].leg if device in self.devices else FIRST
+
+    def after(self, event: Event, at: float = 0.0) -> History:
+        """The history with one more event; at: seconds of whoever asks for the time of trials."""
         match event:
             case RunStarted():
-                rules, fabric = event.rules, event.fabric
-                return History(running=True, rules=rules, run=event.run, fabric=fabric)
+                begun = History(running=True, rules=event.rules, run=event.run)
+                return replace(begun, fabric=event.fabric, scale=event.scale)
             case RunResumed():
                 return self._resumed()
             case RunEnded():
                 return replace(self, running=False)
-        history = self._device(event) if event.device else self._wave(event)
+        history = self._device(event, at) if event.device else self._wave(event)
+        history = history._noted(event)
         # what fails on the way back is told at its end
         if event.phase is Phase.FAILED and event.act in FAILS and not event.leg.back:
             return replace(history, failure=_joined(history.failure, event))
@@ -141,13 +182,29 @@ class History:
             return self
         return replace(self, approved=approved, given=given)
 
-    def _device(self, event: Event) -> History:
+    def _noted(self, event: Event) -> History:
+        """What people are told beside the state of each switch."""
+        gates, notes, failures, asks = self.gates, self.notes, self.failures, ""
+        if event.act == GATE:
+            begun = event.phase is Phase.INTENT
+            gates = {**gates, event.wave: RUNNING if begun else event.detail or event.phase.value}
+        elif event.act in (Act.ABORT, "found") and gates.get(event.wave) == RUNNING:
+            gates = {**gates, event.wave: BROKEN_OFF}
+        if event.act == "approve" and event.phase is not Phase.DONE:
+            waits = event.phase is Phase.INTENT
+            asks = f"wave {event.wave} {event.detail}" if waits else self.asks
+        if event.act in ("pause", "break-glass", "ignored"):
+            notes = (*notes, f"{event.act} {event.detail}")
+        elif event.phase is Phase.FAILED:
+            failures = (*failures, event.detail)
+        return replace(self, gates=gates, notes=notes, failures=failures, asks=asks)
+
+    def _device(self, event: Event, at: float) -> History:
         leg = event.leg
         course = _advanced(self.course(event.device, leg), event)
         history = replace(self, courses={**self.courses, (event.device, leg): course})
-        if not isinstance(event, ActEvent):
-            return history
-        history = replace(history, legs={**self.legs, event.device: leg})
+        last = self.devices.get(event.device) or DeviceHistory(event)
+        history = replace(history, devices={**self.devices, event.device: last.after(event, at)})
         soaked = (event.act, event.phase) == (Act.SOAK, Phase.DONE)
         if soaked or event.act in (Act.LOAD, Act.TRIAL, Act.ABORT):  # measured again, and looked at
             healthy = self.healthy - {(event.wave, DURING)}
