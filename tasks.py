@@ -7,11 +7,10 @@ once.
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -30,9 +29,6 @@ from rocefort.commands import (
 from rocefort.commands.endings import INTERRUPTED, end
 from rocefort.errors import BadInput, RocefortError
 from rocefort.garbage import collect_seldom
-
-if TYPE_CHECKING:
-    from rocefort.models.finding import Report
 
 cli = typer.Typer(
     no_args_is_help=True,
@@ -113,13 +109,14 @@ def check(
 ) -> None:
     """Judge a fabric, or a directory of configurations, by the rules."""
     from rocefort.steps.fabric.judging import subject_of
+    from rocefort.steps.fabric.reporting import write_findings
     from rocefort.validators import check as check_all
     from rocefort.validators import rules as some_rules
 
     chosen = some_rules(select or (), ignore or ())
     subject = subject_of(fabric, configs)
     report = check_all(subject.network, subject.sources, run=chosen)
-    _show(report, form, fabric or configs)
+    write_findings(report, form.value, str(fabric or configs))
     for note in subject.notes:
         typer.echo(note, err=form is not options.Format.TEXT)
     end(failed=report.failed)
@@ -185,8 +182,12 @@ def show(
     from rocefort.design.derive import derive
     from rocefort.reports import show as tables
 
-    network = derive(fabric).network
-    typer.echo(tables.show(network, tables.Kind(kind.value), tables.Form(form.value)), nl=False)
+    network, table = derive(fabric).network, tables.Kind(kind.value)
+    if form is options.TableFormat.TEXT:
+        output.write_blocks(*tables.show_report(network, table))
+        return
+    as_data = tables.show_csv if form is options.TableFormat.CSV else tables.show_json
+    typer.echo(as_data(network, table), nl=False)
 
 
 @cli.command()
@@ -245,6 +246,7 @@ def verify(
     from rocefort.reports.routing import verified_text
     from rocefort.reports.verifying import beside_report, change_text, timings_text
     from rocefort.steps.fabric.judging import subject_of
+    from rocefort.steps.fabric.reporting import write_findings
     from rocefort.steps.fabric.verifying import Asked, verify_subject
     from rocefort.validators import engines
 
@@ -269,7 +271,7 @@ def verify(
         beside = beside_report(done.studies, verified.changes, took)
         typer.echo(as_json(done.report, beside), nl=False)
     else:
-        _show(done.report, form, fabric or configs)
+        write_findings(done.report, form.value, str(fabric or configs))
     end(failed=done.report.failed)
 
 
@@ -366,7 +368,7 @@ def review(
     failures: options.Failures = None,
 ) -> None:
     """Review a change in git: Markdown, HTML, JSON and SARIF."""
-    from rocefort.reports.review_content import notes_of, summary_of
+    from rocefort.reports.review_content import notes_of, review_summary
     from rocefort.steps.review.reviewing import ReviewRequest, make_review, write_review
     from rocefort.validators import engines
 
@@ -375,7 +377,7 @@ def review(
     paths = write_review(done, out, page_url)
     for note in notes_of(done):
         typer.echo(f"note: {note}", err=True)
-    typer.echo(summary_of(done), nl=False)
+    output.write_blocks(review_summary(done))
     typer.echo(f"written: {', '.join(map(str, paths))}")
     end(failed=done.failed)
 
@@ -407,10 +409,3 @@ def demo(
         run_rollout_demo(fabric, typer.echo)
         return
     run_demo(fabric, engines.Engine(engine.value), service_of(batfish), typer.echo)
-
-
-def _show(report: Report, form: options.Format, subject: Path | None) -> None:
-    from rocefort.steps.fabric.reporting import written
-
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    typer.echo(written(report, form.value, str(subject), colour=colour), nl=False)

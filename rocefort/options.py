@@ -42,7 +42,7 @@ class Table(StrEnum):
 
 
 class TableFormat(StrEnum):
-    """The words of rocefort.reports.show.Form."""
+    """How tables are written."""
 
     TEXT = "text"
     JSON = "json"

@@ -1,4 +1,4 @@
-"""Standard output that may fail while a rollout is under way.
+"""Standard output: results as text or JSON, and writes that may fail while a rollout is under way.
 
 A pager that ends, a full disk or a terminal that is gone must not end a wave. From the first write
 that fails, output goes nowhere, and the journal carries what happens.
@@ -11,9 +11,37 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TextIO, cast
+from typing import TYPE_CHECKING, TextIO, TypeVar, cast
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from pydantic import BaseModel
+
+    from rocefort.reports.blocks import Block
+
+    Result = TypeVar("Result", bound=BaseModel)
 
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}  # a full disk, a lost terminal
+
+
+def write_blocks(*blocks: Block) -> None:
+    """Write a report to standard output, as wide and as coloured as it is."""
+    from rocefort.reports.writers.terminal import write  # noqa: PLC0415 - rich, for text alone
+
+    write(*blocks)
+
+
+def write_result(
+    result: Result, report: Callable[[Result], Iterable[Block]], *, text: bool
+) -> None:
+    """Write a result to standard output: as a report, or as JSON."""
+    if text:
+        write_blocks(*report(result))
+    else:
+        click.echo(result.model_dump_json(indent=2))
 
 
 class LastingOutput:

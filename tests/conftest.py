@@ -51,6 +51,14 @@ def _one_tree_of_commands() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _columns() -> Iterator[None]:
+    """Fold the output of commands at 80 columns, on any terminal; in a pipe it would not be."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "80")
+        yield
+
+
 @pytest.fixture
 def golden_update(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are written instead of compared."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -47,12 +45,11 @@ def check(
 ) -> None:
     """Say which server disagrees with its leaf port; changes nothing."""
     from rocefort.fleet.connections import load_connections
-    from rocefort.steps.fabric.reporting import written
+    from rocefort.steps.fabric.reporting import write_findings
     from rocefort.steps.rdma.hosts import check_servers
 
     found = check_servers(fabric, load_connections(connections), server or ())
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    typer.echo(written(found.report, form.value, str(fabric), colour=colour), nl=False)
+    write_findings(found.report, form.value, str(fabric))
     if found.note:
         typer.echo(found.note, err=form is not options.TraceFormat.TEXT)
     if found.exit_code:

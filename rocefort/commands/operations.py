@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -35,7 +33,7 @@ def health(
 ) -> None:
     """Judge what the switches say of their state; changes nothing."""
     from rocefort.fleet.connections import load_connections
-    from rocefort.steps.fabric.reporting import written
+    from rocefort.steps.fabric.reporting import write_findings
     from rocefort.steps.rollout.health import Asked, health_of
     from rocefort.validators import rules
     from rocefort.validators.live import Limits, LiveSubject
@@ -44,8 +42,7 @@ def health(
     run = rules(select or (), ignore or (), LiveSubject)
     asked = Asked(tuple(device or ()), baseline, interval, save, limits, run)
     found = health_of(fabric, load_connections(connections), asked)
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    typer.echo(written(found.report, form.value, str(fabric), colour=colour), nl=False)
+    write_findings(found.report, form.value, str(fabric))
     for note in found.notes:
         typer.echo(note, err=form is not options.Format.TEXT)
     if found.exit_code:

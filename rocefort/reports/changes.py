@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rocefort.models.change import Change
 from rocefort.models.edit import Edit
 from rocefort.models.wording import counted
-from rocefort.reports.terminal import WIDTH
-from rocefort.reports.wording import port_ranges
+from rocefort.reports.wording import WIDTH, port_ranges
 
 
 def changes_text(changes: Iterable[Change], *, patches: bool = False) -> str:

@@ -22,9 +22,9 @@ from rocefort.models.difference import (
 )
 from rocefort.models.wording import counted
 from rocefort.reports.changes import condition_lines, edit_lines, headline, service_lines
-from rocefort.reports.markdown import LIMIT, fenced, plain
-from rocefort.reports.terminal import WIDTH
-from rocefort.reports.wording import grouped, name_ranges
+from rocefort.reports.wording import WIDTH, grouped, name_ranges
+from rocefort.reports.writers.markdown import LIMIT, fenced
+from rocefort.reports.writers.markdown import plain_text as plain
 
 DIFFERENCE_FORMAT = 2  # values of edits have their type
 MOST_PLACES = 3  # of a line that stands on many switches

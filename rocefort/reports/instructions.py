@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocefort.reports.terminal import WIDTH
+from rocefort.reports.wording import WIDTH
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 from rocefort.models.wording import counted
 from rocefort.paths import TEMPLATES
+from rocefort.reports.blocks import plain
 
 FOLDER = TEMPLATES / "report"
 
@@ -27,7 +28,7 @@ def environment() -> Environment:
         auto_reload=False,
     )
     environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
-    environment.filters |= {"anchor": _anchor, "code": _code, "counted": counted}
+    environment.filters |= {"anchor": _anchor, "code": _code, "counted": counted, "cell": plain}
     return environment
 
 

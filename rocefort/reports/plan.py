@@ -10,7 +10,7 @@ from typing import Protocol
 from rocefort.models.change import Gate, Plan, Wave
 from rocefort.models.wording import listing
 from rocefort.reports.instructions import Instruction, instructions_text
-from rocefort.reports.terminal import WIDTH
+from rocefort.reports.wording import WIDTH
 
 CHECKS = (
     "checks of every switch: its own diff is the planned one, what it runs is read back, BGP "

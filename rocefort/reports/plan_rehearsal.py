@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rocefort.models.plan_rehearsal import Loss, PlanRehearsal
 from rocefort.models.wording import counted
-from rocefort.reports.terminal import WIDTH
+from rocefort.reports.wording import WIDTH
 
 HEAD = 16
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rocefort.models.advice import Advice, AdviceKind, AdviceStep
 from rocefort.models.wording import counted
-from rocefort.reports.review_blocks import Block, Code, Fold, Heading, Items, Section, some
+from rocefort.reports.blocks import Block, Code, Fold, Items, Section, some
 
 ID, TITLE = "advice", "What it does to traffic"
 MOST_TOLD = 40  # of one kind; a page of more is read by nobody
@@ -17,13 +17,13 @@ HARMLESS = frozenset({AdviceKind.RENAME, AdviceKind.NOT_A_RENAME})
 def advice_section(advice: Sequence[Advice], *, compared: bool) -> Section:
     """Advice on every part, those of a kind together; compared: whether there was a base."""
     if not compared:
-        return Section(ID, TITLE, "Not known: there is no base to compare with.")
+        return Section(TITLE, lead="Not known: there is no base to compare with.", id=ID)
     if not advice:
         lead = "No switch goes or is exchanged, no server moves, no threshold or password changes."
-        return Section(ID, TITLE, lead)
+        return Section(TITLE, lead=lead, id=ID)
     kinds = Counter(each.kind for each in advice)
     lead = f"{', '.join(counted(number, _noun(kind)) for kind, number in kinds.items())}."
-    return Section(ID, TITLE, lead, tuple(_blocks(advice, kinds)))
+    return Section(TITLE, tuple(_blocks(advice, kinds)), lead, ID)
 
 
 def _noun(kind: AdviceKind) -> str:
@@ -45,20 +45,21 @@ def _blocks(advice: Sequence[Advice], kinds: Counter[AdviceKind]) -> Iterator[Bl
     for each in advice:
         seen[each.kind] += 1
         if seen[each.kind] <= MOST_TOLD:
-            yield from _told(each)
+            yield _told(each)
     for kind, number in kinds.items():
         if number > MOST_TOLD:
             rest = [each.title for each in advice if each.kind is kind][MOST_TOLD:]
             yield Items((f"{len(rest)} more of this kind: {some(rest)}",))
 
 
-def _told(advice: Advice) -> Iterator[Block]:
-    yield Heading(advice.title, affects=advice.kind not in HARMLESS)
+def _told(advice: Advice) -> Section:
     unconfirmed = (f"not confirmed: {text}" for text in advice.unconfirmed)
-    yield Items((*advice.traffic, *unconfirmed))
+    blocks: list[Block] = [Items((*advice.traffic, *unconfirmed))]
     if advice.steps:
         steps = tuple(block for n, step in enumerate(advice.steps, 1) for block in _step(n, step))
-        yield Fold(f"how to make it: {counted(len(advice.steps), 'step')}", steps)
+        blocks.append(Fold(f"how to make it: {counted(len(advice.steps), 'step')}", steps))
+    badge = "" if advice.kind in HARMLESS else "affects service"
+    return Section(advice.title, tuple(blocks), badge=badge)
 
 
 def _step(number: int, step: AdviceStep) -> Iterator[Items | Code]:

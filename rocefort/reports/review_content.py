@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -13,14 +12,16 @@ from rocefort.models.finding import Finding, Severity
 from rocefort.models.review import ChangedLine, ManagementPath, Review, SwitchLines
 from rocefort.models.routing_change import RoutingChange
 from rocefort.models.wording import counted
+from rocefort.reports.blocks import Block, Code, Fold, Items, Note, Section, Tone, code, some
 from rocefort.reports.changes import condition_lines, edit_lines, headline, service_lines
 from rocefort.reports.failures import costs
 from rocefort.reports.review_advice import advice_section
-from rocefort.reports.review_blocks import Block, Code, Fold, Heading, Items, Section, code, some
-from rocefort.reports.terminal import WIDTH
 from rocefort.reports.wording import grouped, name_ranges, port_ranges
 
 SHORT = 8
+MOST_NOTES = 20
+NO_BASE = "Not known: there is no base to compare with."
+AFFECTS = "affects service"
 PLACES = 3
 PORT = re.compile(r"interface (\d+GE\S+)")
 OWN_AS = re.compile(r"^bgp \d+$")  # the view of BGP, by each switch's own AS number
@@ -32,14 +33,19 @@ def verdict_of(review: Review) -> str:
     return counted(errors, "new error") if errors else "no new errors"
 
 
-def summary_of(review: Review) -> str:
-    """The sum of every section, for a terminal of 80 columns."""
+def review_summary(review: Review) -> Section:
+    """The sum of every section."""
     head = f"{review.fabric}: {review.base} -> {review.head}: {verdict_of(review)}"
-    lines = textwrap.wrap(head, WIDTH, subsequent_indent="  ")
-    for section in sections_of(review, {}):
-        text = f"{section.title.lower()}: {section.lead}"
-        lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
-    return "\n".join(lines) + "\n"
+    leads = (f"{each.title.lower()}: {each.lead}" for each in sections_of(review, {}))
+    return Section(head, (Items(tuple(leads)),), tone=Tone.ERROR if review.failed else Tone.GOOD)
+
+
+def review_comment(review: Review, titles: Mapping[str, str]) -> Section:
+    """The whole review as a comment on a pull request."""
+    sides = f"From {review.base} to {review.head}, {review.file}."
+    notes = (Note(note, Tone.WARNING) for note in notes_of(review)[:MOST_NOTES])
+    blocks: tuple[Block, ...] = (Note(sides), *notes, *sections_of(review, titles))
+    return Section(f"Rocefort: {review.fabric}: {verdict_of(review)}", blocks)
 
 
 def sections_of(review: Review, titles: Mapping[str, str]) -> tuple[Section, ...]:
@@ -80,7 +86,7 @@ def _intent(review: Review) -> Section:
         lead = "All of the fabric is new." if new else "No value of the intent differs."
         if review.base_problems:
             lead = "Not compared: the base does not parse."
-    return Section("intent", "Intent", lead, (Items(tuple(lines)),) if lines else ())
+    return Section("Intent", (Items(tuple(lines)),) if lines else (), lead, "intent")
 
 
 def _switches(review: Review) -> Section:
@@ -90,12 +96,13 @@ def _switches(review: Review) -> Section:
     def key(switch: SwitchDifference) -> tuple[object, ...]:
         return (*_told(switch), *(OWN_AS.sub("bgp", line) for line in switch.change.patch))
 
-    blocks: list[Block] = []
-    for alike in grouped(change.changed, key).values():
-        blocks += _group(alike, [lines[s.device] for s in alike if s.device in lines])
+    blocks = [
+        _group(alike, [lines[s.device] for s in alike if s.device in lines])
+        for alike in grouped(change.changed, key).values()
+    ]
     blocks += _one_sided(change.only_after, "new")
     blocks += _one_sided(change.only_before, "removed")
-    return Section("switches", "Switches", _switches_lead(review), tuple(blocks))
+    return Section("Switches", tuple(blocks), _switches_lead(review), "switches")
 
 
 def _switches_lead(review: Review) -> str:
@@ -124,16 +131,16 @@ def _told(switch: SwitchDifference) -> tuple[str, tuple[str, ...], tuple[str, ..
     return head, lines, tuple(service_lines(change))
 
 
-def _group(alike: Sequence[SwitchDifference], lines: Sequence[SwitchLines]) -> Iterator[Block]:
+def _group(alike: Sequence[SwitchDifference], lines: Sequence[SwitchLines]) -> Section:
     head, told, felt = _told(alike[0])
     names = list(name_ranges(switch.device for switch in alike))
     size = f"{counted(len(alike), 'switch')}: " if names[SHORT:] else ""
-    yield Heading(f"{size}{some(names, SHORT)}: {head}", affects=bool(felt or alike[0].facts))
+    blocks: list[Block] = []
     if names[SHORT:]:
-        yield Fold("all of them", (Items((", ".join(names),)),))
-    yield Items(tuple(map(code, told)))
+        blocks.append(Fold("all of them", (Items((", ".join(names),)),)))
+    blocks.append(Items(tuple(map(code, told))))
     if felt:
-        yield Items(felt, strong=True)
+        blocks.append(Items(felt, strong=True))
     change = alike[0].change
     scripts = (("patch", change.patch), ("the way back", change.reverse))
     own = any(s.change.patch != change.patch for s in alike)
@@ -141,9 +148,11 @@ def _group(alike: Sequence[SwitchDifference], lines: Sequence[SwitchLines]) -> I
     for name, commands in scripts:
         if commands:
             like = (same if own else ", the same for each") if alike[1:] else ""
-            yield Fold(f"{name}{like}", (Code(commands),))
+            blocks.append(Fold(f"{name}{like}", (Code(commands),)))
     if lines:
-        yield Fold("where each line comes from", (Code(tuple(_provenance(lines))),))
+        blocks.append(Fold("where each line comes from", (Code(tuple(_provenance(lines))),)))
+    badge = AFFECTS if felt or alike[0].facts else ""
+    return Section(f"{size}{some(names, SHORT)}: {head}", tuple(blocks), badge=badge)
 
 
 def _provenance(found: Sequence[SwitchLines]) -> Iterator[str]:
@@ -173,17 +182,19 @@ def _views(views: Iterable[str]) -> str:
     return some([*port_ranges(ports), *filter(None, others)], PLACES)
 
 
-def _one_sided(found: Sequence[OneSided], what: str) -> Iterator[Block]:
+def _one_sided(found: Sequence[OneSided], what: str) -> Iterator[Section]:
     for lines, alike in grouped(found, lambda switch: switch.lines).items():
         names = ", ".join(name_ranges(switch.device for switch in alike))
-        yield Heading(f"{names}: {what}, {counted(lines, 'line')}", affects=what == "removed")
-        yield Items((f"from {some(dict.fromkeys(s.where for s in alike), PLACES)}",))
+        places = f"from {some(dict.fromkeys(s.where for s in alike), PLACES)}"
+        badge = AFFECTS if what == "removed" else ""
+        title = f"{names}: {what}, {counted(lines, 'line')}"
+        yield Section(title, (Items((places,)),), badge=badge)
 
 
 def _blast(review: Review) -> Section:
     blast = review.blast
     if not review.verification or not review.difference.compared:
-        return Section("blast", "Blast radius", "Not known: there is no base to compare with.")
+        return Section("Blast radius", lead=NO_BASE, id="blast")
     parts = (
         ("BGP session", blast.sessions),
         ("link", blast.links),
@@ -192,13 +203,13 @@ def _blast(review: Review) -> Section:
     )
     counts = [counted(len(found), what) for what, found in parts if found]
     if not counts and not blast.redundancy:
-        return Section("blast", "Blast radius", "Traffic feels nothing of this change.")
+        return Section("Blast radius", lead="Traffic feels nothing of this change.", id="blast")
     lead = f"Touched: {', '.join(counts)}; {blast.pairs} of {blast.pairs_in_all} RDMA pairs."
     blocks: list[Block] = [Items(tuple(_redundancy(review)))]
     blocks += [
         Fold(counted(len(found), what), (Items((some(found),)),)) for what, found in parts if found
     ]
-    return Section("blast", "Blast radius", lead, tuple(blocks))
+    return Section("Blast radius", tuple(blocks), lead, "blast")
 
 
 def _redundancy(review: Review) -> Iterator[str]:
@@ -220,26 +231,27 @@ def _redundancy(review: Review) -> Iterator[str]:
 
 
 def _servers(review: Review) -> Section:
-    lost = review.blast.lost
+    lost, title = review.blast.lost, "Servers that lose service"
     if not review.difference.compared:
-        lead = "Not known: there is no base to compare with."
-        return Section("servers", "Servers that lose service", lead)
+        return Section(title, lead=NO_BASE, id="servers")
     if not lost:
-        return Section("servers", "Servers that lose service", "None.")
+        return Section(title, lead="None.", id="servers")
     lines = [
         f"{server.server} on {server.leaf}: {server.why}; owner {server.owner or 'not known'}, "
         f"maintenance {server.maintenance or 'not known'}"
         for server in lost
     ]
     lead = f"{counted(len(lost), 'server')}, {'each ' if lost[1:] else ''}on one leaf only."
-    return Section("servers", "Servers that lose service", lead, (Items(tuple(lines)),))
+    return Section(title, (Items(tuple(lines)),), lead, "servers")
 
 
 def _management(review: Review) -> Section:
     path = review.management
     title = "Management path"
     if not path.switches:
-        return Section("management", title, "Not compared: there is no base to compare with.")
+        return Section(
+            title, lead="Not compared: there is no base to compare with.", id="management"
+        )
     aspects = ", ".join(path.aspects)
     sides = [f"{len(path.new)} new"] if path.new else []
     sides += [f"{len(path.removed)} removed"] if path.removed else []
@@ -247,7 +259,7 @@ def _management(review: Review) -> Section:
     apart = tuple(_one_sided_access(path))
     if not path.changes:
         lead = f"Unchanged on all of {counted(path.switches, 'switch')}: {aspects}{beside}."
-        return Section("management", title, lead, (Items(apart),) if apart else ())
+        return Section(title, (Items(apart),) if apart else (), lead, "management")
     alike = grouped(path.changes, lambda change: (change.aspect, change.what))
     lines = [
         f"{', '.join(name_ranges(c.device for c in found))}: {aspect}: {code(what)}"
@@ -256,7 +268,7 @@ def _management(review: Review) -> Section:
     changing = f"{path.switches - path.untouched} of {counted(path.switches, 'switch')}"
     lead = f"Changes on {changing}; compared: {aspects}{beside}."
     blocks = (Items(tuple(lines), strong=True), *([Items(apart)] if apart else []))
-    return Section("management", title, lead, blocks)
+    return Section(title, blocks, lead, "management")
 
 
 def _one_sided_access(path: ManagementPath) -> Iterator[str]:
@@ -287,14 +299,9 @@ def _findings(review: Review, titles: Mapping[str, str]) -> Section:
     for severity in Severity:
         own = [finding for finding in found.new if finding.severity is severity]
         if own:
-            blocks.append(
-                Heading(
-                    f"new: {counted(len(own), severity.value)}"
-                    if severity is not Severity.INFO
-                    else f"new: {len(own)} info"
-                )
-            )
-            blocks.append(Items(tuple(_sentences(own, titles))))
+            info = severity is Severity.INFO
+            size = f"{len(own)} info" if info else counted(len(own), severity.value)
+            blocks.append(Section(f"new: {size}", (Items(tuple(_sentences(own, titles))),)))
     others = (
         ("fixed", found.fixed),
         ("with other figures", tuple(pair.after for pair in found.changed)),
@@ -304,7 +311,7 @@ def _findings(review: Review, titles: Mapping[str, str]) -> Section:
         if findings:
             own_lines = tuple(_sentences(findings, titles))
             blocks.append(Fold(f"{len(findings)} {what}", (Items(own_lines),)))
-    return Section("findings", "Findings", lead, tuple(blocks))
+    return Section("Findings", tuple(blocks), lead, "findings")
 
 
 def _sentences(findings: Iterable[Finding], titles: Mapping[str, str]) -> Iterator[str]:
@@ -321,7 +328,7 @@ def _sentences(findings: Iterable[Finding], titles: Mapping[str, str]) -> Iterat
 def _verification(review: Review) -> Section:
     done = review.verification
     if done is None:
-        return Section("verification", "Verification", "Not done.")
+        return Section("Verification", lead="Not done.", id="verification")
     head = done.head
     lead = (
         f"By {' and '.join(done.engines)}: {head.established} of {head.sessions} sessions, "
@@ -343,7 +350,7 @@ def _verification(review: Review) -> Section:
         lines += _routing(change)
     if done.new_pairs:
         lines.append(f"{done.new_pairs} server pairs are new")
-    return Section("verification", "Verification", lead, (Items(tuple(lines)),) if lines else ())
+    return Section("Verification", (Items(tuple(lines)),) if lines else (), lead, "verification")
 
 
 def _widths(widths: Iterable[tuple[int, int]]) -> str:
@@ -373,7 +380,7 @@ def _failures(review: Review) -> Section:
     title = "Failure tolerance"
     if found is None or not found.studied_after:
         why = found.note if found and found.note else "Not studied."
-        return Section("failures", title, why[:1].upper() + why[1:])
+        return Section(title, lead=why[:1].upper() + why[1:], id="failures")
     lead = (
         f"{found.studied_after} failures studied: {found.parting_after} lose pairs of standing "
         f"leaves or cut one off, {found.losing_after} of them where cabling still joins the pair"
@@ -395,4 +402,4 @@ def _failures(review: Review) -> Section:
         for (was, now), same in alike.items()
     ]
     blocks = (Fold(f"{len(found.changes)} failures cost something else", (Items(tuple(lines)),)),)
-    return Section("failures", title, lead + ".", blocks if lines else ())
+    return Section(title, blocks if lines else (), lead + ".", "failures")

@@ -14,7 +14,7 @@ from rocefort import internal_errors
 from rocefort.models.rollout import Applied, Event, Phase, step_of
 from rocefort.models.runs import RolloutStatus
 from rocefort.models.wording import counted
-from rocefort.reports.terminal import WIDTH
+from rocefort.reports.wording import WIDTH
 
 
 class JsonLines:

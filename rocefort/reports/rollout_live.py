@@ -19,7 +19,7 @@ from rocefort.models.change import Plan, Wave
 from rocefort.models.progress import Progress
 from rocefort.models.rollout import Event
 from rocefort.models.wording import counted
-from rocefort.reports.terminal import WIDTH
+from rocefort.reports.wording import WIDTH
 
 BAR = 20  # characters of a full timer
 MOST_DEVICES, MOST_WAVES = 12, 6  # that are shown one by one

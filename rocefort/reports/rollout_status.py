@@ -11,7 +11,7 @@ from rocefort.models import progress as words
 from rocefort.models.rollout import Phase, own_values, step_of
 from rocefort.models.runs import Happened, JournalContents, Life, RolloutStatus, Run
 from rocefort.reports.rollout_lines import seal_lines
-from rocefort.reports.terminal import WIDTH
+from rocefort.reports.wording import WIDTH
 
 SHOWN_RULES = ("max_unavailable", "approve", "not_author")
 FOOT = "This is what the journal says; no switch was asked."

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rocefort.models.reachability import Reachability
 from rocefort.models.routing import RoutingState, SessionStatus
-from rocefort.reports.terminal import WIDTH
+from rocefort.reports.wording import WIDTH
 
 COLUMNS = 8  # segments side by side
 CELL = 6

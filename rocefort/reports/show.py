@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
-from itertools import groupby, islice
+from itertools import islice
+from typing import NamedTuple
+
+from typing_extensions import TypedDict
 
 from rocefort.models.fabric_ports import peer_at
 from rocefort.models.interface import Interface
@@ -17,13 +19,10 @@ from rocefort.models.network import End, Link, Network, Node, Reserved, Role, Se
 from rocefort.models.optics import COPPER, CableMedium, phy_of
 from rocefort.models.wording import counted
 from rocefort.reports import show_bonds, show_exits, show_profiles
+from rocefort.reports.blocks import Block, Cell, Note, Table, columns, plain
 from rocefort.reports.show_bonds import bond_rows
-from rocefort.reports.terminal import WIDTH
 
-Cell = str | int | float | None  # None: not known, or not there
-Row = Sequence[Cell]
-GAP = "  "
-INDENT = "    "
+Row = tuple[Cell, ...]
 
 
 class Kind(StrEnum):
@@ -39,34 +38,49 @@ class Kind(StrEnum):
     EXITS = "exits"
 
 
-class Form(StrEnum):
-    """How it is written."""
-
-    TEXT = "text"
-    JSON = "json"
-    CSV = "csv"
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
+class _Rows(NamedTuple):
     """Columns, with units in their names, and the rows of a network.
 
     by_first: in text, rows with the same first cell stand together under a heading of their own.
     """
 
     columns: tuple[str, ...]
-    rows: Callable[[Network], Iterable[Row]]
+    of: Callable[[Network], Iterable[Row]]
     by_first: bool = False
 
 
-def show(network: Network, kind: Kind, form: Form = Form.TEXT) -> str:
-    """One table of a network; all forms carry the same rows, and end in a newline.
+class TableJson(TypedDict):
+    """One table of a network."""
 
-    Text keeps to 80 columns: a row that needs more goes on in indented lines, under headings that
-    do the same. Cells are never cut, so a single longer one stands out.
-    """
+    network: str
+    table: Kind
+    rows: list[dict[str, str | int | float | None]]
+
+
+def show_report(network: Network, kind: Kind) -> tuple[Block, Table]:
+    """One table of a network and how many rows it has."""
     table = TABLES[kind]
-    return _WRITERS[form](network.name, kind, table, [tuple(row) for row in table.rows(network)])
+    rows = tuple(table.of(network))
+    heads = columns(*(name.replace("_", " ") for name in table.columns))
+    title = Note(f"{network.name} {kind}: {counted(len(rows), 'row')}")
+    return title, Table(heads, rows, by_first=table.by_first)
+
+
+def show_json(network: Network, kind: Kind) -> str:
+    """The same rows for programs."""
+    table = TABLES[kind]
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.of(network)]
+    content: TableJson = {"network": network.name, "table": kind, "rows": rows}
+    return json.dumps(content, indent=2) + "\n"
+
+
+def show_csv(network: Network, kind: Kind) -> str:
+    """The same rows for a spreadsheet; nothing in a cell that is not known."""
+    table, file = TABLES[kind], io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows([plain(cell) for cell in row] for row in table.of(network))
+    return file.getvalue()
 
 
 def _devices(network: Network) -> Iterator[Row]:
@@ -250,8 +264,8 @@ def _both_ways(link: Link) -> tuple[tuple[End, End], tuple[End, End]]:
 
 
 ENDS = ("device", "port", "peer", "peer_port")
-TABLES: Mapping[Kind, Table] = {
-    Kind.DEVICES: Table(
+TABLES: Mapping[Kind, _Rows] = {
+    Kind.DEVICES: _Rows(
         (
             "name",
             "role",
@@ -266,11 +280,11 @@ TABLES: Mapping[Kind, Table] = {
         ),
         _devices,
     ),
-    Kind.EXITS: Table(show_exits.COLUMNS, show_exits.exit_rows),
-    Kind.LINKS: Table((*ENDS, "subnet", "speed_gbps", "length_m"), _links),
-    Kind.ADDRESSES: Table(("device", "interface", "address", "used_for"), _addresses),
-    Kind.PORTS: Table(("device", "port", "speed_gbps", "state", "used_for"), _ports, by_first=True),
-    Kind.CABLING: Table(
+    Kind.EXITS: _Rows(show_exits.COLUMNS, show_exits.exit_rows),
+    Kind.LINKS: _Rows((*ENDS, "subnet", "speed_gbps", "length_m"), _links),
+    Kind.ADDRESSES: _Rows(("device", "interface", "address", "used_for"), _addresses),
+    Kind.PORTS: _Rows(("device", "port", "speed_gbps", "state", "used_for"), _ports, by_first=True),
+    Kind.CABLING: _Rows(
         (
             *ENDS,
             "length_m",
@@ -283,77 +297,6 @@ TABLES: Mapping[Kind, Table] = {
         _cabling,
         by_first=True,
     ),
-    Kind.BONDS: Table(show_bonds.COLUMNS, lambda network: bond_rows(network, _nodes(network))),
-    Kind.PROFILES: Table(show_profiles.COLUMNS, show_profiles.profile_rows, by_first=True),
-}
-
-
-def _json(network: str, kind: Kind, table: Table, rows: Sequence[Row]) -> str:
-    content = {
-        "network": network,
-        "table": kind.value,
-        "rows": [dict(zip(table.columns, row, strict=True)) for row in rows],
-    }
-    return json.dumps(content, indent=2) + "\n"
-
-
-def _csv(_network: str, _kind: Kind, table: Table, rows: Sequence[Row]) -> str:
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows([_plain(cell) for cell in row] for row in rows)
-    return file.getvalue()
-
-
-def _text(network: str, kind: Kind, table: Table, rows: Sequence[Row]) -> str:
-    head = [column.replace("_", " ") for column in table.columns]
-    body = [[_plain(cell) or "-" for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
-    right = [_numeric(row[place] for row in rows) for place in range(len(head))]
-    lines = _layout(widths)
-    out = [f"{network} {kind}: {counted(len(rows), 'row')}"]
-    for _, group in groupby(body, key=lambda row: row[0] if table.by_first else ""):
-        out.append("")
-        for row in [head, *group]:
-            out += _set(row, widths, right, lines)
-    return "\n".join(out) + "\n"
-
-
-def _plain(cell: Cell) -> str:
-    """A cell as a person writes it: 50 and not 50.0, nothing for what is not there."""
-    if cell is None:
-        return ""
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
-
-
-def _numeric(cells: Iterable[Cell]) -> bool:
-    known = [cell for cell in cells if cell is not None]
-    return bool(known) and all(isinstance(cell, (int, float)) for cell in known)
-
-
-def _layout(widths: Sequence[int]) -> list[range]:
-    """Which columns stand in which line of a row: as many as fit, the first always one."""
-    lines, start, used = [], 0, 0
-    for place, width in enumerate(widths):
-        if place > start and used + len(GAP) + width > WIDTH:
-            lines.append(range(start, place))
-            start, used = place, len(INDENT) + width
-        else:
-            used += width + (len(GAP) if place > start else 0)
-    return [*lines, range(start, len(widths))]
-
-
-def _set(
-    row: Sequence[str], widths: Sequence[int], right: Sequence[bool], lines: Sequence[range]
-) -> Iterator[str]:
-    """One row in its lines."""
-    for number, places in enumerate(lines):
-        cells = [row[p].rjust(widths[p]) if right[p] else row[p].ljust(widths[p]) for p in places]
-        yield ((INDENT if number else "") + GAP.join(cells)).rstrip()
-
-
-_WRITERS: Mapping[Form, Callable[[str, Kind, Table, Sequence[Row]], str]] = {
-    Form.TEXT: _text,
-    Form.JSON: _json,
-    Form.CSV: _csv,
+    Kind.BONDS: _Rows(show_bonds.COLUMNS, lambda network: bond_rows(network, _nodes(network))),
+    Kind.PROFILES: _Rows(show_profiles.COLUMNS, show_profiles.profile_rows, by_first=True),
 }

@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from rocefort.models.trace import Endpoint, Hop, Judged, Path, Trace
 from rocefort.models.wording import counted, listing
-from rocefort.reports.terminal import WIDTH
+from rocefort.reports.wording import WIDTH
 
 INDENT = 4
 DETAIL = 6

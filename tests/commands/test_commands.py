@@ -324,7 +324,26 @@ def test_a_defect_of_ours_is_one_line_with_the_traceback_in_a_file(
 )
 def test_help_and_a_look_at_a_rollout_import_nothing_heavy(module: str, lighter: set[str]) -> None:
     heavy = {"annet", "asyncssh", "napalm", "netmiko", "nornir", "numpy", "pybatfish", "pydantic"}
-    heavy -= lighter
+    heavy = heavy - lighter | {"rich"}
     code = f"import sys, rocefort.{module}; print(*sorted({heavy!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["--help"],
+        ["show", "heps", "links", "--format", "json"],
+        ["check", "heps", "--format", "json"],
+        ["facts", "heps", "--format", "json"],
+    ],
+)
+def test_what_programs_read_is_written_without_rich(command: list[str]) -> None:
+    code = (
+        "import sys, atexit; from rocefort.tasks import app; sys.argv[1:] = "
+        f"{command!r}; atexit.register(lambda: print('rich' in sys.modules, file=sys.stderr)); app()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout
+    assert done.stderr.splitlines()[-1] == "False"

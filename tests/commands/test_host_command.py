@@ -231,7 +231,7 @@ def test_a_server_that_does_not_answer_is_told_once(
     assert ran.code == 3
     blocks = ran.out.split("\n\n")
     assert [block.splitlines()[0][:17] for block in blocks[:-1]] == [
-        "ERROR HST101  Eve",
+        "ERROR HST101 Ever",
         "NOT JUDGED HST103",
     ]
     assert blocks[1].splitlines()[-3:-1] == [

@@ -18,7 +18,7 @@ import yaml
 
 from rocefort.errors import BadInput
 from rocefort.paths import ROOT
-from rocefort.reports.review_markdown import MARK, review_markdown
+from rocefort.reports.review_files import MARK, review_markdown
 from rocefort.steps.review.reviewing import ReviewRequest, make_review, write_review
 from rocefort.validators.engines import Engine
 

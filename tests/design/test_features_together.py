@@ -12,7 +12,7 @@ from rocefort.design.derive import Derived, derive
 from rocefort.dialects.texts import read_back, render_all
 from rocefort.dialects.vrp.tree import parse_tree
 from rocefort.errors import BadInput
-from rocefort.reports.show import Form, Kind, show
+from rocefort.reports.show import Kind, show_json
 from rocefort.steps.lab.model import routing_of
 from rocefort.validators import check
 from rocefort.validators.budget import port_demands
@@ -114,7 +114,7 @@ def test_a_medium_of_an_exit_is_judged(edit: Edit) -> None:
 
 def test_cabling_lists_exits(edit: Edit) -> None:
     network = derive(edit((CABLE, CABLE + "        cable: {medium: sr4}\n"))).network
-    rows = json.loads(show(network, Kind.CABLING, Form.JSON))["rows"]
+    rows = json.loads(show_json(network, Kind.CABLING))["rows"]
     exits = {row["peer"]: row for row in rows if row["peer"].startswith("exit ")}
     assert set(exits) == {"exit wan-a", "exit wan-b", "exit beamline"}
     row = exits["exit beamline"]

@@ -25,7 +25,7 @@ from rocefort.models.finding import Severity
 from rocefort.models.network import Network, Role
 from rocefort.models.routing import SessionStatus
 from rocefort.paths import INVENTORY
-from rocefort.reports.show import Form, Kind, show
+from rocefort.reports.show import Kind, show_csv
 from rocefort.validators import check
 from rocefort.validators.routing import analyse
 from rocefort.validators.rules.verification import verify
@@ -165,7 +165,7 @@ def test_ports_and_subnets_of_second_links_follow_all_first_ones(edit_heps: Edit
     ]
     addresses = [str(i.addresses[0]) for x in pair if (i := network.interface(x.a))]
     assert addresses == ["10.1.0.18/31", "10.1.2.18/31"]
-    rows = show(network, Kind.PORTS, Form.CSV).splitlines()
+    rows = show_csv(network, Kind.PORTS).splitlines()
     assert 'spine01,100GE1/1/9,100,reserved,"leaf id 9, link 1"' in rows
     assert 'spine01,100GE1/3/9,100,reserved,"leaf id 9, link 2"' in rows
     assert 'leaf03,100GE1/0/31,100,reserved,"spine id 3, link 2"' in rows
@@ -183,7 +183,7 @@ def test_one_leaf_may_be_ahead_of_the_others(edit_heps: Edit) -> None:
     assert Counter(x.b.device for x in network.links or ())["leaf07"] == 2
     said = [f.message for f in check(network).findings if f.rule.startswith("TOP")]
     assert said == []
-    rows = show(network, Kind.PORTS, Form.CSV).splitlines()
+    rows = show_csv(network, Kind.PORTS).splitlines()
     assert 'spine01,100GE1/3/7,100,reserved,"leaf id 7, link 2"' in rows
     assert "spine01,100GE1/3/8,100,used,link to leaf08 100GE1/0/5" in rows
 

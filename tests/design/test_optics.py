@@ -11,7 +11,8 @@ import pytest
 from rocefort.design.derive import derive
 from rocefort.dialects.texts import read_back, render_all
 from rocefort.errors import BadInput
-from rocefort.reports.show import Form, Kind, show
+from rocefort.reports.show import Kind, show_json, show_report
+from rocefort.reports.writers.terminal import text_of
 from rocefort.validators import check
 
 Edit = Callable[..., Path]
@@ -106,7 +107,7 @@ def test_cabling_tells_medium_and_fec(edit_heps: Edit) -> None:
     network = derive(edit_heps(cables("fabric: {medium: sr4}", "server: {medium: dac}"))).network
     rows = {
         (row["device"], row["port"]): row
-        for row in json.loads(show(network, Kind.CABLING, Form.JSON))["rows"]
+        for row in json.loads(show_json(network, Kind.CABLING))["rows"]
     }
     link, server = rows["spine01", "100GE1/1/5"], rows["leaf05", "25GE1/0/1"]
     assert (link["medium"], link["fec"], link["length_m"]) == ("100GBASE-SR4", "rs", 50)
@@ -115,7 +116,7 @@ def test_cabling_tells_medium_and_fec(edit_heps: Edit) -> None:
         25,
         "readout01 / leaf05 25GE1/0/1",
     )
-    assert max(map(len, show(network, Kind.CABLING).splitlines())) <= 80
+    assert max(map(len, text_of(*show_report(network, Kind.CABLING), width=80).splitlines())) <= 80
 
 
 BAD: list[tuple[str, str]] = [

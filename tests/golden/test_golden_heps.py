@@ -8,7 +8,8 @@ import pytest
 
 from rocefort.design.derive import Derived, derive
 from rocefort.paths import ROOT
-from rocefort.reports.terminal import as_text
+from rocefort.reports.findings import findings_report
+from rocefort.reports.writers.terminal import text_of
 from rocefort.steps.fabric.judging import subject_of_derived
 from rocefort.validators import check, titles
 
@@ -37,6 +38,6 @@ def test_what_the_rules_say_is_the_reviewed_list(
 ) -> None:
     monkeypatch.chdir(ROOT)  # files are named as a person there would type them
     subject = subject_of_derived(derive(Path("inventory/heps")))
-    text = as_text(check(subject.network, subject.sources), titles())
+    text = text_of(*findings_report(check(subject.network, subject.sources), titles()), width=80)
     agrees(HERE / "check.txt", text, update=golden_update)
     assert max(map(len, text.splitlines())) <= 80

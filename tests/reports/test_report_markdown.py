@@ -10,10 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
-from rocefort.reports.markdown import LIMIT, as_markdown
+from rocefort.reports.findings import findings_comment
+from rocefort.reports.writers.markdown import LIMIT, markdown_of
 
 TITLES = {"PFC004": "Deadlock timers can be set"}
 FILE = "inventory/heps/fabric.yaml"
+
+
+def as_markdown(report: Report, titles: dict[str, str] | None = None, *, limit: int = LIMIT) -> str:
+    return markdown_of(findings_comment(report, titles or {}), limit=limit)
 
 
 def _finding(
@@ -48,20 +53,20 @@ def test_it_is_grouped_like_the_terminal_and_folded() -> None:
         "### Rocefort: heps: failed\n\n"
         "2 rules, 3 errors, 1 warning, 1 info, 1 not judged\n"
         "\n#### Errors\n"
-        "\n**PFC004** Deadlock timers can be set\n\n"
+        "\n##### PFC004 Deadlock timers can be set\n\n"
         "- set <code>undo x</code><br>\n"
         "  at: leaf03 100GE1/0/1-2, leaf04<br>\n"
         f"  in: {FILE}:49<br>\n"
         "  fix: mend it\n"
         "\n#### Warnings\n"
-        "\n**PFC004** Deadlock timers can be set\n\n"
+        "\n##### PFC004 Deadlock timers can be set\n\n"
         f"- odd<br>\n  at: leaf03<br>\n  in: {FILE}:49<br>\n  fix: mend it\n"
         "\n<details><summary>1 info</summary>\n"
-        "\n**PFC004** Deadlock timers can be set\n\n"
+        "\n##### PFC004 Deadlock timers can be set\n\n"
         f"- told<br>\n  at: leaf03<br>\n  in: {FILE}:49<br>\n  fix: mend it\n"
         "\n</details>\n"
         "\n<details><summary>1 not judged, which is no pass</summary>\n"
-        "\n**BUF002**\n\n"
+        "\n##### BUF002\n\n"
         "- unknown<br>\n  at: spine01\n"
         "\n</details>\n"
     )
@@ -82,7 +87,7 @@ def test_a_long_report_is_cut_and_says_so() -> None:
     text = as_markdown(report)
     assert 55_000 < len(text) < LIMIT
     shown = len(re.findall("^- ", text, re.MULTILINE))
-    left = re.search(r"\*\*Cut here: (\d+) verdicts more would make", text)
+    left = re.search(r"\*\*Cut here: (\d+) parts more would make", text)
     assert left is not None
     assert shown + int(left[1]) == 1800
     assert "number 0:" in text

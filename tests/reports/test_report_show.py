@@ -15,13 +15,14 @@ from rocefort.design.derive import Derived
 from rocefort.models.device import Device
 from rocefort.models.interface import Interface
 from rocefort.models.network import End, Link, Network, Node
-from rocefort.reports.show import TABLES, Form, Kind, show
+from rocefort.reports.show import TABLES, Kind, show_csv, show_json, show_report
+from rocefort.reports.writers.terminal import text_of
 
 KINDS = list(Kind)
 
 
 def rows(network: Network, kind: Kind) -> list[dict[str, Any]]:
-    content = json.loads(show(network, kind, Form.JSON))
+    content = json.loads(show_json(network, kind))
     assert (content["network"], content["table"]) == (network.name, kind.value)
     return list(content["rows"])
 
@@ -201,21 +202,21 @@ def test_all_forms_carry_the_same_rows(heps: Derived, kind: Kind) -> None:
     wanted = rows(heps.network, kind)
     columns = list(TABLES[kind].columns)  # HEPS has no bonds and no exits
     cells = [[plain(row[column]) for column in columns] for row in wanted]
-    assert list(csv.reader(io.StringIO(show(heps.network, kind, Form.CSV)))) == [columns, *cells]
-    in_text = cells_of_text(show(heps.network, kind), columns)
+    assert list(csv.reader(io.StringIO(show_csv(heps.network, kind)))) == [columns, *cells]
+    in_text = cells_of_text(text_of(*show_report(heps.network, kind), width=80), columns)
     assert in_text == [[cell or "-" for cell in row] for row in cells]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_text_keeps_to_80_columns(heps: Derived, kind: Kind) -> None:
-    text = show(heps.network, kind, Form.TEXT)
+    text = text_of(*show_report(heps.network, kind), width=80)
     assert max(map(len, text.splitlines())) <= 80
     assert text.endswith("\n") and not text.endswith("\n\n")
     assert all(line == line.rstrip() for line in text.splitlines())
 
 
 def test_text_of_devices(heps: Derived) -> None:
-    assert show(heps.network, Kind.DEVICES).splitlines()[:6] == [
+    assert text_of(*show_report(heps.network, Kind.DEVICES), width=80).splitlines()[:6] == [
         "heps devices: 10 rows",
         "",
         "name     role   id  hardware          software     family     asn  loopback",
@@ -226,7 +227,7 @@ def test_text_of_devices(heps: Derived) -> None:
 
 
 def test_a_long_table_has_headings_by_switch(heps: Derived) -> None:
-    lines = show(heps.network, Kind.PORTS).splitlines()
+    lines = text_of(*show_report(heps.network, Kind.PORTS), width=80).splitlines()
     heads = [n for n, line in enumerate(lines) if line.startswith("device ")]
     assert [lines[n + 1].split()[0] for n in heads] == [n.name for n in heps.network.nodes]
     assert all(lines[n - 1] == "" for n in heads)
@@ -242,7 +243,9 @@ def test_the_order_of_the_yaml_does_not_count(heps: Derived) -> None:
         }
     )
     for kind in KINDS:
-        assert show(turned, kind) == show(network, kind)
+        assert text_of(*show_report(turned, kind), width=80) == text_of(
+            *show_report(network, kind), width=80
+        )
 
 
 def text_network() -> Network:
@@ -282,22 +285,26 @@ def test_what_text_does_not_say_is_left_open() -> None:
         "link to b10 100GE1/0/1",
         None,
     ]
-    assert '"old, spare"' in show(network, Kind.PORTS, Form.CSV)
+    assert '"old, spare"' in show_csv(network, Kind.PORTS)
 
 
 def test_a_table_without_rows() -> None:
     empty = Network(name="empty", origin="text", nodes=())
-    assert show(empty, Kind.LINKS) == "empty links: 0 rows\n"
+    assert text_of(*show_report(empty, Kind.LINKS), width=80) == "empty links: 0 rows\n"
     assert rows(empty, Kind.LINKS) == []
-    assert show(empty, Kind.LINKS, Form.CSV) == (
+    assert show_csv(empty, Kind.LINKS) == (
         "device,port,peer,peer_port,subnet,speed_gbps,length_m\n"
     )
     one = empty.model_copy(update={"nodes": text_network().nodes[:1]})
-    assert show(one, Kind.DEVICES).startswith("empty devices: 1 row\n")
+    assert text_of(*show_report(one, Kind.DEVICES), width=80).startswith("empty devices: 1 row\n")
 
 
 def test_a_length_is_not_rounded(heps: Derived) -> None:
     links = [link.model_copy(update={"cable_m": 10.125}) for link in heps.network.links or ()]
     network = heps.network.model_copy(update={"links": tuple(links)})
-    for form in Form:
-        assert "10.125" in show(network, Kind.LINKS, form)
+    for text in (
+        text_of(*show_report(network, Kind.LINKS)),
+        show_json(network, Kind.LINKS),
+        show_csv(network, Kind.LINKS),
+    ):
+        assert "10.125" in text

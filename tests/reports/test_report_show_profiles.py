@@ -13,7 +13,8 @@ import pytest
 
 from rocefort.design.derive import Derived, derive
 from rocefort.models.network import Network
-from rocefort.reports.show import Form, Kind, show
+from rocefort.reports.show import Kind, show_csv, show_json, show_report
+from rocefort.reports.writers.terminal import text_of
 
 LOSSLESS = "lossless: heps\n"
 FIRST_SERVER = "    port: 100GE1/0/1\n    segment: transfer\n"
@@ -30,7 +31,7 @@ def network(edit_heps_without_nics: Callable[..., Path]) -> Network:
 
 
 def rows(network: Network) -> dict[str, dict[str, Any]]:
-    content = json.loads(show(network, Kind.PROFILES, Form.JSON))
+    content = json.loads(show_json(network, Kind.PROFILES))
     assert content["table"] == "profiles"
     return {row["setting"]: row for row in content["rows"]}
 
@@ -76,7 +77,7 @@ def test_without_nic_profiles_in_our_own_names(
 
 
 def test_what_the_host_profile_asks_of_an_operating_system(heps: Derived) -> None:
-    content = json.loads(show(heps.network, Kind.PROFILES, Form.JSON))
+    content = json.loads(show_json(heps.network, Kind.PROFILES))
     own = [row for row in content["rows"] if row["profile"] == "roce-server"]
     assert [(row["parameter"], row["value"]) for row in own] == [
         ("net.core.rmem_max", "268435456"),
@@ -92,14 +93,17 @@ def test_what_the_host_profile_asks_of_an_operating_system(heps: Derived) -> Non
     assert {row["note"] for row in own} == {"unconfirmed"}
     assert own[0]["source"] == "host profile roce-server"  # its values are nobody's
     assert own[-1]["source"] == "published tuning of transfer nodes with two 200G ports"
-    assert max(map(len, show(heps.network, Kind.PROFILES).splitlines())) <= 80
+    assert (
+        max(map(len, text_of(*show_report(heps.network, Kind.PROFILES), width=80).splitlines()))
+        <= 80
+    )
 
 
 def test_text_and_csv_have_the_same_rows(network: Network) -> None:
     found = rows(network)
-    table = list(csv.DictReader(io.StringIO(show(network, Kind.PROFILES, Form.CSV))))
+    table = list(csv.DictReader(io.StringIO(show_csv(network, Kind.PROFILES))))
     assert [row["setting"] for row in table] == list(found)
-    text = show(network, Kind.PROFILES)
+    text = text_of(*show_report(network, Kind.PROFILES), width=80)
     assert text.startswith(f"heps profiles: {len(found)} rows\n")
     assert all(row["parameter"] in text for row in found.values() if row["parameter"])
     assert max(map(len, text.splitlines())) <= 80

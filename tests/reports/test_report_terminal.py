@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
-from rocefort.reports.terminal import as_text
+from rocefort.reports.findings import findings_report
+from rocefort.reports.writers.terminal import text_of
+
+
+def as_text(
+    report: Report, titles: dict[str, str] | None = None, *, width: int = 80, colour: bool = False
+) -> str:
+    return text_of(*findings_report(report, titles or {}), width=width, colour=colour)
+
 
 TITLES = {"PFC004": "Deadlock timers can be set, and are as intended"}
 
@@ -49,7 +57,7 @@ def test_findings_are_grouped_by_rule_severity_and_sentence() -> None:
         ),
     )
     assert as_text(report, TITLES) == (
-        "ERROR PFC004  Deadlock timers can be set, and are as intended\n"
+        "ERROR PFC004 Deadlock timers can be set, and are as intended\n"
         "    deadlock detection time 10000 ms cannot be set on v300-g1 (10 to 1500 ms),\n"
         "    which is less than is meant\n"
         "        at: leaf03, leaf04\n"
@@ -60,7 +68,7 @@ def test_findings_are_grouped_by_rule_severity_and_sentence() -> None:
         "        in: inventory/heps/fabric.yaml:50, 51\n"
         "        fix: mend it\n"
         "\n"
-        "INFO PFC004  Deadlock timers can be set, and are as intended\n"
+        "INFO PFC004 Deadlock timers can be set, and are as intended\n"
         "    told\n"
         "        fix: mend it\n"
         "\n"
@@ -126,7 +134,7 @@ def test_colour_changes_no_letter() -> None:
     coloured = as_text(report, TITLES, colour=True)
     assert click.unstyle(coloured) == as_text(report, TITLES)
     heading, *_ = coloured.splitlines()
-    assert heading == click.style("ERROR PFC004  " + TITLES["PFC004"], fg="red", bold=True)
+    assert heading == f"\x1b[1;31mERROR PFC004 {TITLES['PFC004']}\x1b[0m"
     assert "\x1b[35mNOT JUDGED BUF002" in coloured
 
 

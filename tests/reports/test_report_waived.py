@@ -10,11 +10,12 @@ from rocefort.models.device import Device
 from rocefort.models.finding import Finding, Report, Severity, Waived, Where
 from rocefort.models.network import Network, Node
 from rocefort.reports.as_json import as_json
+from rocefort.reports.findings import findings_comment, findings_report
 from rocefort.reports.junit import as_junit
-from rocefort.reports.markdown import as_markdown
 from rocefort.reports.page import PageContent, page
 from rocefort.reports.sarif import as_sarif
-from rocefort.reports.terminal import as_text
+from rocefort.reports.writers.markdown import markdown_of
+from rocefort.reports.writers.terminal import text_of
 
 
 def _waived(port: str, why: str = "no rain before spring") -> Waived:
@@ -34,8 +35,8 @@ REPORT = Report(
 
 def test_text() -> None:
     assert not REPORT.failed
-    assert as_text(REPORT, {"PFC003": "PFC is in manual mode"}) == (
-        "WAIVED PFC003  PFC is in manual mode\n"
+    assert text_of(*findings_report(REPORT, {"PFC003": "PFC is in manual mode"}), width=80) == (
+        "WAIVED PFC003 PFC is in manual mode\n"
         "    PFC mode is auto\n"
         "        at: leaf01 100GE1/0/1-2\n"
         "        in: fabric.yaml:7\n"
@@ -47,7 +48,7 @@ def test_text() -> None:
         "\n"
         "heps: 1 rule, 0 errors, 0 warnings, 0 info, 3 waived, 0 not judged\n"
     )
-    assert as_text(REPORT, colour=True).startswith("\x1b[2mWAIVED PFC003")
+    assert text_of(*findings_report(REPORT, {}), colour=True).startswith("\x1b[2mWAIVED PFC003")
 
 
 def test_json() -> None:
@@ -132,11 +133,11 @@ def test_junit_fails_where_an_error_stands_beside_them() -> None:
 
 
 def test_markdown_folds_them() -> None:
-    assert as_markdown(REPORT) == (
+    assert markdown_of(findings_comment(REPORT, {})) == (
         "### Rocefort: heps: no errors found\n\n"
         "1 rule, 0 errors, 0 warnings, 0 info, 3 waived, 0 not judged\n"
         "\n<details><summary>3 waived</summary>\n"
-        "\n**PFC003**\n\n"
+        "\n##### PFC003\n\n"
         "- PFC mode is auto<br>\n"
         "  at: leaf01 100GE1/0/1-2<br>\n"
         "  in: fabric.yaml:7<br>\n"

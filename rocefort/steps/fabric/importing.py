@@ -24,7 +24,7 @@ from rocefort.models.compare import compare
 from rocefort.models.edit import Edit
 from rocefort.models.network import Node, Sources, TextLine
 from rocefort.models.wording import counted
-from rocefort.reports.terminal import WIDTH
+from rocefort.reports.wording import WIDTH
 from rocefort.rollout.secrets import with_known_secrets
 from rocefort.steps.fabric.judging import board_of
 from rocefort.steps.fabric.reading import ConfigFile, Directory, read_directory

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import click
+
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import sources_of
 from rocefort.models.finding import Report
 from rocefort.models.network import Network, Node, Position, Sources
+from rocefort.output import write_blocks
 from rocefort.reports.as_json import as_json
+from rocefort.reports.findings import findings_comment, findings_report
 from rocefort.reports.junit import as_junit
-from rocefort.reports.markdown import as_markdown
 from rocefort.reports.page import page
 from rocefort.reports.page_content import DeviceBudget, PageContent, PortBudget
 from rocefort.reports.sarif import as_sarif
-from rocefort.reports.terminal import as_text
+from rocefort.reports.writers.markdown import markdown_of
 from rocefort.steps.fabric.capacity import Given, capacity_of
 from rocefort.steps.fabric.failing import study_failures
 from rocefort.steps.fabric.judging import Subject, write_files
@@ -29,18 +32,27 @@ from rocefort.validators.rules.verification import verify
 PAGE = "index.html"
 
 
-def written(report: Report, form: str, subject: str, *, colour: bool = False) -> str:
-    """A report in a format by name: text, json, sarif, junit, markdown.
+def write_findings(report: Report, form: str, subject: str) -> None:
+    """Write a report to standard output in a format by name: text, json, sarif, junit, markdown.
 
-    subject: the file that a finding without a line is about; colour: of text, for a terminal.
+    subject: the file that a finding without a line is about.
     """
+    if form == "text":
+        write_blocks(*findings_report(report, titles()))
+    else:
+        click.echo(_for_programs(report, form, subject), nl=False)
+
+
+def _for_programs(report: Report, form: str, subject: str) -> str:
     if form == "sarif":
         return as_sarif(report, rule_texts(), subject=subject)
     if form == "junit":
         return as_junit(report, rule_texts())
     if form == "markdown":
-        return as_markdown(report, titles())
-    return as_json(report) if form == "json" else as_text(report, titles(), colour=colour)
+        return markdown_of(
+            findings_comment(report, titles()), whole="All of them: `rocefort check`."
+        )
+    return as_json(report)
 
 
 def fabric_page(subject: Subject, given: Given | None = None) -> str:

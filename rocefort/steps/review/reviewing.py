@@ -21,9 +21,7 @@ from rocefort.models.review import (
     Review,
     SwitchLines,
 )
-from rocefort.reports.review_json import review_json
-from rocefort.reports.review_markdown import review_markdown
-from rocefort.reports.review_page import review_page
+from rocefort.reports.review_files import review_json, review_markdown, review_page
 from rocefort.reports.review_sarif import review_sarif
 from rocefort.rollout.blast import blast_radius
 from rocefort.rollout.difference import Side, Switch, difference

@@ -1,0 +1,152 @@
+"""Content of every report as frozen data: no report aligns, wraps, escapes or colours by itself.
+
+A report is a function from a result to blocks. The modules of `writers` turn blocks into text for a
+terminal, Markdown and HTML; JSON is the result itself. CONTRIBUTING tells how to add a report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar, Literal
+
+Cell = str | int | float | None  # None: not known, or not there
+MOST = 40  # names of one list
+
+
+class Tone(StrEnum):
+    """Severity of a sentence or a title: its colour, and its CSS class."""
+
+    PLAIN = "plain"
+    GOOD = "good"
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    QUIET = "quiet"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One sentence; a part between backquotes is code."""
+
+    kind: ClassVar[str] = "note"
+    text: str
+    tone: Tone = Tone.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list of sentences; details: sentences about all of them, told once below."""
+
+    kind: ClassVar[str] = "items"
+    lines: tuple[str, ...]
+    details: tuple[str, ...] = ()
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Lines as they are, never wrapped."""
+
+    kind: ClassVar[str] = "code"
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Column of a table: its title, its alignment, and whether its cells may wrap.
+
+    align: "" sets a column of numbers to the right and any other to the left.
+    """
+
+    title: str = ""
+    align: Literal["", "left", "right"] = ""
+    wraps: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of plain cells, each as long as there are columns.
+
+    by_first: rows with the same first cell stand together under a heading of their own.
+    """
+
+    kind: ClassVar[str] = "table"
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    by_first: bool = False
+
+    @property
+    def right(self) -> tuple[bool, ...]:
+        """Which columns are set to the right."""
+        cells = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
+        pairs = zip(self.columns, cells, strict=True)
+        return tuple(c.align == "right" or (not c.align and _numeric(own)) for c, own in pairs)
+
+
+def _numeric(cells: Iterable[Cell]) -> bool:
+    known = [cell for cell in cells if cell is not None]
+    return bool(known) and all(isinstance(cell, (int, float)) for cell in known)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawing for HTML; text has the sentence, or nothing."""
+
+    kind: ClassVar[str] = "picture"
+    svg: str
+    sentence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Blocks that Markdown and HTML show when the summary is opened."""
+
+    kind: ClassVar[str] = "fold"
+    summary: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Blocks under a title; without a title, blocks that no blank line parts.
+
+    lead: the section in a sentence. badge: a few words beside the title.
+    """
+
+    kind: ClassVar[str] = "section"
+    title: str
+    blocks: tuple[Block, ...] = ()
+    lead: str = ""
+    id: str = ""
+    tone: Tone = Tone.PLAIN
+    badge: str = ""
+
+
+Block = Note | Items | Code | Table | Picture | Fold | Section
+
+
+def columns(*titles: str, wraps: Iterable[str] = ()) -> tuple[Column, ...]:
+    """Columns by their titles; those named in `wraps` may wrap."""
+    return tuple(Column(title, wraps=title in set(wraps)) for title in titles)
+
+
+def plain(cell: Cell) -> str:
+    """A cell as a person writes it: 50 and not 50.0, nothing for what is not there."""
+    if cell is None:
+        return ""
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
+def code(text: object) -> str:
+    """Text as code of a sentence."""
+    return "`" + " ".join(str(text).replace("`", "'").split()) + "`"
+
+
+def some(words: Iterable[str], most: int = MOST) -> str:
+    """The first few of a list, and how many more there are."""
+    listed = list(words)
+    more = len(listed) - most
+    return ", ".join(listed[:most]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,135 @@
+"""A Report as blocks: what is wrong, where, how to fix it, and what is not judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived, Where
+from rocefort.reports.blocks import MOST, Block, Fold, Items, Note, Section, Tone, some
+from rocefort.reports.wording import (
+    device_ports,
+    file_lines,
+    grouped,
+    name_ranges,
+    severity_counts,
+    summary,
+    verdict,
+)
+
+SEVERAL = 3  # rules that share one heading, without their titles
+FAILED = " -- failed"
+GROUPS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings"}
+Titles = Mapping[str, str]  # a rule's title by its id
+
+
+def findings_report(report: Report, titles: Titles) -> Iterator[Block]:
+    """For a terminal: a section for each rule and severity, then the sum.
+
+    Findings that say the same are told once with all their places, and so are places and a fix
+    that several messages share.
+    """
+    for (rule, severity), same_rule in grouped(
+        report.findings, lambda f: (f.rule, f.severity)
+    ).items():
+        yield _section(severity.value, rule, titles, _findings(same_rule), Tone(severity.value))
+    for rule, entries in grouped(report.waived, lambda w: w.finding.rule).items():
+        yield _section("waived", rule, titles, _waived(entries), Tone.QUIET)
+    for rules, alike in _not_judged_alike(report.not_judged).items():
+        yield _section("not judged", ", ".join(rules), titles, _not_judged(alike), Tone.UNKNOWN)
+    tone = Tone.ERROR if report.failed else Tone.GOOD
+    yield Note(f"{report.network}: {summary(report)}{FAILED if report.failed else ''}", tone)
+
+
+def findings_comment(report: Report, titles: Titles) -> Section:
+    """For a comment on a pull request: errors and warnings are open, the rest is folded."""
+    blocks: list[Block] = []
+    for severity, count in severity_counts(report).items():
+        found = [finding for finding in report.findings if finding.severity is severity]
+        sections = tuple(
+            Section(_titled(rule, titles), tuple(_findings(same)))
+            for rule, same in grouped(found, lambda f: f.rule).items()
+        )
+        if sections and severity in GROUPS:
+            blocks.append(Section(GROUPS[severity], sections))
+        elif sections:
+            blocks.append(Fold(f"{count} info", sections))
+    if report.waived:
+        rules = grouped(report.waived, lambda w: w.finding.rule).items()
+        sections = tuple(Section(_titled(r, titles), tuple(_waived(same))) for r, same in rules)
+        blocks.append(Fold(f"{len(report.waived)} waived", sections))
+    if report.not_judged:
+        open_ = _not_judged_alike(report.not_judged).items()
+        sections = tuple(
+            Section(_titled(", ".join(rules), titles), tuple(_not_judged(alike)))
+            for rules, alike in open_
+        )
+        blocks.append(Fold(f"{len(report.not_judged)} not judged, which is no pass", sections))
+    title = f"Rocefort: {report.network}: {verdict(report)}"
+    return Section(title, (Note(summary(report)), Section("", tuple(blocks))))
+
+
+def _section(kind: str, rule: str, titles: Titles, blocks: Iterable[Block], tone: Tone) -> Section:
+    return Section(f"{kind.upper()} {_titled(rule, titles)}", tuple(blocks), tone=tone)
+
+
+def _titled(rule: str, titles: Titles) -> str:
+    return f"{rule} {titles[rule]}" if rule in titles else rule
+
+
+def _findings(findings: Sequence[Finding]) -> Iterator[Items]:
+    """Messages by the places and the fix that they share."""
+    together: dict[tuple[str, ...], list[str]] = {}
+    for (message, hint), alike in grouped(findings, lambda f: (f.message, f.hint)).items():
+        fix = (f"fix: {hint}",) if hint else ()
+        together.setdefault((*_places([f.where for f in alike]), *fix), []).append(message)
+    for details, messages in together.items():
+        yield Items(tuple(messages), details)
+
+
+def _waived(entries: Sequence[Waived]) -> Iterator[Items]:
+    """What a waiver covers: still shown, with the reason and the day that it ends."""
+    alike = grouped(entries, lambda w: (w.finding.message, w.why, w.until))
+    for (message, why, until), same in alike.items():
+        places = _places([entry.finding.where for entry in same])
+        yield Items((message,), (*places, f"until {until}: {why}"))
+
+
+_Unjudged = tuple[str, tuple[Where, ...]]  # the reason, and all its places
+
+
+def _not_judged_alike(
+    entries: Sequence[NotJudged],
+) -> dict[tuple[str, ...], dict[_Unjudged, None]]:
+    """Reasons with their places by the rules that give them: a silent server is told once."""
+    reasons: dict[tuple[str, str], _Unjudged] = {
+        (rule, reason): (reason, tuple(entry.where for entry in same))
+        for (rule, reason), same in grouped(entries, lambda n: (n.rule, n.reason)).items()
+    }
+    alike = grouped(reasons, lambda key: reasons[key])
+    groups: dict[tuple[str, ...], dict[_Unjudged, None]] = {}
+    for (rule, _), one in reasons.items():
+        rules = tuple(name for name, _ in alike[one])
+        groups.setdefault(rules if len(rules) >= SEVERAL else (rule,), {})[one] = None
+    return groups
+
+
+def _not_judged(reasons: Iterable[_Unjudged]) -> Iterator[Items]:
+    """What is missing concerns whole switches: of several files, none is named."""
+    for reason, wheres in reasons:
+        files = len(file_lines(wheres)) <= 1
+        yield Items((reason,), tuple(_places(wheres, files=files)))
+
+
+def _places(wheres: Sequence[Where], *, files: bool = True) -> Iterator[str]:
+    """All places of one message: devices with their ports, then lines by file."""
+    if named := _some(name_ranges(device_ports(wheres))):
+        yield f"at: {named}"
+    sources = [f"{file}:{_some(map(str, at))}" for file, at in file_lines(wheres).items()]
+    if sources and files:
+        yield f"in: {'; '.join(sources)}"
+
+
+def _some(words: Iterable[str]) -> str:
+    """All words, or the first of very many and how many more there are."""
+    listed = list(words)
+    return some(listed) + (" (all of them: --format json)" if len(listed) > MOST else "")

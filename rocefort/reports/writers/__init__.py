@@ -1,0 +1,1 @@
+"""Writers of blocks: one for each form that a person reads."""

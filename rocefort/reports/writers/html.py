@@ -1,0 +1,13 @@
+"""Blocks as HTML in the look of the report page; the template escapes every value."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from rocefort.reports.blocks import Block
+from rocefort.reports.page_frame import environment
+
+
+def html_of(*blocks: Block) -> Markup:
+    """Blocks as the content of a page."""
+    return Markup(environment().get_template("blocks.html.j2").render(blocks=blocks))  # noqa: S704 - escaped by the template
