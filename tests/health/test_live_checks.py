@@ -114,7 +114,7 @@ def test_what_settles_in_time_stops_nothing(
 ) -> None:
     before = checks(subject.network, ["leaf03"])
     lab.model.inject("leaf03", read_state_fault("link-down", "100GE1/0/25"))
-    time.then = lab.model.heal
+    time.then = lab.model.faults.clear
     after = checks(subject.network, ["leaf03"], before)
     assert (after.new, time.waits) == ((), [1.0])
 
