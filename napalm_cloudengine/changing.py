@@ -1,6 +1,7 @@
 """Load a change into the candidate of the switch, see the device's own difference, commit it."""
 
-from collections.abc import Mapping
+import pkgutil
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -27,7 +28,6 @@ from napalm_cloudengine.errors import (
 )
 from napalm_cloudengine.load import Loader, RefusedError, config_text
 from napalm_cloudengine.masking import mask_secrets
-from napalm_cloudengine.patcher import patcher_from
 from napalm_cloudengine.text import (
     Line,
     UnsendableError,
@@ -38,6 +38,8 @@ from napalm_cloudengine.text import (
 )
 from napalm_cloudengine.transport import Reply
 
+# From running and wanted configuration to the commands that lead from one to the other.
+Patcher = Callable[[str, str], str | Iterable[str]]
 # What `commit trial` takes, in seconds (command reference); its own default is 600.
 TRIAL_S = range(60, 65536)
 
@@ -64,7 +66,7 @@ class Changing(Dialogue):
     ) -> None:
         options = dict(optional_args or {})
         self._ssh = None  # __del__ may run after a failure below
-        self._patcher = patcher_from(options.pop("patcher", None))
+        self._patcher = _patcher_from(options.pop("patcher", None))
         self._persist_id = check_persist_id(options.pop("persist_id", None))
         # whether the trial that this object started has the id; None before it started one
         self._persists: bool | None = None
@@ -101,7 +103,7 @@ class Changing(Dialogue):
             )
         if self._loaded:  # a patch starts from what runs
             self.discard_config()
-        self._load(self._patch(self._display("display current-configuration"), wanted))
+        self._load(self._patch(self._running(NOTHING_CHANGED), wanted))
         self._system_view()
         merged = self._display("display configuration candidate merge")
         if left := self._patch(merged, wanted):
@@ -323,3 +325,22 @@ def config_lines_of(name: str, text: str) -> tuple[Line, ...]:
 def _unknown_words(reply: Reply) -> bool:
     """Whether the CLI did not understand a line: it points at the place and has done nothing."""
     return any("found at '^' position" in line for line in reply.errors)
+
+
+def _patcher_from(value: object) -> Patcher | None:
+    """The function, or the one that `module:function` names, as an inventory in YAML must give it.
+
+    None for None; ValueError when there is no such function.
+    """
+    found = value
+    if isinstance(value, str):
+        try:
+            found = pkgutil.resolve_name(value)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ValueError(f"patcher: there is no function '{value}': {error}") from None
+    if found is not None and not callable(found):
+        raise ValueError(
+            "patcher: give a function of running and wanted configuration, or its name as "
+            f"'module:function', not {value!r}"
+        )
+    return found

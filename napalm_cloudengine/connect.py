@@ -55,7 +55,8 @@ def ssh_options(options: dict[str, Any], timeout_s: float) -> dict[str, Any]:
     if not (isinstance(port, int | str) and str(port).isdecimal() and 0 < int(port) < 65536):
         raise ValueError(f"port: {port!r} is not a number from 1 to 65535")
     known_hosts = options.get("ssh_known_hosts") or options.get("alt_key_file")
-    ssh: dict[str, Any] = {"conn_timeout": min(timeout_s, CONNECT_S), **_of_netmiko(options)}
+    ssh = {name: value for name, value in options.items() if name in NETMIKO_OPTIONS}
+    ssh.setdefault("conn_timeout", min(timeout_s, CONNECT_S))
     if known_hosts:
         path = Path(known_hosts).expanduser()
         if not path.is_file():
@@ -63,11 +64,6 @@ def ssh_options(options: dict[str, Any], timeout_s: float) -> dict[str, Any]:
         ssh.update(alt_host_keys=True, alt_key_file=str(path))
     ssh.update(ssh_strict=True, system_host_keys=not known_hosts)
     return ssh
-
-
-def _of_netmiko(options: dict[str, Any]) -> dict[str, Any]:
-    """Those of the driver's options that Netmiko takes as well."""
-    return {name: value for name, value in options.items() if name in NETMIKO_OPTIONS}
 
 
 def _connection_error(at: str, cause: BaseException | None) -> ConnectionException:

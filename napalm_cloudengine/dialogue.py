@@ -8,7 +8,6 @@ is not known now.
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from types import TracebackType
 from typing import Any, Self
 
 from napalm.base.exceptions import CommandErrorException, CommitError, ConnectionClosedException
@@ -110,12 +109,7 @@ class Dialogue:
         self.open()
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        exc_traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # --- one line, one reply ----------------------------------------------------------------

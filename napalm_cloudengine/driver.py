@@ -9,9 +9,6 @@ Nothing is saved unless `save_config` is called.
 trial, `reading.py` the getters.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from napalm.base.base import NetworkDriver
 
 from napalm_cloudengine.reading import Reading
@@ -20,6 +17,8 @@ from napalm_cloudengine.trials import Trials
 
 class CloudEngineDriver(Trials, Reading, NetworkDriver):  # type: ignore[misc]  # napalm is untyped
     """A CloudEngine switch (VRP8 V200, YunShan OS V300) in two-stage configuration mode.
+
+    `timeout`: longest silence of the switch, in seconds. ValueError on wrong options.
 
     `optional_args`, besides what Netmiko's connection takes (`port`, `key_file`, `keepalive`, ..):
 
@@ -38,14 +37,3 @@ class CloudEngineDriver(Trials, Reading, NetworkDriver):  # type: ignore[misc]  
     """
 
     platform = "cloudengine"  # as NAPALM's own drivers have it, and its tests ask for
-
-    def __init__(
-        self,
-        hostname: str,
-        username: str,
-        password: str,
-        timeout: int = 60,
-        optional_args: Mapping[str, Any] | None = None,
-    ) -> None:
-        """`timeout`: longest silence of the switch, in seconds. ValueError on wrong options."""
-        super().__init__(hostname, username, password, timeout, optional_args)

@@ -56,10 +56,7 @@ def before_fence(text: str, blanks: int) -> str | None:
     The last line of `text` is the prompt that follows it.
     """
     prompt = text[text.rfind("\n") + 1 :].rstrip(" ")
-    return _without(text.rstrip(" "), f"{prompt}{' ' * blanks}\n{prompt}")
-
-
-def _without(text: str, end: str) -> str | None:
+    text, end = text.rstrip(" "), f"{prompt}{' ' * blanks}\n{prompt}"
     return text.removesuffix(end) if text.endswith(end) else None
 
 

@@ -10,8 +10,7 @@ from typing import Any
 from napalm.base import constants
 
 from napalm_cloudengine import pinging
-from napalm_cloudengine.addresses import addresses
-from napalm_cloudengine.dialogue import Dialogue
+from napalm_cloudengine.dialogue import NOTHING_CHANGED, Dialogue
 from napalm_cloudengine.displays import ai_ecn, bgp, lldp, pfc, queues, routing, system
 from napalm_cloudengine.displays.interface_fields import read_interfaces, read_ports
 from napalm_cloudengine.displays.interfaces import BRIEF, read_names
@@ -108,7 +107,7 @@ class Reading(Dialogue):
 
     def get_interfaces_ip(self) -> dict[str, dict[str, dict[str, dict[str, int]]]]:
         """The addresses in the running configuration (none learnt by DHCP), by interface."""
-        return napalm_addresses(addresses(self._running_text()))
+        return napalm_addresses(self._running(NOTHING_CHANGED))
 
     def get_lldp_neighbors(self) -> dict[str, list[dict[str, str]]]:
         """Who LLDP hears on which port."""
@@ -199,9 +198,6 @@ class Reading(Dialogue):
 
     def _shown(self, command: str) -> Shown:
         return Shown(command, self._display(command))
-
-    def _running_text(self) -> str:
-        return self._display("display current-configuration")
 
     def cli(self, commands: list[str], encoding: str = "text") -> dict[str, str]:
         """The reply to each command; CommandErrorException on the first that is refused.

@@ -1,8 +1,9 @@
 """What was parsed, in the dictionaries that NAPALM documents for its getters."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
+from ipaddress import IPv4Network
 from typing import Any
 
 from napalm.base.helpers import mac
@@ -85,20 +86,18 @@ def _peer(peer: BgpPeer, local_as: int) -> dict[str, Any]:
 def napalm_interface(row: Row) -> dict[str, Any]:
     """One of NAPALM's get_interfaces, of its INTERFACE_FIELDS; -1 for a number not printed."""
     address = _MAC.match(row.get("mac", ""))
+    speed = re.match(r"(\d+)(G?)", row.get("speed", "")) or re.match(
+        r"(\d+)([GMK]?)", row.get("bandwidth", "")
+    )
     return {
         "is_up": row["state"].startswith("UP") and row.get("protocol", "").split()[:1] == ["UP"],
         "is_enabled": not row["state"].startswith("Administratively"),
         "description": row.get("description", ""),
         "last_flapped": _flapped_s(row),
-        "speed": _speed_mbits(row.get("speed", ""), row.get("bandwidth", "")),
+        "speed": float(speed[1]) * _MBITS[speed[2]] if speed else -1.0,
         "mtu": row.get("mtu", row.get("frame_bytes", -1)),
         "mac_address": mac(address[0]) if address else "",
     }
-
-
-def _speed_mbits(speed: str, bandwidth: str) -> float:
-    found = re.match(r"(\d+)(G?)", speed) or re.match(r"(\d+)([GMK]?)", bandwidth)
-    return float(found[1]) * _MBITS[found[2]] if found else -1.0
 
 
 def _flapped_s(row: Row) -> float:
@@ -116,17 +115,28 @@ def napalm_counters(row: Row) -> dict[str, int]:
     return {name: -1 if row.get(field) is None else row[field] for name, field in _COUNTERS.items()}
 
 
-def napalm_addresses(
-    found: Mapping[str, Mapping[str, list[tuple[str, int]]]],
-) -> dict[str, dict[str, dict[str, dict[str, int]]]]:
-    """NAPALM's get_interfaces_ip."""
-    return {
-        name: {
-            family: {address: {"prefix_length": length} for address, length in listed}
-            for family, listed in families.items()
-        }
-        for name, families in found.items()
-    }
+def napalm_addresses(config: str) -> dict[str, dict[str, dict[str, dict[str, int]]]]:
+    """NAPALM's get_interfaces_ip of a configuration; an address without a length is left out."""
+    shape: dict[str, dict[str, dict[str, dict[str, int]]]] = {}
+    name = ""
+    for line in config.splitlines():
+        if not line.startswith(" "):
+            name = line.removeprefix("interface ").strip() if line[:10] == "interface " else ""
+        elif name and (read := _address(line.split())):
+            family, address, length = read
+            shape.setdefault(name, {}).setdefault(family, {})[address] = {"prefix_length": length}
+    return shape
+
+
+def _address(words: list[str]) -> tuple[str, str, int] | None:
+    match words:
+        case ["ip", "address", address, mask, *_] if address[0].isdigit():
+            return "ipv4", address, IPv4Network(f"0.0.0.0/{mask}").prefixlen
+        case ["ipv6", "address", address, *rest]:
+            address, slash, length = address.partition("/")
+            length = length if slash else (rest or [""])[0]
+            return ("ipv6", address, int(length)) if length.isdecimal() else None
+    return None
 
 
 def napalm_lldp(neighbors: Iterable[Neighbor]) -> dict[str, list[dict[str, str]]]:

@@ -1,18 +1,12 @@
 """The trial of a commit: whether one runs, and for how long."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal, cast, get_args
 
 from napalm_cloudengine.displays.block import Block
 from napalm_cloudengine.displays.shown import Shown
 
 TrialState = Literal["INACTIVE", "ACTIVE", "CANCELING", "WAITCANCEL"]
-_STATES: Final[dict[str, TrialState]] = {
-    "INACTIVE": "INACTIVE",
-    "ACTIVE": "ACTIVE",
-    "CANCELING": "CANCELING",
-    "WAITCANCEL": "WAITCANCEL",
-}
 COMMAND = "display configuration trial status"
 STATUS = Block(
     """\
@@ -51,10 +45,10 @@ def read_trial(shown: Shown) -> TrialStatus:
     for line in shown.lines:
         if pair := STATUS.value(line):
             values.setdefault(*pair)
-    state = _STATES.get(values.get("state", "").partition(" ")[0])  # a remark may follow it
-    if state is None:
+    state = values.get("state", "").partition(" ")[0]  # a remark may follow it
+    if state not in get_args(TrialState):
         raise shown.wrong(1, f"not a trial status: {shown.text.strip()!r}")
     left = values.get("seconds_left", "")
     without = 0 if state == "INACTIVE" else None
     seconds = int(left) if left.isdecimal() and left.isascii() else without
-    return TrialStatus(state, seconds, values.get("persist_id", ""))
+    return TrialStatus(cast("TrialState", state), seconds, values.get("persist_id", ""))

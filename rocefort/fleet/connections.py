@@ -15,8 +15,8 @@ from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 from rocefort.documents.read import read_document
 from rocefort.documents.validate import validate
 from rocefort.errors import Problem
-from rocefort.fleet.credentials import KeyOrReference, Reference
-from rocefort.models.base import Frozen, Name
+from rocefort.fleet.credentials import KeyOrReference
+from rocefort.models.base import Frozen, Name, Reference
 
 MOST_TIME_SCALE = 1000
 HOST = re.compile(r"[A-Za-z0-9:][A-Za-z0-9.:_-]{0,252}")

@@ -19,17 +19,7 @@ from napalm_cloudengine.masking import MASK
 from rocefort.children import keep_from_children
 from rocefort.errors import BadInput, Problem, Refused, ServiceFailed
 from rocefort.fleet.masking import remember
-from rocefort.models.base import Reference, check_reference
-
-__all__ = [
-    "KeyOrReference",
-    "Reference",
-    "Secret",
-    "check_reference",
-    "key_of",
-    "resolve",
-    "resolve_all",
-]
+from rocefort.models.base import check_reference
 
 LARGEST_BYTES = 4096  # a password, not a key ring
 KEY = "key:"

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import paramiko
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
-from rocefort.errors import DeviceFailed
+import paramiko
+from paramiko.hostkeys import InvalidHostKey
+
+from rocefort.errors import BadInput, DeviceFailed
 
 # Out of band: what a host shows over the network is what is in doubt.
 CHANGED = (
@@ -73,3 +78,17 @@ def _of_host_key(at: str, known_hosts: str, error: Exception) -> tuple[str, str]
     else:
         return None
     return f"{at} shows the host key {shown}, which is not on record", UNKNOWN.format(known_hosts)
+
+
+@contextmanager
+def reading_known_hosts(path: Path, how: str) -> Iterator[None]:
+    """Raise BadInput for a known_hosts file that cannot be read, or is damaged; how: to fix it."""
+    try:
+        yield
+    except OSError as error:
+        said = error.strerror
+    except (InvalidHostKey, UnicodeDecodeError) as error:
+        said, how = " ".join(str(error).split()), "mend or remove that line"
+    else:
+        return
+    raise BadInput(f"known hosts cannot be read: {said}", where=str(path), how=how)

@@ -17,11 +17,10 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 import paramiko
-from paramiko.hostkeys import InvalidHostKey
 
-from rocefort.errors import BadInput, ServiceFailed
+from rocefort.errors import ServiceFailed
 from rocefort.fleet.connections import Access
-from rocefort.fleet.failures import Unreachable, unreachable
+from rocefort.fleet.failures import Unreachable, reading_known_hosts, unreachable
 
 WORKERS = 20
 
@@ -88,18 +87,8 @@ def collect(
 
 def read_record(path: Path) -> paramiko.HostKeys:
     """The known_hosts file, empty where there is none; raises BadInput for one that is damaged."""
-    try:
+    with reading_known_hosts(path, "check the path"):
         return paramiko.HostKeys(str(path)) if path.exists() else paramiko.HostKeys()
-    except OSError as error:
-        raise BadInput(
-            f"known hosts cannot be read: {error.strerror}", where=str(path), how="check the path"
-        ) from None
-    except (InvalidHostKey, UnicodeDecodeError) as error:
-        raise BadInput(
-            f"known hosts cannot be read: {' '.join(str(error).split())}",
-            where=str(path),
-            how="mend or remove that line",
-        ) from None
 
 
 def add_to_record(path: Path, keys: Iterable[HostKey]) -> None:
@@ -146,17 +135,14 @@ def _key(access: Access, known_kinds: Sequence[str], timeout_s: float) -> parami
         try:
             transport.banner_timeout = transport.handshake_timeout = timeout_s
             options = transport.get_security_options()
-            options.key_types = _first(options.key_types, known_kinds)
+            # Those on record first; an RSA key is signed under other names than its own.
+            signed = ("rsa-sha2-512", "rsa-sha2-256") if "ssh-rsa" in known_kinds else ()
+            first = {*known_kinds, *signed}
+            options.key_types = sorted(options.key_types, key=lambda kind: kind not in first)
             transport.start_client(timeout=timeout_s)
             return transport.get_remote_server_key()
         finally:
             transport.close()
-
-
-def _first(kinds: Sequence[str], known: Sequence[str]) -> list[str]:
-    """All kinds, those on record first; an RSA key is signed under other names than its own."""
-    wanted = {*known, *(("rsa-sha2-512", "rsa-sha2-256") if "ssh-rsa" in known else ())}
-    return sorted(kinds, key=lambda kind: kind not in wanted)
 
 
 def _judged(access: Access, key: paramiko.PKey, known: dict[str, paramiko.PKey]) -> HostKey:

@@ -182,23 +182,16 @@ def _check(network: Network, connections: Connections) -> None:
     problems = [connections.lacks(name) for name in sorted(switches - given)]
     told = {access.name for access in connections.servers}
     for kind, named, known in (("device", given, switches), ("server", told, servers)):
-        problems += _strangers(kind, named, known, network.name, connections.place)
+        for name in sorted(named - known):
+            near = get_close_matches(name, known, n=1)
+            how = f"did you mean {near[0]!r}?" if near else "remove it"
+            what = f"{network.name} has no {kind} {name}"
+            problems.append(Problem(connections.place, what, how))
     if not connections.known_hosts.is_file():
         how = "write the host keys of all devices there, compared with the devices' own"
         problems.append(Problem(str(connections.known_hosts), "no such known_hosts file", how))
     if problems:
         raise BadInput(problems=problems)
-
-
-def _strangers(
-    kind: str, given: set[str], known: set[str], network: str, place: str
-) -> list[Problem]:
-    found = []
-    for name in sorted(given - known):
-        near = get_close_matches(name, known, n=1)
-        how = f"did you mean {near[0]!r}?" if near else "remove it"
-        found.append(Problem(place, f"{network} has no {kind} {name}", how))
-    return found
 
 
 def session_errors() -> tuple[type[Exception], ...]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import re
 import traceback
-from collections.abc import Iterable
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -30,7 +29,9 @@ def remember(secret: str) -> None:
     with _one_more:
         if secret not in _known:
             _known.add(secret)
-            _pattern = _pattern_of(_known)
+            forms = {form for known in _known for form in (known, repr(known)[1:-1])}
+            longest = sorted(forms, key=lambda form: (-len(form), form))  # may hold a shorter one
+            _pattern = re.compile("|".join(map(_whole, longest)))
     _guard_logging()
 
 
@@ -39,13 +40,7 @@ def masked(text: str) -> str:
     return _pattern.sub(MASK, text) if _pattern else text
 
 
-def _pattern_of(secrets: Iterable[str]) -> re.Pattern[str]:
-    forms = {form for secret in secrets for form in (secret, repr(secret)[1:-1])}
-    ordered = sorted(forms, key=lambda form: (-len(form), form))  # a longer one may hold a shorter
-    return re.compile("|".join(_found(form) for form in ordered))
-
-
-def _found(form: str) -> str:
+def _whole(form: str) -> str:
     text = re.escape(form)
     return text if len(form) >= SHORT else rf"(?<!\w){text}(?!\w)"
 

@@ -23,11 +23,10 @@ from typing import Any
 import paramiko
 from nornir.core.configuration import Config
 from nornir.core.inventory import Host
-from paramiko.hostkeys import InvalidHostKey
 from paramiko.pkey import UnknownKeyType
 
 from rocefort.errors import BadInput, DeviceFailed
-from rocefort.fleet.failures import UnknownHostKeyError
+from rocefort.fleet.failures import UnknownHostKeyError, reading_known_hosts
 
 CONNECTION = "rocefort_ssh"  # the name of the Nornir connection
 TIMEOUT_EXIT = 124  # GNU timeout, when the command was still running at the deadline
@@ -314,7 +313,9 @@ def _connected(  # noqa: PLR0913 - what a connection takes
 ) -> paramiko.SSHClient:
     """A new connection; raises paramiko's and the socket's exceptions, UnknownHostKeyError."""
     client = paramiko.SSHClient()
-    _load_known_hosts(client, known_hosts)
+    how = "write the host keys of all devices there (ssh-keyscan, then compare them)"
+    with reading_known_hosts(known_hosts, how):
+        client.load_host_keys(str(known_hosts))
     client.set_missing_host_key_policy(_RefuseUnknownKey())
     try:
         client.connect(
@@ -387,20 +388,3 @@ class _RefuseUnknownKey(paramiko.MissingHostKeyPolicy):
         key: paramiko.PKey,
     ) -> None:
         raise UnknownHostKeyError(key)
-
-
-def _load_known_hosts(client: paramiko.SSHClient, path: Path) -> None:
-    try:
-        client.load_host_keys(str(path))
-    except OSError as error:
-        raise BadInput(
-            f"known hosts cannot be read: {error.strerror}",
-            where=str(path),
-            how="write the host keys of all devices there (ssh-keyscan, then compare them)",
-        ) from None
-    except (InvalidHostKey, UnicodeDecodeError) as error:
-        raise BadInput(
-            f"known hosts cannot be read: {' '.join(str(error).split())}",
-            where=str(path),
-            how="mend or remove that line",
-        ) from None

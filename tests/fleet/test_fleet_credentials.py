@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from rocefort.errors import BadInput, Refused, ServiceFailed
-from rocefort.fleet.credentials import Secret, check_reference, resolve
+from rocefort.fleet.credentials import Secret, resolve
+from rocefort.models.base import check_reference
 from rocefort.rdma.kubernetes import kubectl
 from rocefort.rollout.signing import sign_text
 from rocefort.steps.fabric.revisions import git

@@ -13,7 +13,8 @@ import pytest
 from keyrings.alt.file import PlaintextKeyring
 
 from rocefort.errors import BadInput, RocefortError, ServiceFailed
-from rocefort.fleet.credentials import check_reference, resolve
+from rocefort.fleet.credentials import resolve
+from rocefort.models.base import check_reference
 
 
 @pytest.fixture(autouse=True)

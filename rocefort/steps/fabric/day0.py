@@ -13,7 +13,8 @@ from rocefort.dialects.words import line
 from rocefort.documents.nearest import nearest
 from rocefort.errors import BadInput
 from rocefort.fleet.connections import load_connections
-from rocefort.fleet.credentials import check_reference, resolve
+from rocefort.fleet.credentials import resolve
+from rocefort.models.base import check_reference
 from rocefort.models.network import Network, Node
 from rocefort.reports.instructions import Instruction
 
