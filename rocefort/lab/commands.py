@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Literal
 
 from rocefort.dialects.vrp.command import Node, parse_format
 from rocefort.dialects.vrp.parameters import Tokens
-from rocefort.lab import committing, display_table, pending, views
+from rocefort.dialects.vrp.tree import ConfigLine
+from rocefort.lab import committing, display, pending, views
 from rocefort.lab.replies import Reply, Typed
-from rocefort.lab.show import pinging
+from rocefort.lab.show import IN_USER_VIEW, STATES, Show, pinging
+from rocefort.lab.show.asked import NO_INTERFACE, interface_of
+from rocefort.lab.switch import EmulatedSwitch
 from rocefort.lab.words import Fit, Place, Refused
 
 if TYPE_CHECKING:
@@ -31,10 +34,6 @@ class Command:
     format: str
     act: Act
     shows: bool = False
-
-
-def _ping(session: Session, typed: Typed) -> Reply:
-    return Reply(pinging.ping(session.switch, typed.params))
 
 
 USER: Mapping[str, Act] = {
@@ -55,7 +54,7 @@ USER: Mapping[str, Act] = {
 EVERYWHERE: Mapping[str, Act] = {
     "configuration exclusive": committing.lock,
     "undo configuration exclusive": committing.unlock,
-    pinging.FORMAT: _ping,
+    pinging.FORMAT: lambda session, typed: Reply(pinging.ping(session.switch, typed.params)),
 }
 SYSTEM: Mapping[str, Act] = {
     "quit": views.leave,
@@ -81,16 +80,54 @@ NO_PERSIST: Mapping[str, Act] = {  # releases before it, as NE40E V800R012
 }
 
 
-def _own(show: pending.Display) -> Act:
-    return lambda session, typed: views.shown(session, typed, show(session, typed.params))
+def _interface(switch: EmulatedSwitch, name: str) -> str:
+    """One interface, also without a line of its own; where it is not there it says so."""
+    wanted = f"interface {name}"
+    ports = display.with_ports(switch.running, switch.ports, switch.family)
+    lines = display.only(ports, wanted)
+    if not lines and interface_of(switch, name) is None:
+        return NO_INTERFACE
+    return display.saved_form(lines or (ConfigLine(wanted),), switch.family)
 
 
-def _general(show: display_table.Show) -> Act:
-    def act(session: Session, typed: Typed) -> Reply:
-        state = display_table.Shown(session.switch, session.peers)
-        return views.shown(session, typed, show(state, typed.params))
+def _typed(switch: EmulatedSwitch, word: str) -> str | None:
+    """A type of configuration; one that has no line shows none, defaults are not known here."""
+    return None if word.casefold() in NOT_SHOWN else display.section(switch, word)
 
-    return act
+
+def _part(switch: EmulatedSwitch, word: str) -> str | None:
+    """`all`, or what VRP5 takes for a type; a word that begins no line is a wrong parameter."""
+    if word.casefold() == "all":
+        return display.configuration(switch, switch.running)
+    begins = any(line.text.startswith(word) for line in switch.running)
+    return _typed(switch, word) if begins else None
+
+
+# Of the formats of the reference: defaults, and what boards hold that are not there.
+NOT_SHOWN = ("include-default", "inactive")
+# What a session has pending is shown by `pending.py`, the state behind the switch by `show/`.
+DISPLAYS: Mapping[str, Show] = {
+    **STATES,
+    "display saved-configuration": lambda switch: display.configuration(switch, switch.saved),
+    "display current-configuration": lambda switch: display.configuration(switch, switch.running),
+    "display current-configuration [ configuration ] interface": lambda switch: display.section(
+        switch, "interface"
+    ),
+    "display current-configuration [ configuration ] interface <interface>": _interface,
+    "display current-configuration configuration <word>": _typed,
+    "display current-configuration <word>": _part,
+    **pending.DISPLAYS,
+}
+
+
+def _of_switch(show: Show) -> Act:
+    return lambda session, typed: views.shown(
+        session, typed, show(session.switch, *typed.params.values())
+    )
+
+
+def _of_session(show: pending.Own) -> Act:
+    return lambda session, typed: views.shown(session, typed, show(session))
 
 
 @lru_cache(maxsize=16)
@@ -104,16 +141,16 @@ def commands(
     acts: dict[str, Act] = {**EVERYWHERE, **(USER if stage == "user" else SYSTEM)}
     if stage == "two-stage":
         acts |= {**TWO_STAGE, **(PERSIST if persist else NO_PERSIST)}
-    shows = {text: _general(show) for text, show in display_table.DISPLAYS.items()}
-    shows |= {text: _own(show) for text, show in pending.DISPLAYS.items()}
-    if commit_list:
-        shows |= {text: _own(show) for text, show in pending.COMMIT_LIST.items()}
+    displays = {**DISPLAYS, **(pending.COMMIT_LIST if commit_list else {})}
+    own = dict(pending.OWN)
     if stage == "user":
-        shows |= {text: _general(show) for text, show in display_table.USER.items()}
-    if stage != "user":
-        shows |= {text: _own(show) for text, show in pending.IN_SYSTEM.items()}
+        displays |= IN_USER_VIEW
+    else:
+        own |= pending.IN_SYSTEM
     if stage == "two-stage":
-        shows |= {text: _own(show) for text, show in pending.TWO_STAGE.items()}
+        own |= pending.TWO_STAGE
+    shows = {text: _of_switch(show) for text, show in displays.items()}
+    shows |= {text: _of_session(show) for text, show in own.items()}
     known = [Command(text, act) for text, act in acts.items()]
     known += [Command(text, act, shows=True) for text, act in shows.items()]
     return tuple((command, parse_format(command.format)) for command in known)

@@ -5,6 +5,7 @@ Texts are the vendor's (V300R023C00, Configuration File Management) unless marke
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rocefort.dialects.vrp.command import WRONG
@@ -154,10 +155,10 @@ def rollback(session: Session, typed: Typed) -> Reply:
 
 
 def _target(session: Session, typed: Typed) -> Lines | None:
-    points, last = session.switch.points, typed.params.get("1-80")
-    if last:
+    params, points = typed.params, session.switch.points
+    if last := params.get("1-80"):
         return points[-int(last)].before if int(last) <= len(points) else None
-    point = point_of(session.switch, typed.params)
+    point = point_of(session.switch, params.get("word", ""), params.get("label", ""))
     return point.after if point else None
 
 
@@ -179,17 +180,18 @@ def refresh(session: Session, _typed: Typed) -> Reply:
 
 def lock(session: Session, _typed: Typed) -> Reply:
     """`configuration exclusive`."""
-    try:
-        session.switch.take_lock(session.number)
-    except CommitError as error:
-        return Reply(str(error))
-    return Reply()
+    return _done(session.switch.take_lock, session.number)
 
 
 def unlock(session: Session, _typed: Typed) -> Reply:
     """`undo configuration exclusive`, of the session that locked it."""
+    return _done(session.switch.release_lock, session.number)
+
+
+def _done(act: Callable[[int], None], number: int) -> Reply:
+    """Nothing is printed of what succeeds."""
     try:
-        session.switch.release_lock(session.number)
+        act(number)
     except CommitError as error:
         return Reply(str(error))
     return Reply()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from difflib import SequenceMatcher
 from functools import lru_cache
 
@@ -15,7 +15,7 @@ from rocefort.dialects.vrp.joined import joined
 from rocefort.dialects.vrp.row import SYSTEM
 from rocefort.dialects.vrp.splitting import split_types
 from rocefort.dialects.vrp.tree import ConfigLine, indented, tree_text
-from rocefort.lab.switch import Candidate, CommitPoint, EmulatedSwitch
+from rocefort.lab.switch import Candidate, EmulatedSwitch
 from rocefort.models.breakout import parts_of
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.interface import kind_of
@@ -157,29 +157,15 @@ def _changed(before: Lines, after: Lines, depth: int) -> Iterator[str]:
                 yield from ends
 
 
-def commit_list(points: Sequence[CommitPoint], *, verbose: bool, count: int) -> str:
-    """`display configuration commit list [verbose] [N]`, the newest first."""
-    newest = list(reversed(points))[:count]
-    if verbose:
-        return "\n".join(_verbose(number, point) for number, point in enumerate(newest, 1))
+def commit_list(
+    switch: EmulatedSwitch, count: str = "100", *, verbose: bool = False, labelled: bool = False
+) -> str:
+    """`display configuration commit list [verbose] [N | label]`, the newest first."""
+    points = [point for point in switch.listed_points if point.label or not labelled]
     rows = [
         {
             "number": number,
             "commit": str(point.number),
-            "label": point.label or "-",
-            "user": point.user,
-            "at": f"{point.at:%Y-%m-%d %H:%M:%S}",
-        }
-        for number, point in enumerate(newest, 1)
-    ]
-    return LIST.write(rows)
-
-
-def _verbose(number: int, point: CommitPoint) -> str:
-    return VERBOSE.write(
-        {
-            "number": number,
-            "commit": point.number,
             "label": point.label or "-",
             "user": point.user,
             "interface": point.interface,
@@ -187,7 +173,9 @@ def _verbose(number: int, point: CommitPoint) -> str:
             "at": f"{point.at:%Y-%m-%d %H:%M:%S}",
             "description": point.description,
         }
-    )
+        for number, point in enumerate(points[::-1][: int(count)], 1)
+    ]
+    return "\n".join(map(VERBOSE.write, rows)) if verbose else LIST.write(rows)
 
 
 def trial_status(switch: EmulatedSwitch) -> str:

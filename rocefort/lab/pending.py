@@ -3,138 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rocefort.dialects.vrp.interpret import Lines
 from rocefort.lab import display
+from rocefort.lab.show import Show
 from rocefort.lab.switch import CommitPoint, EmulatedSwitch
 
 if TYPE_CHECKING:
     from rocefort.lab.session import Session
 
-Params = Mapping[str, str]
-Display = Callable[["Session", Params], "str | None"]  # None: a parameter names nothing
+Own = Callable[["Session"], str]
 OUTDATED = (  # own wording; that a message comes is the reference's, as is what it recommends
     "Error: The running configuration has been changed. "
     "Run the refresh configuration candidate command."
 )
 
 
-def _this(session: Session, _params: Params) -> str:
-    return display.this_view(session.switch, session.view)
-
-
-def _candidate(session: Session, _params: Params) -> str:
-    return display.pending(session.switch.candidate(session.number))
-
-
-def _merge(session: Session, _params: Params) -> str:
-    return display.whole(session.switch, session.switch.candidate(session.number).config)
-
-
-def _changes(session: Session, _params: Params) -> str:
+def _changes(session: Session) -> str:
     switch = session.switch
     if switch.outdated(session.number):
         return OUTDATED
     return display.changes(switch, switch.running, switch.candidate(session.number).config)
 
 
-def _trial(session: Session, _params: Params) -> str:
-    return display.trial_status(session.switch)
-
-
-def _list(session: Session, params: Params, *, verbose: bool = False) -> str:
-    count = int(params.get("1-100", 100))
-    return display.commit_list(session.switch.listed_points, verbose=verbose, count=count)
-
-
-def _labelled(session: Session, _params: Params, *, verbose: bool = False) -> str:
-    points = [point for point in session.switch.listed_points if point.label]
-    return display.commit_list(points, verbose=verbose, count=len(points))
-
-
-def point_of(switch: EmulatedSwitch, params: Params) -> CommitPoint | None:
-    """The rollback point of a commit ID or label; the newest of that label."""
-    label, number = params.get("label"), params.get("word")
-    return next(
-        (
-            point
-            for point in reversed(switch.points)
-            if (label is not None and label == point.label) or number == str(point.number)
-        ),
-        None,
-    )
-
-
-def _at(session: Session, params: Params) -> str | None:
-    point = point_of(session.switch, params)
-    return display.whole(session.switch, point.after) if point else None
-
-
-def _changes_at(session: Session, params: Params) -> str | None:
-    point = point_of(session.switch, params)
-    return _built(session, point.before, point.after) if point else None
-
-
-def _changes_since(session: Session, params: Params) -> str | None:
-    point = point_of(session.switch, params)
-    return _built(session, point.after, session.switch.running) if point else None
-
-
-def _changes_last(session: Session, params: Params) -> str | None:
-    points = session.switch.points
-    count = int(params["1-80"])
-    return (
-        _built(session, points[-count].before, points[-1].after) if count <= len(points) else None
-    )
-
-
-def _changes_each(session: Session, params: Params) -> str:
-    rows = ["Building configuration"]
-    for point in reversed(session.switch.points[-int(params.get("1-80", 80)) :]):
-        title = f"Commit changes of commitId {point.number} {point.at:%Y-%m-%d %H:%M:%S}"
-        body = display.changes(session.switch, point.before, point.after).partition("\n")[2]
-        rows += [title, body.rstrip("\n") or "  #"]
-    return "\n".join(rows)
-
-
-def _built(session: Session, before: Lines, after: Lines) -> str:
-    return display.changes(session.switch, before, after) or "Building configuration\n"
-
-
-def _from_label(session: Session, params: Params) -> str | None:
-    point = point_of(session.switch, params)
-    return _built(session, point.after, session.switch.running) if point else None
-
-
-def _to_label(session: Session, params: Params) -> str | None:
-    point = point_of(session.switch, params)
-    return _built(session, session.switch.running, point.after) if point else None
-
-
-def _unsaved(session: Session, _params: Params) -> str:
-    return _built(session, session.switch.saved, session.switch.running)
-
-
-def _holder(session: Session, _params: Params) -> str:
-    """`display configuration exclusive user`; nothing without a lock (V300R023C00)."""
-    switch, lock = session.switch, session.switch.lock
-    if lock is None:
-        return ""
-    login = switch.logins[lock.session]
-    rows = (
-        f"User Index: {34 + login.vty}",  # VTY 0 is 34: the sample of the reference
-        f"User Session Name: {login.interface}",
-        f"User Name: {login.user}",
-        "IP Address: 127.0.0.1",
-        f"Locked Time: {lock.at:%Y-%m-%d %H:%M:%S}",
-        f"Last Configuration Time: {lock.used_at:%Y-%m-%d %H:%M:%S}",
-        f"The time out value of configuration right locked is: {switch.lock_seconds} second(s)",
-    )
-    return "\n".join(rows)
-
-
-def _sessions(session: Session, _params: Params) -> str:
+def _sessions(session: Session) -> str:
     """`display configuration sessions`: a star marks one's own (V300R023C00)."""
     switch = session.switch
     rule = "-" * 74
@@ -151,33 +45,110 @@ def _sessions(session: Session, _params: Params) -> str:
     return "\n".join([rule, head, rule, *rows, rule])
 
 
-# V300R023C00, Configuration File Management. First those of all views, then of two-stage ones.
-DISPLAYS: Mapping[str, Display] = {
-    "display configuration trial status": _trial,
+def point_of(switch: EmulatedSwitch, number: str = "", label: str = "") -> CommitPoint | None:
+    """The rollback point of a commit ID or label; the newest of that label."""
+    return next(
+        (
+            point
+            for point in reversed(switch.points)
+            if (label and label == point.label) or number == str(point.number)
+        ),
+        None,
+    )
+
+
+def _at(switch: EmulatedSwitch, number: str) -> str | None:
+    point = point_of(switch, number)
+    return display.whole(switch, point.after) if point else None
+
+
+def _changes_at(switch: EmulatedSwitch, number: str) -> str | None:
+    point = point_of(switch, number)
+    return _built(switch, point.before, point.after) if point else None
+
+
+def _changes_since(switch: EmulatedSwitch, number: str = "", label: str = "") -> str | None:
+    point = point_of(switch, number, label)
+    return _built(switch, point.after, switch.running) if point else None
+
+
+def _changes_to(switch: EmulatedSwitch, label: str) -> str | None:
+    point = point_of(switch, label=label)
+    return _built(switch, switch.running, point.after) if point else None
+
+
+def _changes_last(switch: EmulatedSwitch, count: str) -> str | None:
+    points = switch.points[-int(count) :]
+    return _built(switch, points[0].before, points[-1].after) if len(points) == int(count) else None
+
+
+def _changes_each(switch: EmulatedSwitch, count: str = "80") -> str:
+    rows = ["Building configuration"]
+    for point in reversed(switch.points[-int(count) :]):
+        title = f"Commit changes of commitId {point.number} {point.at:%Y-%m-%d %H:%M:%S}"
+        body = display.changes(switch, point.before, point.after).partition("\n")[2]
+        rows += [title, body.rstrip("\n") or "  #"]
+    return "\n".join(rows)
+
+
+def _built(switch: EmulatedSwitch, before: Lines, after: Lines) -> str:
+    return display.changes(switch, before, after) or "Building configuration\n"
+
+
+def _holder(switch: EmulatedSwitch) -> str:
+    """`display configuration exclusive user`; nothing without a lock (V300R023C00)."""
+    lock = switch.lock
+    if lock is None:
+        return ""
+    login = switch.logins[lock.session]
+    rows = (
+        f"User Index: {34 + login.vty}",  # VTY 0 is 34: the sample of the reference
+        f"User Session Name: {login.interface}",
+        f"User Name: {login.user}",
+        "IP Address: 127.0.0.1",
+        f"Locked Time: {lock.at:%Y-%m-%d %H:%M:%S}",
+        f"Last Configuration Time: {lock.used_at:%Y-%m-%d %H:%M:%S}",
+        f"The time out value of configuration right locked is: {switch.lock_seconds} second(s)",
+    )
+    return "\n".join(rows)
+
+
+# V300R023C00, Configuration File Management. First those of all views.
+DISPLAYS: Mapping[str, Show] = {
+    "display configuration trial status": display.trial_status,
     "display configuration commit at <word>": _at,
     "display configuration commit changes at <word>": _changes_at,
     "display configuration commit changes since <word>": _changes_since,
     "display configuration commit changes last <1-80>": _changes_last,
     "display configuration commit changes [ <1-80> ]": _changes_each,
-    "display configuration changes": _unsaved,
-    "display configuration changes running label <label>": _to_label,
-    "display configuration changes label <label> running": _from_label,
+    "display configuration changes": lambda switch: _built(switch, switch.saved, switch.running),
+    "display configuration changes running label <label>": _changes_to,
+    "display configuration changes label <label> running": lambda switch, label: _changes_since(
+        switch, label=label
+    ),
     "display configuration exclusive user": _holder,
-    "display configuration sessions": _sessions,
 }
-COMMIT_LIST: Mapping[str, Display] = {
-    "display configuration commit list [ <1-100> ]": _list,
-    "display configuration commit list verbose [ <1-100> ]": (
-        lambda session, params: _list(session, params, verbose=True)
+COMMIT_LIST: Mapping[str, Show] = {
+    "display configuration commit list [ <1-100> ]": display.commit_list,
+    "display configuration commit list verbose [ <1-100> ]": partial(
+        display.commit_list, verbose=True
     ),
-    "display configuration commit list label": _labelled,
-    "display configuration commit list verbose label": (
-        lambda session, params: _labelled(session, params, verbose=True)
+    "display configuration commit list label": partial(display.commit_list, labelled=True),
+    "display configuration commit list verbose label": partial(
+        display.commit_list, labelled=True, verbose=True
     ),
 }
-IN_SYSTEM: Mapping[str, Display] = {"display this": _this}
-TWO_STAGE: Mapping[str, Display] = {
-    "display configuration candidate": _candidate,
-    "display configuration candidate merge": _merge,
+# Those of a session, some of them in the system view or in two-stage configuration alone.
+OWN: Mapping[str, Own] = {"display configuration sessions": _sessions}
+IN_SYSTEM: Mapping[str, Own] = {
+    "display this": lambda session: display.this_view(session.switch, session.view)
+}
+TWO_STAGE: Mapping[str, Own] = {
+    "display configuration candidate": lambda session: display.pending(
+        session.switch.candidate(session.number)
+    ),
+    "display configuration candidate merge": lambda session: display.whole(
+        session.switch, session.switch.candidate(session.number).config
+    ),
     "display configuration candidate changes": _changes,
 }

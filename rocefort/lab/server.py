@@ -5,24 +5,21 @@ from __future__ import annotations
 import asyncio
 import errno
 import threading
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from rocefort.dialects.vrp.interpret import Lines
 from rocefort.errors import BadInput, ServiceFailed
 from rocefort.lab.behind import Behind
 from rocefort.lab.deeds import GONE, POWER_LOST, Deeds
-from rocefort.lab.model import Model, Routed
+from rocefort.lab.model import Model
 from rocefort.lab.replies import Reply
 from rocefort.lab.session import Session
-from rocefort.lab.state_faults import Port
 from rocefort.lab.store import Store, lose_power
-from rocefort.lab.switch import EmulatedSwitch, PeerState, configured_peers
+from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.keyed import natural
 
 if TYPE_CHECKING:
@@ -31,15 +28,8 @@ if TYPE_CHECKING:
     from rocefort.lab.sftp import Files
     from rocefort.lab.transport import Listener, Serve
 
-Peering = Callable[[], list[PeerState]]
-Peers = Callable[[Mapping[str, Lines]], Mapping[str, Sequence[PeerState]]]
 LAST_PORT = 65535
 L = TypeVar("L", bound=AbstractAsyncContextManager[Any, Any])
-
-
-def idle_peers(running: Mapping[str, Lines]) -> dict[str, list[PeerState]]:
-    """Every configured peer, Idle: what is shown where nobody models the routing."""
-    return {name: [*configured_peers(config)] for name, config in running.items()}
 
 
 class Kept(Session):
@@ -49,11 +39,10 @@ class Kept(Session):
         self,
         switch: EmulatedSwitch,
         user: str,
-        peers: Peering,
         store: Store | None,
         deeds: Deeds | None = None,
     ) -> None:
-        super().__init__(switch, user, peers)
+        super().__init__(switch, user)
         self.store = store
         self.deeds = deeds
 
@@ -99,8 +88,7 @@ class LabServer:
 
     `listen` is the address and the first port, of the first name in order; port 0 takes free ones.
     `behind` has the state that display commands show; without it a model without cabling, whose
-    BGP peers are those that `peers` makes of the running configurations of all switches: by
-    default every peer is Idle. `store` keeps the switches on disk; without it they are as they are
+    BGP peers are all Idle. `store` keeps the switches on disk; without it they are as they are
     given each time. `deeds` is told what they were told and did. Raises what `open_listeners`
     raises.
     """
@@ -110,7 +98,6 @@ class LabServer:
     listen: tuple[str, int] = ("127.0.0.1", 0)
     user: str = "netops"
     password: str = "emulated-only"  # noqa: S105 - opens nothing but an emulator
-    peers: Peers = idle_peers
     behind: Behind | None = None
     store: Store | None = None
     deeds: Deeds | None = None
@@ -126,7 +113,9 @@ class LabServer:
 
     async def __aenter__(self) -> Self:
         _require_asyncssh()
-        self._set_up()
+        self.behind = self.behind or Model(self.switches)
+        for switch in self.switches.values():
+            self._set_up(switch)
         doors = {
             name: self._door(self.switches[name]) for name in sorted(self.switches, key=natural)
         }
@@ -140,13 +129,7 @@ class LabServer:
         self._loop = asyncio.get_running_loop()
         return self
 
-    def _set_up(self) -> None:
-        behind = self.behind or Model(self.switches, routing=self._route)
-        self.behind = behind
-        for switch in self.switches.values():
-            self._set_up_one(switch)
-
-    def _set_up_one(self, switch: EmulatedSwitch) -> None:
+    def _set_up(self, switch: EmulatedSwitch) -> None:
         switch.behind, switch.flash = self.behind, self.state_dir / "flash" / switch.name
         if isinstance(self.behind, Model):
             switch.ports = self.behind.ports.get(switch.name, ())
@@ -155,15 +138,7 @@ class LabServer:
         if self.deeds:
             self.deeds.begin(switch)
 
-    def _route(self, running: Mapping[str, Lines], dead: frozenset[Port]) -> Routed:  # noqa: ARG002
-        return Routed(self.peers(running))
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._open.aclose()
 
     def lose_power(self, name: str) -> None:
@@ -215,7 +190,7 @@ class LabServer:
         self.ports |= {name: fresh[name].port for name in switches}
         self.known_hosts.write_text(self.known_hosts.read_text("ascii") + hosts, encoding="ascii")
         for switch in switches.values():
-            self._set_up_one(switch)
+            self._set_up(switch)
 
     async def _reopen(self, name: str) -> None:
         await self._listeners[name].close()
@@ -246,12 +221,9 @@ class LabServer:
         return Door(transport.dialogues(open_session), sftp.files_of(switch), impostor)
 
     def _session(self, switch: EmulatedSwitch, user: str) -> Session:
-        def states() -> list[PeerState]:
-            return list(switch.behind.peers(switch.name)) if switch.behind else []
-
         if self.store or self.deeds:
-            return Kept(switch, user, states, self.store, self.deeds)
-        return Session(switch, user, states)
+            return Kept(switch, user, self.store, self.deeds)
+        return Session(switch, user)
 
 
 async def _called(work: Callable[[], None]) -> None:

@@ -17,7 +17,7 @@ from rocefort.lab.commands import Command, Stage, commands, resolved
 from rocefort.lab.filters import BAR, filter_words
 from rocefort.lab.replies import Question, Reply, Typed
 from rocefort.lab.rows import config_commands, outer_commands
-from rocefort.lab.switch import CommitError, CommitOrder, EmulatedSwitch, PeerState
+from rocefort.lab.switch import CommitError, CommitOrder, EmulatedSwitch
 from rocefort.lab.views import SCREEN_LENGTH, leave_all
 from rocefort.lab.words import AMBIGUOUS, Fit, Place, Refused
 
@@ -34,18 +34,12 @@ ABORT_SESSION = ("abort", "trial", "session")  # whose help names the session of
 
 
 class Session:
-    """One login. `peers` gives the BGP states of this switch when they are asked for.
+    """One login. Raises NoFreeTerminal where every VTY is taken."""
 
-    Raises NoFreeTerminal where every VTY is taken.
-    """
-
-    def __init__(
-        self, switch: EmulatedSwitch, user: str, peers: Callable[[], list[PeerState]]
-    ) -> None:
-        self.switch = switch
+    def __init__(self, switch: EmulatedSwitch, user: str) -> None:
+        self.switch: EmulatedSwitch = switch
         self.user = user
-        self.peers = peers
-        self.number = switch.open_session(user)
+        self.number: int = switch.open_session(user)
         self.stage: Stage = "user"
         self.view: View = ()
         self.question: Question | None = None

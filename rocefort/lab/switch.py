@@ -24,7 +24,7 @@ from rocefort.dialects.vrp.interpret import (
     apply_line,
     replay,
 )
-from rocefort.dialects.vrp.tree import parse_tree
+from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
 from rocefort.lab.checking import missing_port, new_problems
 from rocefort.lab.faults import EARLY_S, FOREIGN, Fault
 from rocefort.lab.logins import LOCK_SECONDS, MOST_SESSIONS, Lock, Login, NoFreeTerminal, free_vty
@@ -34,21 +34,6 @@ from rocefort.models.hardware import SyntaxFamily
 
 if TYPE_CHECKING:
     from rocefort.lab.behind import Behind
-
-__all__ = [
-    "Candidate",
-    "CandidateMode",
-    "CommitError",
-    "CommitOrder",
-    "CommitPoint",
-    "EmulatedSwitch",
-    "Fault",
-    "PeerState",
-    "Trial",
-    "configured_peers",
-    "scaled",
-    "utc_now",
-]
 
 FIRST_COMMIT = 1000000001  # "commit-id": ten digits from 1000000001
 TRIAL_SECONDS = 600  # default of `commit trial`
@@ -484,10 +469,18 @@ def scaled(clock: Callable[[], float], scale: float) -> Callable[[], float]:
 def configured_peers(config: Lines) -> list[PeerState]:
     """Peers with an address of the BGP view, in the order of the configuration."""
     found: dict[str, PeerState] = {}
-    for line in config:
-        if line.text.startswith("bgp "):
-            for child in line.children:
-                words = child.text.split()
-                if words[0] == "peer" and words[2:3] == ["as-number"] and words[1][0].isdigit():
-                    found[words[1]] = PeerState(IPv4Address(words[1]), words[3])
+    for words in map(str.split, bgp_lines(config)):
+        if words[0] == "peer" and words[2:3] == ["as-number"] and words[1][0].isdigit():
+            found[words[1]] = PeerState(IPv4Address(words[1]), words[3])
     return list(found.values())
+
+
+def bgp_lines(config: Lines) -> list[str]:
+    """The lines of the view of BGP; none without it."""
+    bgp = bgp_view(config)
+    return [line.text for line in bgp.children] if bgp else []
+
+
+def bgp_view(config: Lines) -> ConfigLine | None:
+    """The line that opens the view of BGP, with those in it; None without BGP."""
+    return next((line for line in config if line.text.startswith("bgp ")), None)

@@ -20,7 +20,7 @@ from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.tree import tree_text
 from rocefort.errors import BadInput
 from rocefort.lab.session import Session
-from rocefort.lab.switch import EmulatedSwitch, configured_peers
+from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.management import Acl, AclRule
 from rocefort.models.network import Node
 from rocefort.steps.lab.emulated_site import rehearse
@@ -128,7 +128,7 @@ def console(node: Node) -> EmulatedSwitch:
 
 def type_in(switch: EmulatedSwitch, lines: list[str]) -> None:
     """Type lines on the console, Y to every question; no line may be refused."""
-    session = Session(switch, "console", lambda: configured_peers(switch.running))
+    session = Session(switch, "console")
     for line in lines:
         reply = session.handle(line)
         assert "Error" not in reply.text, f"{line}: {reply.text}"

@@ -12,7 +12,7 @@ from shared_lab import SharedLab
 from rocefort.design.derive import Derived
 from rocefort.lab.replies import Reply
 from rocefort.lab.session import Session
-from rocefort.lab.switch import EmulatedSwitch, configured_peers
+from rocefort.lab.switch import EmulatedSwitch
 from rocefort.steps.fabric.judging import Subject, subject_of_derived
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.health import Asked, Health, health_of
@@ -64,7 +64,7 @@ def typing() -> Callable[..., None]:
     """Somebody types lines on a switch, and commits and saves them."""
 
     def typed(switch: EmulatedSwitch, *lines: str) -> None:
-        session = Session(switch, "somebody", lambda: configured_peers(switch.running))
+        session = Session(switch, "somebody")
         for line in ("system-view", *lines, "commit", "return", "save", "y"):
             reply = session.handle(line)
             assert "Error" not in reply.text, reply.text

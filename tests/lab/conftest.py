@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import pytest
 
 from rocefort.lab.session import Session
-from rocefort.lab.switch import EmulatedSwitch, configured_peers
+from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.hardware import SyntaxFamily
 
 STARTUP = """#
@@ -51,7 +51,7 @@ class Talk:
     """One session, driven line by line; keeps what a terminal would show."""
 
     def __init__(self, switch: EmulatedSwitch, user: str = "netops") -> None:
-        self.session = Session(switch, user, lambda: configured_peers(switch.running))
+        self.session = Session(switch, user)
         self.screen = ""
 
     def __call__(self, *lines: str) -> str:

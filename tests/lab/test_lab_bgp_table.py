@@ -16,7 +16,7 @@ from rocefort.lab.model import Model, Routed
 from rocefort.lab.session import Session
 from rocefort.lab.show.routing import BGP_COLUMNS, BGP_HEAD, bgp_table
 from rocefort.lab.state_faults import Port, read_state_fault
-from rocefort.lab.switch import EmulatedSwitch, configured_peers
+from rocefort.lab.switch import EmulatedSwitch
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.validators.routing import analyse
 
@@ -56,7 +56,7 @@ def lab(hall_shared: SharedLab) -> Iterator[Rehearsal]:
 def table_of(lab: Rehearsal, name: str) -> str:
     """What somebody who logs in is shown."""
     switch = lab.switches[name]
-    session = Session(switch, "somebody", lambda: configured_peers(switch.running))
+    session = Session(switch, "somebody")
     shown = session.handle("display bgp routing-table").text
     session.close()
     return shown

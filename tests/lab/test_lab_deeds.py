@@ -32,7 +32,7 @@ def session(deeds: Deeds, clock: Clock, mode: TrialMode = "survives") -> Kept:
         personality=Personality(mode),
     )
     deeds.begin(switch)
-    return Kept(switch, "netops", list, None, deeds)
+    return Kept(switch, "netops", None, deeds)
 
 
 def type_in(kept: Kept, *lines: str) -> None:

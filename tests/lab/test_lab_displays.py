@@ -124,7 +124,6 @@ def ask(fabric: Model, open_talk: Any) -> Callable[[str], str]:
     """Ask the leaf."""
     leaf = fabric.switches["leaf01"]
     talk = open_talk(leaf)
-    talk.session.peers = lambda: list(fabric.peers("leaf01"))
     return lambda command: str(talk(command))
 
 

@@ -39,7 +39,7 @@ class Site:
     def type(self, switch: str, *lines: str) -> None:
         """Type lines in one session of a switch, and commit them."""
         if switch not in self.sessions:
-            self.sessions[switch] = Session(self.switches[switch], "netops", list)
+            self.sessions[switch] = Session(self.switches[switch], "netops")
         for line in ("system-view", *lines, "commit", "return"):
             reply = self.sessions[switch].handle(line)
             assert "Error" not in reply.text, (line, reply.text)
@@ -126,7 +126,7 @@ def test_nobody_needs_to_look_for_the_time_to_pass(site: Site) -> None:
 
 
 def test_a_trial_that_takes_the_password_back_in_time_saves_the_session(site: Site) -> None:
-    session = Session(site.switches["leaf08"], "netops", list)
+    session = Session(site.switches["leaf08"], "netops")
     for line in ("system-view", "bgp 65108", f"peer {LEAF[1]} password cipher one"):
         session.handle(line)
     assert "trial configuration mode" in session.handle("commit trial 60").text
@@ -182,7 +182,7 @@ def test_all_timers_of_a_switch_run_by_its_scale_and_its_calendar_does_not() -> 
         now=lambda: noon + timedelta(seconds=now),
         time_scale=20,
     )
-    session = Session(switch, "netops", list)
+    session = Session(switch, "netops")
     for line in ("system-view", "sysname other", "commit trial 600"):
         session.handle(line)
     now = 29.0

@@ -74,7 +74,7 @@ class Users(RuleBasedStateMachine):
     def in_system(self, who: int) -> Session:
         """One of the sessions, in the system view."""
         while not self.open:
-            self.open.append(Session(self.switch, "u", list))
+            self.open.append(Session(self.switch, "u"))
         session = self.open[who % len(self.open)]
         session.handle("")
         self.expired()
@@ -97,7 +97,7 @@ class Users(RuleBasedStateMachine):
     @precondition(lambda self: len(self.open) < 3)
     @rule()
     def log_in(self) -> None:
-        self.open.append(Session(self.switch, "u", list))
+        self.open.append(Session(self.switch, "u"))
         self.expired()
 
     @precondition(lambda self: self.open)

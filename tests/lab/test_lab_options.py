@@ -18,10 +18,11 @@ from rocefort.design.derive import Derived
 from rocefort.errors import BadInput, Refused, RocefortError, ServiceFailed
 from rocefort.fleet.connections import load_connections
 from rocefort.lab.display import whole
+from rocefort.lab.faults import Fault
 from rocefort.lab.personality import axes
 from rocefort.lab.server import LabServer, run_in_thread
 from rocefort.lab.state_faults import StateFault
-from rocefort.lab.switch import CandidateMode, CommitOrder, EmulatedSwitch, Fault
+from rocefort.lab.switch import CandidateMode, CommitOrder, EmulatedSwitch
 from rocefort.steps.fabric.judging import subject_of_derived
 from rocefort.steps.lab.emulated_site import rehearse
 from rocefort.steps.lab.options import LabOptions, read_faults, read_listen

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocefort.errors import BadInput
+from rocefort.lab.faults import Fault
 from rocefort.lab.personality import Personality, TrialMode
-from rocefort.lab.switch import EmulatedSwitch, Fault
+from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.hardware import SyntaxFamily
 
 if TYPE_CHECKING:

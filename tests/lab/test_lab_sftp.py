@@ -12,8 +12,9 @@ from typing import Any
 import asyncssh
 import pytest
 
+from rocefort.lab.faults import Fault
 from rocefort.lab.server import LabServer
-from rocefort.lab.switch import EmulatedSwitch, Fault
+from rocefort.lab.switch import EmulatedSwitch
 
 MakeSwitch = Callable[..., EmulatedSwitch]
 Work = Callable[[asyncssh.SFTPClient, asyncssh.SSHClientConnection], Awaitable[None]]

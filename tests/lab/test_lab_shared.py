@@ -41,7 +41,7 @@ def spoil(lab: Rehearsal, driver: CloudEngineDriver) -> None:
     driver.load_merge_candidate(config="ntp unicast-server 10.255.0.9")
     driver.commit_config(revert_in=600)
     leaf, other = lab.switches["leaf08"], lab.switches["leaf07"]
-    session = Session(other, "somebody", list)
+    session = Session(other, "somebody")
     for line in ("system-view", "configuration exclusive", "ntp unicast-server 10.255.0.9"):
         assert "Error" not in session.handle(line).text
     back_up(other, "old.cfg")

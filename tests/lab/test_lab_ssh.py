@@ -13,10 +13,13 @@ import asyncssh
 import pytest
 
 from rocefort.errors import BadInput, ServiceFailed
+from rocefort.lab.faults import Fault
 from rocefort.lab.hosts import RdmaHosts
+from rocefort.lab.model import Model, Routed
 from rocefort.lab.personality import Personality
 from rocefort.lab.server import LabServer, run_in_thread
-from rocefort.lab.switch import EmulatedSwitch, Fault, PeerState
+from rocefort.lab.state_faults import Port
+from rocefort.lab.switch import EmulatedSwitch, PeerState
 from rocefort.models.hardware import SyntaxFamily
 
 MakeSwitch = Callable[..., EmulatedSwitch]
@@ -135,15 +138,16 @@ def test_a_client_that_vanishes_leaves_no_candidate_and_by_option_no_trial(
 def test_bgp_states_come_from_the_model_of_all_switches(
     make_switch: MakeSwitch, tmp_path: Path
 ) -> None:
-    def peers(running: Mapping[str, Any]) -> dict[str, list[PeerState]]:
+    def routing(running: Mapping[str, Any], _dead: frozenset[Port]) -> Routed:
         assert set(running) == {"leaf01", "spine01"}
-        return {"leaf01": [PeerState(IPv4Address("10.1.0.0"), "65001", "Established", 7)]}
+        peer = PeerState(IPv4Address("10.1.0.0"), "65001", "Established", 7)
+        return Routed({"leaf01": [peer]})
 
     switches = {"leaf01": make_switch(), "spine01": second(make_switch)}
 
     async def ask() -> tuple[str, str]:
         async with (
-            LabServer(switches, tmp_path, peers=peers) as lab,
+            LabServer(switches, tmp_path, behind=Model(switches, routing=routing)) as lab,
             connect(lab, "leaf01") as leaf,
             connect(lab, "spine01") as spine,
         ):

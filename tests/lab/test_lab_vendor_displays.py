@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from vendor_displays import vendor_display
 
-from rocefort.lab.model import Model
+from rocefort.lab.model import Model, Routed
 from rocefort.lab.switch import EmulatedSwitch, PeerState
 from rocefort.models.hardware import SyntaxFamily
 
@@ -87,13 +87,14 @@ def shown(make_switch: Callable[..., EmulatedSwitch], open_talk: Any, clock: Any
         switch = make_switch(startup=startup, family=family)
         assert not switch.startup_refusals, switch.startup_refusals
         clock.seconds += 522 * 3600 + 45 * 60
-        switch.behind = Model({"leaf01": switch}, None, {"leaf01": dict(ports)})
-        talk = open_talk(switch)
         addresses = map(IPv4Address, ("10.1.0.0", "10.1.0.2"))
         states = (("Established", 13), ("Idle", 0))
         peers = [PeerState(a, "65001", *s) for a, s in zip(addresses, states, strict=True)]
-        talk.session.peers = lambda: peers
-        return str(talk(command))
+        known = {"leaf01": dict(ports)}
+        switch.behind = Model(
+            {"leaf01": switch}, None, known, lambda _running, _dead: Routed({"leaf01": peers})
+        )
+        return str(open_talk(switch)(command))
 
     return show
 

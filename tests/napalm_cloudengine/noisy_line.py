@@ -49,7 +49,7 @@ class NoisyLine:
 
     def __post_init__(self) -> None:
         self.stdin = self.stdout = self.channel = self
-        self.session = Session(self.switch, "netops", list)
+        self.session = Session(self.switch, "netops")
         kind = Terminal if self.echoes else Mute
         self._run = kind(self, self.session).run()  # type: ignore[arg-type]  # what it uses
         self._run.send(None)

@@ -64,7 +64,7 @@ def comparable(text: str) -> list[str]:
 
 def typed_at(switch: EmulatedSwitch) -> Callable[[str], str]:
     """A new session of the switch: what a line prints, with the prompt or question behind it."""
-    session = Session(switch, "netops", list)
+    session = Session(switch, "netops")
 
     def say(line: str) -> str:
         reply = session.handle(line)

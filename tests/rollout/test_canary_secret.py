@@ -15,7 +15,7 @@ import yaml
 
 from rocefort import tasks
 from rocefort.errors import DeviceFailed
-from rocefort.lab.switch import Fault
+from rocefort.lab.faults import Fault
 from rocefort.rollout import device
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout import changing

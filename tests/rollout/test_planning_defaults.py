@@ -206,7 +206,7 @@ def planned(heps: Derived, running: str, intended: Device, family: Family) -> Ch
 
 def typed(running: str, patch: Iterable[str], family: SyntaxFamily) -> tuple[str, str]:
     """What a switch says of its candidate, and what it would run."""
-    session = Session(EmulatedSwitch("leaf01", running, family), "netops", list)
+    session = Session(EmulatedSwitch("leaf01", running, family), "netops")
     for line in ("system-view", *patch):
         said = session.handle(line.strip()).text
         if session.question:
@@ -255,7 +255,7 @@ def test_a_rollout_from_mtu_9216_to_1500_is_confirmed(
     lab: Rehearsal, hall: Derived, described: Path, tmp_path: Path
 ) -> None:
     (uplink, *_) = (i.name for i in hall.network.by_name["leaf07"].device.interfaces if i.mtu)
-    session = Session(lab.switches["leaf07"], "somebody", list)
+    session = Session(lab.switches["leaf07"], "somebody")
     for line in ("system-view", f"interface {uplink}", "mtu 9216", "commit", "return", "save", "y"):
         assert "Error" not in session.handle(line).text
     session.close()

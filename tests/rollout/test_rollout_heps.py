@@ -15,7 +15,8 @@ from rollout_events import make_event
 from rocefort.design.derive import Derived
 from rocefort.dialects.vrp.tree import ConfigLine, parse_tree, tree_text
 from rocefort.errors import BadInput, DeviceFailed, Refused
-from rocefort.lab.switch import EmulatedSwitch, Fault, Trial
+from rocefort.lab.faults import Fault
+from rocefort.lab.switch import EmulatedSwitch, Trial
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Applied, Event, Phase
 from rocefort.rdma.gate import plan_gate

@@ -114,7 +114,7 @@ def test_what_others_commit_between_load_and_trial_ends_the_wave_and_stays(
     leaf = lab.switches[CANARY]
 
     def commit() -> None:
-        session = Session(leaf, "somebody", list)
+        session = Session(leaf, "somebody")
         for line in ("system-view", FOREIGN, "commit"):
             assert "Error" not in session.handle(line).text
         session.close()
@@ -137,7 +137,7 @@ def test_a_configuration_that_somebody_has_locked_is_refused_and_says_by_which_s
     """P10: the switch names the session; the rollout repeats it."""
     leaf = lab.switches[CANARY]
     plan, before = plan_of(described), leaf.running
-    session = Session(leaf, "somebody", list)
+    session = Session(leaf, "somebody")
     for line in ("system-view", "configuration exclusive timeout 7200", "configuration exclusive"):
         assert "Error" not in session.handle(line).text
     applied = apply_plan(plan, lab.connections, tmp_path / "journal", [])

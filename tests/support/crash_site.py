@@ -158,7 +158,7 @@ class Wire:
 
     def __init__(self, site: Site, device: str, fate: Fate) -> None:
         self.site, self.device, self.fate = site, device, fate
-        self.session = Session(site.switches[device], "rocefort", list)
+        self.session = Session(site.switches[device], "rocefort")
         self.open = True
         self.prompt = parse.find_prompt(self.session.prompt)
         self.base_prompt = self.prompt.view if self.prompt else ""

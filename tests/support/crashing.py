@@ -219,7 +219,7 @@ class Trials:
     def _begin(self, device: str, *lines: str) -> None:
         switch = self.site.switches[device]
         before = switch.running
-        session = Session(switch, "somebody", list)
+        session = Session(switch, "somebody")
         for line in ("system-view", "interface 100GE1/0/1", *lines):
             assert "Error" not in session.handle(line).text
         assert switch.running != before and switch.trial

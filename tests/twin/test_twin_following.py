@@ -77,7 +77,7 @@ def typed(lab: Rehearsal) -> Typed:
 
         def work() -> None:
             deeds, switch = lab.server.deeds, lab.switches["leaf01"]
-            session = Kept(switch, "netops", list, None, deeds)
+            session = Kept(switch, "netops", None, deeds)
             said.extend(session.handle(line).text for line in lines)
             session.close()
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from rocefort.lab.behind import Behind, InterfaceState
 from rocefort.lab.model import Model
-from rocefort.lab.switch import EmulatedSwitch, PeerState
+from rocefort.lab.switch import EmulatedSwitch
 
-Peers = Callable[[], Sequence[PeerState]]
 # Own wording: the reference does not show what an interface leads to that is not there.
 NO_INTERFACE = "Error: The interface does not exist."
 

@@ -7,7 +7,6 @@ a peer's capabilities only the address family is shown.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
@@ -16,7 +15,7 @@ from napalm_cloudengine.displays.routing import OF_ADDRESS, ROUTES, route_rows
 from rocefort.dialects.vrp.interpret import Lines
 from rocefort.lab.behind import BgpPath, RouteState
 from rocefort.lab.show.asked import behind_of
-from rocefort.lab.switch import EmulatedSwitch, PeerState
+from rocefort.lab.switch import EmulatedSwitch, PeerState, bgp_lines, bgp_view
 
 BGP_HEAD = (
     " Status codes: * - valid, > - best, d - damped, x - best external, a - add path,",
@@ -36,23 +35,20 @@ def table(switch: EmulatedSwitch) -> str:
     return ROUTES.write(rows, destinations=len(routes), routes=len(rows))
 
 
-def of_address(switch: EmulatedSwitch, address: str, mask: str | None) -> str:
+def of_address(switch: EmulatedSwitch, address: str, mask: str | None = None) -> str:
     """`display ip routing-table A [MASK]`: the longest match, or with a mask that prefix alone."""
-    routes = [
-        route for route in behind_of(switch).routes(switch.name) if _matches(route, address, mask)
-    ]
+    routes = behind_of(switch).routes(switch.name)
+    if mask is None:
+        routes = [route for route in routes if IPv4Address(address) in route.prefix]
+    else:
+        prefix = IPv4Network((address, mask), strict=False)
+        routes = [route for route in routes if route.prefix == prefix]
     longest = max((route.prefix.prefixlen for route in routes), default=0)
     found = [route for route in routes if route.prefix.prefixlen == longest]
     if not found:
         return ""  # what is printed then is not confirmed
     rows = [row for route in found for row in _rows(route)]
     return OF_ADDRESS.write(rows, routes=len(rows))
-
-
-def _matches(route: RouteState, address: str, mask: str | None) -> bool:
-    if mask is not None:
-        return route.prefix == IPv4Network((address, mask), strict=False)
-    return IPv4Address(address) in route.prefix
 
 
 def _rows(route: RouteState) -> list[dict[str, Any]]:
@@ -62,11 +58,12 @@ def _rows(route: RouteState) -> list[dict[str, Any]]:
     return route_rows(row, route.preference)
 
 
-def bgp_peer(switch: EmulatedSwitch, peers: Sequence[PeerState]) -> str:
+def bgp_peer(switch: EmulatedSwitch) -> str:
     """`display bgp peer`; a switch without BGP prints nothing."""
-    bgp = next((line for line in switch.running if line.text.startswith("bgp ")), None)
+    bgp = bgp_view(switch.running)
     if bgp is None:
         return ""
+    peers = behind_of(switch).peers(switch.name)
     rows = [
         {
             "address": str(peer.address),
@@ -91,7 +88,7 @@ def bgp_peer(switch: EmulatedSwitch, peers: Sequence[PeerState]) -> str:
 
 def bgp_table(switch: EmulatedSwitch) -> str:
     """`display bgp routing-table`; further next hops leave the network empty."""
-    if not any(line.text.startswith("bgp ") for line in switch.running):
+    if bgp_view(switch.running) is None:
         return ""
     paths, rows, shown = behind_of(switch).bgp_paths(switch.name), [], None
     for path in paths:
@@ -120,31 +117,24 @@ def _path(path: BgpPath, network: str) -> str:
 
 def router_id(config: Lines) -> str:
     """Router ID of BGP: its own line, else the first address of a loopback."""
-    bgp = next((line for line in config if line.text.startswith("bgp ")), None)
-    own = [c.text for c in bgp.children if c.text.startswith("router-id ")] if bgp else []
-    return own[0].split()[1] if own else _loopback(config)
-
-
-def _loopback(config: Lines) -> str:
-    for line in config:
-        if line.text.startswith("interface LoopBack"):
-            for child in line.children:
-                if child.text.startswith("ip address "):
-                    return child.text.split()[2]
+    loopbacks = (line for line in config if line.text.startswith("interface LoopBack"))
+    of_loopbacks = (child.text for line in loopbacks for child in line.children)
+    for text in (*bgp_lines(config), *of_loopbacks):
+        if text.startswith(("router-id ", "ip address ")):
+            return text.removeprefix("ip ").split()[1]
     return "0.0.0.0"  # noqa: S104 - what a router without an ID shows; nothing listens here
 
 
-def bgp_verbose(
-    switch: EmulatedSwitch, peers: Sequence[PeerState], address: str | None = None
-) -> str:
+def bgp_verbose(switch: EmulatedSwitch, address: str | None = None) -> str:
     """`display bgp peer [A] verbose`: what the lab knows of a peer, in the sample's order."""
-    wanted = [peer for peer in peers if address is None or str(peer.address) == address]
-    return "\n".join(_verbose(switch, peer) for peer in wanted)
+    peers = behind_of(switch).peers(switch.name)
+    return "\n".join(_verbose(switch, p) for p in peers if address in (None, str(p.address)))
 
 
 def _verbose(switch: EmulatedSwitch, peer: PeerState) -> str:
     up = peer.state == "Established"
-    asn = next((x.text.split()[1] for x in switch.running if x.text.startswith("bgp ")), "")
+    bgp = bgp_view(switch.running)
+    asn = bgp.text.split()[1] if bgp else ""
     age = behind_of(switch).peer_age_s(switch.name, str(peer.address))
     since = f", Up for {age // 3600:02}h{age // 60 % 60:02}m{age % 60:02}s" if up else ""
     keepalive, hold = timers(switch.running, str(peer.address))
@@ -165,8 +155,7 @@ def _verbose(switch: EmulatedSwitch, peer: PeerState) -> str:
 
 def _of_peer(config: Lines, address: str) -> list[str]:
     """What the BGP view says of a peer and its group, without `peer NAME`; its own lines first."""
-    bgp = next((line for line in config if line.text.startswith("bgp ")), None)
-    said = [line.text.split(None, 2) for line in bgp.children] if bgp else []
+    said = [text.split(None, 2) for text in bgp_lines(config)]
     lines = [words[1:] for words in said if len(words) == 3 and words[0] == "peer"]
     own = [text for name, text in lines if name == address]
     groups = {text.split()[1] for text in own if text.startswith("group ")}
@@ -175,9 +164,7 @@ def _of_peer(config: Lines, address: str) -> list[str]:
 
 def timers(config: Lines, address: str) -> tuple[int, int]:
     """Keepalive and hold time of a peer, seconds: its own, its group's, BGP's, or 60 and 180."""
-    bgp = next((line for line in config if line.text.startswith("bgp ")), None)
-    whole = [line.text for line in bgp.children] if bgp else []
-    for text in (*_of_peer(config, address), *whole):
+    for text in (*_of_peer(config, address), *bgp_lines(config)):
         words = text.split()
         if words[:2] == ["timer", "keepalive"] and len(words) >= 5:
             return int(words[2]), int(words[4])

@@ -71,7 +71,7 @@ def planned(running: Device, intended: Device, name: SyntaxFamily) -> Change:
 def said_by_a_switch(running: str, change: Change, family: SyntaxFamily) -> str:
     """`display configuration candidate changes` after the patch was typed."""
     switch = EmulatedSwitch(change.device, running, family)
-    session = Session(switch, "netops", list)
+    session = Session(switch, "netops")
     session.handle("system-view")
     for line in change.patch:
         said = session.handle(filled(line.strip(), Answers())).text
