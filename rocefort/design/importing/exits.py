@@ -9,10 +9,12 @@ from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.design.border import FIRST_ACCEPTED
 from rocefort.design.importing.graph import Graph
-from rocefort.design.importing.notes import Data, Notes, Source, writable
+from rocefort.design.importing.notes import Data, Source, writable
 from rocefort.design.importing.secrets import authentication
+from rocefort.design.importing.survey import Survey
 from rocefort.models.base import NAME
 from rocefort.models.bgp import BgpPeer, PrefixEntry
+from rocefort.models.breakout import whole_port
 from rocefort.models.fabric_border import MOST_ACCEPTED
 from rocefort.models.fabric_types import PORT_NAME
 from rocefort.models.interface import ETHERNET_MTU, NO_DOMAIN, Interface
@@ -33,26 +35,29 @@ class Way:
     session: BgpPeer | None
 
 
-def ways_out(
-    graph: Graph, leaves: Sequence[Source], cabled: Collection[tuple[str, str]]
-) -> list[Way]:
-    """Every exit that a fabric can have, leaf by leaf; cabled: ports of links."""
+def ways_out(survey: Survey) -> list[Way]:
+    """Every exit that a fabric can have, leaf by leaf."""
     found: list[Way] = []
-    for leaf in leaves:
-        sessions = [out for out in graph.outward if out.device == leaf.name and out.port]
+    for leaf in survey.roles.leaves:
         own = [
             Way(leaf.name, out.port, out.peer.address, out.peer)
-            for out in sessions
-            if out.port and out.peer.asn and re.fullmatch(PORT_NAME, out.port.name, re.ASCII)
+            for out in survey.graph.outward
+            if out.device == leaf.name and out.port and out.peer.asn and _is_port(out.port)
         ]
-        used = {way.port.name for way in own} | {port for name, port in cabled if name == leaf.name}
-        own += _static(leaf, used)
+        cabled = {port for name, port in survey.cabled if name == leaf.name}
+        own += _static(leaf, {way.port.name for way in own} | cabled)
+        free = survey.free_ports(leaf.name)
         seen: set[str] = set()
         for way in own:
-            if way.port.name not in seen and (leaf.name, way.port.name) not in cabled:
-                seen.add(way.port.name)
-                found.append(way)
+            name = way.port.name
+            if name not in seen | cabled:
+                seen.add(name)
+                found += [way] if whole_port(name) in free else []
     return found
+
+
+def _is_port(port: Interface) -> bool:
+    return re.fullmatch(PORT_NAME, port.name, re.ASCII) is not None
 
 
 def _static(leaf: Source, used: Collection[str]) -> Iterator[Way]:
@@ -61,7 +66,7 @@ def _static(leaf: Source, used: Collection[str]) -> Iterator[Way]:
         if port.kind != "ethernet" or not port.routed or port.name in used:
             continue
         peer = next((hop for hop in hops for a in port.addresses if hop in a.network), None)
-        if peer is not None and re.fullmatch(PORT_NAME, port.name, re.ASCII):
+        if peer is not None and _is_port(port):
             yield Way(leaf.name, port, peer, None)
 
 
@@ -74,18 +79,11 @@ def _default_hops(leaf: Source) -> list[IPv4Address]:
     ]
 
 
-@dataclass(frozen=True)
-class Inside:
-    """What exits need to know of the fabric: segments by prefix, MTU, the lossless domain."""
-
-    segments: Mapping[IPv4Network, str]
-    mtu: int
-
-
 def exits_of(
-    graph: Graph, ways: Sequence[Way], inside: Inside, notes: Notes
+    survey: Survey, ways: Sequence[Way], segments: Mapping[IPv4Network, str], mtu: int
 ) -> dict[str, list[Data]]:
-    """Exits by leaf, each with an id and a name of its own."""
+    """Exits by leaf, each with an id and a name of its own. segments: by prefix."""
+    graph, notes = survey.graph, survey.notes
     ids = _ids(graph, ways)
     found: dict[str, list[Data]] = {}
     names: set[str] = set()
@@ -96,40 +94,37 @@ def exits_of(
         row: Data = {"id": number, "name": name, "port": way.port.name}
         address = next(a for a in way.port.addresses if way.peer in a.network)
         row |= {"address": address, "peer": way.peer}
-        row |= _routes(source, way, inside)
+        row |= _routes(source, way, segments)
         if way.port.description != f"{EXIT}{name}" and writable(way.port.description):
             row["description"] = way.port.description
         if way.session and way.session.bfd_enabled:
             row["bfd"] = way.session.bfd.model_dump() if way.session.bfd else {}
         if way.session and way.session.password:
             row["authentication"] = authentication(way.session.password, f"EXIT_{name}", notes)
-        if (mtu := way.port.mtu or ETHERNET_MTU) != inside.mtu:
-            row["mtu"] = mtu
+        if (own := way.port.mtu or ETHERNET_MTU) != mtu:
+            row["mtu"] = own
         if way.port.domain not in (None, NO_DOMAIN):
             row["lossless"] = True
         found.setdefault(way.leaf, []).append(row)
     return found
 
 
-def _routes(source: Source, way: Way, inside: Inside) -> Data:
+def _routes(source: Source, way: Way, segments: Mapping[IPv4Network, str]) -> Data:
     """AS number, default route, what may come in and what is announced."""
     static = way.peer in _default_hops(source)
     if way.session is None:
         return {"default": "static"}
-    incoming, outgoing = (_rows(source, policy) for policy in _policies(way.session))
+    incoming = _rows(source, way.session.import_policy)
+    outgoing = _rows(source, way.session.export_policy)
     accepted = any(row.prefix == DEFAULT_ROUTE and row.greater_equal is None for row in incoming)
     row: Data = {"asn": way.session.asn}
     row["default"] = "static" if static else "accept" if accepted else "none"
     if accepts := list(_accepts(incoming)):
         row["accepts"] = accepts
-    sent = {inside.segments[entry.prefix] for entry in outgoing if entry.prefix in inside.segments}
-    if sent != set(inside.segments.values()):
+    sent = {segments[entry.prefix] for entry in outgoing if entry.prefix in segments}
+    if sent != set(segments.values()):
         row["announces"] = sorted(sent)
     return row
-
-
-def _policies(session: BgpPeer) -> tuple[str | None, str | None]:
-    return session.import_policy, session.export_policy
 
 
 def _rows(source: Source, policy: str | None) -> list[PrefixEntry]:

@@ -31,6 +31,11 @@ class Joined:
     number: int
     subnet: IPv4Network
 
+    @property
+    def index(self) -> int:
+        """The subnet as a number, in units of its own size."""
+        return int(self.subnet.network_address) >> (32 - self.subnet.prefixlen)
+
 
 def joined(graph: Graph, roles: Roles) -> tuple[Joined, ...]:
     """Every link, by leaf, spine and number; BadInput for what no link of a fabric is."""

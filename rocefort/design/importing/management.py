@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import TypeVar
 
-from rocefort.design.importing.notes import Data, Notes, Source, nameable
-from rocefort.design.importing.pools import Space, supernet
+from rocefort.design.importing.notes import Data, Source, nameable
+from rocefort.design.importing.pools import Space, around
+from rocefort.design.importing.survey import Survey
 from rocefort.design.management import ACCESS_ACL, RULE_STEP
 from rocefort.design.ports import MANAGEMENT
 from rocefort.models.access import Vty
@@ -27,27 +27,23 @@ def addresses(sources: Sequence[Source]) -> dict[str, IPv4Interface]:
     return {name: port.addresses[0] for name, port in ports.items() if port and port.addresses}
 
 
-def management_prefix(
-    known: Mapping[str, IPv4Interface], switches: int, space: Space, notes: Notes, place: int
-) -> IPv4Network:
+def management_prefix(survey: Survey, space: Space, place: int) -> IPv4Network:
     """Prefix of the out-of-band segment, number `place` of the list."""
-    counts = Counter(address.network for address in known.values())
-    if len(counts) == 1:
-        network = next(iter(counts))
-        if space.free(network):
-            return space.take(network)
-    notes.assume(
-        ("segments", place, "prefix"),
-        "around all management addresses" if counts else "no text has a management address",
-    )
-    around = supernet(counts) if counts else None
-    if around is not None and space.free(around):
-        return space.take(around)
-    return space.any_free(min(24, 32 - (switches + 34).bit_length()))
+    found = {address.network for address in addresses(survey.switches).values()}
+    whole = around(found) if found else None
+    if whole is None or len(found) > 1 or not space.free(whole):
+        survey.notes.assume(
+            ("segments", place, "prefix"),
+            "around all management addresses" if found else "no text has a management address",
+        )
+    if whole is not None and space.free(whole):
+        return space.take(whole)
+    return space.any_free(min(24, 32 - (len(survey.switches) + 34).bit_length()))
 
 
-def management_of(sources: Sequence[Source], prefix: IPv4Network, notes: Notes) -> Data:
+def management_of(survey: Survey, prefix: IPv4Network) -> Data:
     """`management` of a fabric: routing table and gateway of the management ports."""
+    notes, sources = survey.notes, survey.switches
     vrf = notes.agreed("the routing table of management", {s.name: _vrf(s) for s in sources})
     gateway = notes.agreed(
         "the gateway of management", {s.name: _gateway(s, vrf, prefix) for s in sources}
@@ -74,9 +70,9 @@ def _gateway(source: Source, vrf: str | None, prefix: IPv4Network) -> IPv4Addres
     )
 
 
-def security_of(sources: Sequence[Source], notes: Notes) -> Data:
+def security_of(survey: Survey) -> Data:
     """`security` of a fabric without its policy."""
-    devices = [(source.name, source.device) for source in sources]
+    notes, devices = survey.notes, [(s.name, s.device) for s in survey.switches]
     users = notes.agreed("local users", {name: device.users for name, device in devices}) or ()
     roles = notes.agreed("user groups", {name: d.user_groups for name, d in devices}) or ()
     rows: list[Data] = []
@@ -119,9 +115,9 @@ def _idle(lines: Sequence[Vty]) -> int | None:
     return next((line.idle_timeout_s for line in lines), None)
 
 
-def services_of(sources: Sequence[Source], notes: Notes) -> Data:
+def services_of(survey: Survey) -> Data:
     """`services` of a fabric."""
-    devices = [(source.name, source.device) for source in sources]
+    notes, devices = survey.notes, [(s.name, s.device) for s in survey.switches]
     found: Data = {
         "ntp": _list(notes.agreed("NTP servers", {name: d.ntp_servers for name, d in devices})),
         "syslog": _list(

@@ -2,41 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Interface
 
 from pydantic import ValidationError
 
 from rocefort.design import allocate
+from rocefort.design.importing import management
 from rocefort.design.importing.graph import loopback
-from rocefort.design.importing.links import Joined, SpeedOf, link_kind
+from rocefort.design.importing.links import link_kind
 from rocefort.design.importing.notes import Data, Source
-from rocefort.design.importing.routing import asn_of
+from rocefort.design.importing.routing import asn_of, own_passwords
 from rocefort.design.importing.segments import gateways
+from rocefort.design.importing.survey import Survey
 from rocefort.documents.read import path_text
 from rocefort.errors import BadInput, Problem
 from rocefort.models.fabric import Fabric
 from rocefort.models.fabric_nodes import Leaf, Switch
-from rocefort.models.hardware import Hardware
-
-LinkKey = tuple[str, str, int]  # spine, leaf, number
 
 
-@dataclass(frozen=True)
-class PinSources:
-    """What the texts say of everything that can be pinned, by switch or link."""
-
-    sources: Mapping[str, Source]
-    hardware: Mapping[str, Hardware]
-    fabric_ports: Mapping[str, Sequence[str]]
-    links: Sequence[Joined]
-    management: Mapping[str, IPv4Address]
-    passwords: Mapping[LinkKey, Data]
-    speed: SpeedOf
-
-
-def pinned(data: Data, given: PinSources) -> Data:
+def pinned(data: Data, survey: Survey) -> Data:
     """The fabric with pins; raises BadInput where a value of the texts is none of a fabric's."""
     try:
         fabric = Fabric.model_validate(data)
@@ -47,86 +32,78 @@ def pinned(data: Data, given: PinSources) -> Data:
                 for row in error.errors()
             ]
         ) from None
-    links = list(_links(fabric, data, given))
-    return {
-        **data,
-        "spines": _pinned(fabric, fabric.spines, data["spines"], given),
-        "leaves": _pinned(fabric, fabric.leaves, data["leaves"], given),
-        **({"links": links} if links else {}),
-        "servers": list(_servers(fabric, data, given)),
-    }
+    addresses = management.addresses(survey.switches)
+    for group, switches in (("spines", fabric.spines), ("leaves", fabric.leaves)):
+        for switch, row in zip(switches, data[group], strict=True):
+            address = addresses.get(switch.name)
+            if pins := _pins(fabric, switch, survey.graph.sources[switch.name], address):
+                row["pins"] = pins
+    links = list(_links(fabric, data, survey))
+    servers = list(_servers(fabric, data, survey))
+    return data | ({"links": links} if links else {}) | {"servers": servers}
 
 
-def _pinned(
-    fabric: Fabric, switches: Sequence[Switch], rows: Sequence[Data], given: PinSources
-) -> list[Data]:
-    both = zip(switches, rows, strict=True)
-    return [_with_pins(fabric, switch, row, given) for switch, row in both]
-
-
-def _with_pins(fabric: Fabric, switch: Switch, row: Data, given: PinSources) -> Data:
+def _pins(fabric: Fabric, switch: Switch, source: Source, address: IPv4Interface | None) -> Data:
+    """Pins of a switch. address: of its management port."""
     pins: Data = {}
-    source = given.sources[switch.name]
     if allocate.asn(fabric, switch) != asn_of(source):
         pins["asn"] = asn_of(source)
     own = loopback(source)
     if own is not None and allocate.loopback(fabric, switch) != own:
         pins["loopback"] = own
-    address = given.management.get(switch.name)
-    if address is not None and allocate.management(fabric, switch).ip != address:
-        pins["management"] = address
-    if isinstance(switch, Leaf) and (found := dict(_gateways(fabric, switch, source))):
-        pins["gateways"] = found
-    return row | ({"pins": pins} if pins else {})
+    if address is not None and allocate.management(fabric, switch).ip != address.ip:
+        pins["management"] = address.ip
+    if isinstance(switch, Leaf):
+        said = gateways(source)
+        found = {
+            segment.name: said[segment.vlan].addresses[0]
+            for segment in fabric.segments
+            if segment.vlan in said
+            and segment.name in switch.segments
+            and allocate.gateway(segment, switch) != said[segment.vlan].addresses[0]
+        }
+        pins |= {"gateways": found} if found else {}
+    return pins
 
 
-def _gateways(fabric: Fabric, leaf: Leaf, source: Source) -> Iterator[tuple[str, IPv4Interface]]:
-    said = gateways(source)
-    for segment in fabric.segments:
-        if segment.vlan in said and segment.name in leaf.segments:
-            address = said[segment.vlan].addresses[0]
-            if allocate.gateway(segment, leaf) != address:
-                yield segment.name, address
-
-
-def _links(fabric: Fabric, data: Data, given: PinSources) -> Iterator[Data]:
+def _links(fabric: Fabric, data: Data, survey: Survey) -> Iterator[Data]:
     spines = {spine.name: spine for spine in fabric.spines}
     leaves = {leaf.name: leaf for leaf in fabric.leaves}
-    common = data["cables"].get("fabric")
-    for link in given.links:
+    common, passwords = data["cables"].get("fabric"), own_passwords(survey)
+    for link in survey.links:
         spine, leaf = spines[link.spine.device], leaves[link.leaf.device]
         pin: Data = {}
         for role, own, peer, tip in (
             ("spine", spine, leaf, link.spine),
             ("leaf", leaf, spine, link.leaf),
         ):
-            ports = given.fabric_ports[own.name]
+            ports = survey.fabric_ports[own.name]
             if allocate.fabric_port(fabric, ports, peer, link.number) != tip.port.name:
                 pin[f"{role}_port"] = tip.port.name
         if allocate.link_subnet(fabric, spine, leaf, link.number) != link.subnet:
             pin["subnet"] = link.subnet
-        if (kind := link_kind(link, given.speed)) and kind != common:
+        if (kind := link_kind(link, survey.speed)) and kind != common:
             pin["cable"] = kind
-        if own_password := given.passwords.get((spine.name, leaf.name, link.number)):
-            pin["authentication"] = own_password
+        if password := passwords.get((spine.name, leaf.name, link.number)):
+            pin["authentication"] = password
         if pin:
             number = {"number": link.number} if link.number > 1 else {}
             yield {"spine": spine.name, "leaf": leaf.name, **number, **pin}
 
 
-def _servers(fabric: Fabric, data: Data, given: PinSources) -> Iterator[Data]:
+def _servers(fabric: Fabric, data: Data, survey: Survey) -> Iterator[Data]:
     """Servers without what follows anyway; with an address where the derived one is none."""
     segments = {segment.name: segment for segment in fabric.segments}
     common = data["cables"].get("server")
     used: set[IPv4Address] = set()
     for server, row in zip(fabric.servers, data["servers"], strict=True):
-        hardware = given.hardware[server.leaf]
+        hardware = survey.models[server.leaf].hardware
         made = {key: row[key] for key in row if key != "cable" or row[key] != common}
         if server.bond is not None:
             alone = server.bond.model_copy(update={"id": None})
             if allocate.trunk_id(server, alone, hardware) == server.bond.id:
                 made["bond"] = {k: v for k, v in row["bond"].items() if k != "id"}
-        said = gateways(given.sources[server.leaf])[segments[server.segment].vlan or 0]
+        said = gateways(survey.graph.sources[server.leaf])[segments[server.segment].vlan or 0]
         gateway = said.addresses[0]
         address = allocate.server_address(server, gateway, hardware).ip
         if not _usable(address, gateway) or address in used:

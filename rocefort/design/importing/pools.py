@@ -1,14 +1,15 @@
-"""Capacity and pools that explain the addresses of a fabric, or others where none do."""
+"""Pools from which most addresses of a fabric follow; the others become pins."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Network
 
-from rocefort.design.importing.links import Joined
-from rocefort.design.importing.notes import Notes
+from rocefort.design.importing.graph import loopback
+from rocefort.design.importing.notes import Source
+from rocefort.design.importing.survey import Survey
 from rocefort.errors import BadInput
 
 PRIVATE = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))  # RFC 1918
@@ -29,6 +30,19 @@ class Space:
         self.taken.append(network)
         return network
 
+    def pool(
+        self, bases: Iterable[int], members: Collection[IPv4Network], length: int
+    ) -> IPv4Network:
+        """The network at the common base, else around the members, else any: the first free."""
+        candidates = [
+            IPv4Network((base, length))
+            for base, _ in Counter(bases).most_common(1)
+            if 0 <= base < 2**32 and base % 2 ** (32 - length) == 0
+        ]
+        candidates += [around(members, length)] if members else []
+        free = next(filter(self.free, candidates), None)
+        return self.any_free(length) if free is None else self.take(free)
+
     def any_free(self, length: int) -> IPv4Network:
         """The first private network of a length that overlaps nothing; BadInput if none is."""
         for private in PRIVATE:
@@ -48,137 +62,37 @@ def length_for(addresses: int) -> int:
     return 32 - (addresses - 1).bit_length()
 
 
-def supernet(networks: Iterable[IPv4Network], length: int = 32) -> IPv4Network:
-    """The smallest network that holds all, and is no longer than a length."""
-    networks = list(networks)
-    low = min(int(network.network_address) for network in networks)
-    high = max(int(network.broadcast_address) for network in networks)
-    length = min(length, 32 - (low ^ high).bit_length())
-    return IPv4Network((low, length), strict=False)
+def around(members: Iterable[IPv4Network], length: int = 32) -> IPv4Network:
+    """The smallest network that holds all members, and is no longer than a length."""
+    first, *others = members
+    network = first.supernet(new_prefix=min(first.prefixlen, length))
+    while not all(other.subnet_of(network) for other in others):
+        network = network.supernet()
+    return network
 
 
-@dataclass(frozen=True, slots=True)
-class Reserve:
-    """Capacity, with what the links tell of it."""
-
-    spines: int
-    leaves: int
-    links_per_pair: int
-
-
-@dataclass(frozen=True)
-class Numbered:
-    """The links of a fabric with the ids of their ends."""
-
-    links: Sequence[Joined]
-    ids: Mapping[str, int]
-
-    def place(self, link: Joined, reserve: Reserve) -> int:
-        """Number of a link's subnet in the pool, as allocation counts."""
-        row = (link.number - 1) * reserve.leaves + self.ids[link.leaf.device] - 1
-        return row * reserve.spines + self.ids[link.spine.device] - 1
-
-    def index(self, link: Joined) -> int:
-        """The subnet as a number, in units of its own size."""
-        return int(link.subnet.network_address) >> (32 - link.subnet.prefixlen)
-
-
-def reserve_of(
-    numbered: Numbered,
-    fabric_ports: Mapping[str, Sequence[str]],
-    most: tuple[int, int],
-    notes: Notes,
-) -> Reserve:
-    """The smallest capacity that explains the links' subnets and ports, else the highest ids.
-
-    fabric_ports: of each switch, by place. most: spines and leaves that there is room for.
-    """
-    links, ids = numbered.links, numbered.ids
-    spines = {link.spine.device for link in links}
-    each = max(link.number for link in links)
-    high = (
-        max(ids[name] for name in spines),
-        max(ids[link.leaf.device] for link in links),
-    )
-    found = _stride(numbered), _rows(numbered, fabric_ports)
-    sizes = [
-        guess if guess and low <= guess <= top else low
-        for guess, low, top in zip(found, high, most, strict=True)
-    ]
-    for name, size, low in zip(("spines", "leaves"), sizes, high, strict=True):
-        why = "as addresses and ports of links show" if size > low else "the highest id in use"
-        notes.assume(("capacity", name), why)
-    return Reserve(sizes[0], sizes[1], each)
-
-
-def _stride(numbered: Numbered) -> int | None:
-    """Subnets between two leaves next to each other: the spines of the capacity."""
-    steps: Counter[int] = Counter()
-    first: dict[str, Joined] = {}
-    for link in numbered.links:
-        if link.number > 1:
-            continue
-        other = first.setdefault(link.spine.device, link)
-        ids = numbered.ids[link.leaf.device] - numbered.ids[other.leaf.device]
-        gap = numbered.index(link) - numbered.index(other)
-        if ids and gap % ids == 0:
-            steps[gap // ids] += 1
-    return steps.most_common(1)[0][0] if steps else None
-
-
-def _rows(numbered: Numbered, fabric_ports: Mapping[str, Sequence[str]]) -> int | None:
-    """Ports of a spine from its first to its next link to a leaf: the leaves of the capacity."""
-    counts: Counter[int] = Counter()
-    first: dict[tuple[str, str], int] = {}
-    for link in numbered.links:
-        ports = fabric_ports[link.spine.device]
-        if link.spine.port.name not in ports:
-            continue
-        place = ports.index(link.spine.port.name)
-        gap = place - first.setdefault((link.spine.device, link.leaf.device), place)
-        if gap > 0 and gap % (link.number - 1) == 0:
-            counts[gap // (link.number - 1)] += 1
-    return counts.most_common(1)[0][0] if counts else None
-
-
-def link_pool(numbered: Numbered, reserve: Reserve, space: Space) -> tuple[IPv4Network, int]:
-    """(pools.links, its length of a link): one from which most subnets follow, if there is any."""
-    lengths = Counter(link.subnet.prefixlen for link in numbered.links)
-    length = lengths.most_common(1)[0][0]
-    count = reserve.spines * reserve.leaves * reserve.links_per_pair
-    whole = length_for(count << (32 - length))
-    bases = Counter(
-        numbered.index(link) - numbered.place(link, reserve)
-        for link in numbered.links
-        if link.subnet.prefixlen == length
-    )
-    base = bases.most_common(1)[0][0] << (32 - length)
-    for network in _candidates(base, whole, numbered.links):
-        if space.free(network):
-            return space.take(network), length
-    return space.any_free(whole), length
-
-
-def _candidates(base: int, length: int, links: Sequence[Joined]) -> Iterator[IPv4Network]:
-    if 0 <= base < 2**32 and base % 2 ** (32 - length) == 0:
-        yield IPv4Network((base, length))
-    yield supernet((link.subnet for link in links), length)
+def link_pool(survey: Survey, space: Space) -> tuple[IPv4Network, int]:
+    """(pools.links, its length of a link): one from which most subnets follow."""
+    capacity = survey.capacity
+    length, _ = Counter(link.subnet.prefixlen for link in survey.links).most_common(1)[0]
+    bases: list[int] = []
+    for link in survey.links:
+        if link.subnet.prefixlen == length:
+            row = (link.number - 1) * capacity.leaves + survey.ids[link.leaf.device] - 1
+            place = row * capacity.spines + survey.ids[link.spine.device] - 1
+            bases.append((link.index - place) << (32 - length))
+    count = capacity.spines * capacity.leaves * capacity.links_per_pair
+    subnets = [link.subnet for link in survey.links]
+    return space.pool(bases, subnets, length_for(count << (32 - length))), length
 
 
 def loopback_pool(
-    addresses: Mapping[int, IPv4Address], size: int, listed: IPv4Network | None, space: Space
+    survey: Survey, members: Sequence[Source], size: int, listed: IPv4Network | None, space: Space
 ) -> IPv4Network:
-    """Pool of a role's loopbacks; addresses: by id. listed: what spines announce as the pool."""
+    """Pool of a role's loopbacks. size: its capacity. listed: what spines announce as the pool."""
     length = length_for(size + 1)
     if listed is not None and listed.prefixlen <= length and space.free(listed):
         return space.take(listed)
-    if not addresses:
-        return space.any_free(length)
-    bases = Counter(int(address) - number for number, address in addresses.items())
-    base = bases.most_common(1)[0][0]
-    if base % 2 ** (32 - length) == 0:
-        network = IPv4Network((base, length))
-        if space.free(network):
-            return space.take(network)
-    near = supernet(map(IPv4Network, addresses.values()), length)
-    return space.take(near) if space.free(near) else space.any_free(length)
+    own = {a: survey.ids[source.name] for source in members if (a := loopback(source))}
+    bases = (int(address) - number for address, number in own.items())
+    return space.pool(bases, [*map(IPv4Network, own)], length)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from rocefort.design.importing.ecn import ecn_profile
-from rocefort.design.importing.hardware import Model
-from rocefort.design.importing.links import SpeedOf
-from rocefort.design.importing.notes import Data, Notes, Source, nameable
+from rocefort.design.importing.notes import Data, nameable
+from rocefort.design.importing.survey import Survey
 from rocefort.design.lossless import multiples
 from rocefort.design.profiles import Library
 from rocefort.models.fabric_lossless import Deadlock
@@ -25,70 +23,49 @@ REASON = "as the texts of this family say it"
 HERE = ("profiles", "lossless", "site")
 
 
-@dataclass(frozen=True)
-class Lossy:
-    """Everything that the profile is read from; ports: those with PFC, by `switch port`."""
-
-    sources: Sequence[Source]
-    models: Mapping[str, Model]
-    speed: SpeedOf
-    shipped: Library
-
-    @property
-    def ports(self) -> dict[str, Interface]:
-        """Ports with PFC or its thresholds."""
-        return {
-            f"{source.name} {port.name}": port
-            for source in self.sources
-            for port in source.device.interfaces
-            if port.pfc or port.thresholds
-        }
-
-
-def profiles_of(given: Lossy, notes: Notes) -> Data:
+def profiles_of(survey: Survey, shipped: Library) -> Data:
     """`profiles` of a fabric with its one lossless profile, named site."""
-    queue = _queue(given, notes)
-    row: Data = {"queue": queue}
-    scheduling = notes.agreed(
-        "weights of queues",
-        {at: tuple((q.queue, q.weight) for q in port.drr) for at, port in given.ports.items()},
+    notes = survey.notes
+    queues = notes.agreed(
+        "queues with PFC",
+        {
+            source.name: profile.queues
+            for source in survey.switches
+            for profile in source.device.pfc.profiles
+            if profile.name == "default"
+        },
     )
-    weighted = {number for number, _ in scheduling or ()}
-    row |= _priorities(given, queue, weighted, notes)
-    row |= _thresholds(given, queue, notes)
+    if not queues:
+        notes.assume((*HERE, "queue"), "no text has a queue with PFC")
+    queue = queues[0] if queues else QUEUE
+    row: Data = {"queue": queue}
+    ports = {
+        f"{source.name} {port.name}": port
+        for source in survey.switches
+        for port in source.device.interfaces
+        if port.pfc or port.thresholds
+    }
+    weights = {at: tuple((q.queue, q.weight) for q in port.drr) for at, port in ports.items()}
+    scheduling = notes.agreed("weights of queues", weights)
+    row |= _priorities(survey, queue, {number for number, _ in scheduling or ()})
+    row |= _thresholds(survey, ports, queue)
     if scheduling:
         row["scheduling"] = [{"queue": number, "weight": weight} for number, weight in scheduling]
-    row["deadlock"] = _deadlock(given, queue, notes)
-    name, own = ecn_profile(given.sources, queue, _speeds(given), given.shipped, notes)
+    row["deadlock"] = _deadlock(survey, queue)
+    places = (at.split(" ") for at in ports)
+    speeds = sorted({speed for name, port in places if (speed := survey.speed(name, port))})
+    name, own = ecn_profile(survey.switches, queue, speeds, shipped, notes)
     row["ecn"] = name
     profiles: Data = {"lossless": {"site": row}}
     return profiles | ({"ecn": {name: own}} if own else {})
 
 
-def _speeds(given: Lossy) -> list[int]:
-    """Speeds of the ports with PFC, Gb/s, ascending."""
-    places = (at.split(" ") for at in given.ports)
-    return sorted({speed for name, port in places if (speed := given.speed(name, port))})
-
-
-def _queue(given: Lossy, notes: Notes) -> int:
-    said = {
-        source.name: profile.queues
-        for source in given.sources
-        for profile in source.device.pfc.profiles
-        if profile.name == "default"
-    }
-    queues = notes.agreed("queues with PFC", said)
-    if not queues:
-        notes.assume((*HERE, "queue"), "no text has a queue with PFC")
-    return queues[0] if queues else QUEUE
-
-
-def _priorities(given: Lossy, queue: int, weighted: set[int], notes: Notes) -> Data:
+def _priorities(survey: Survey, queue: int, weighted: set[int]) -> Data:
     """DSCP of RoCE and CNP, from the inbound map that most switches have."""
+    notes = survey.notes
     domains = {
         s.name: d
-        for s in given.sources
+        for s in survey.switches
         for d in s.device.domains
         if nameable(d.name) and d.name != "default"
     }
@@ -96,8 +73,9 @@ def _priorities(given: Lossy, queue: int, weighted: set[int], notes: Notes) -> D
     same = {n: d for n, d in domains.items() if d.name == name}
     shape = {n: tuple((r.value, PHB_QUEUE[r.phb]) for r in d.dscp) for n, d in same.items()}
     rows = dict(notes.agreed("the map of DSCP to queues", shape) or ())
-    roce = _roce(rows, queue)
-    if roce is None:
+    lead = [dscp for dscp in DSCPS if rows.get(dscp, default_queue(dscp)) == queue]
+    roce = lead[0] if lead else None
+    if roce is None or len(lead) > 1:
         own = [dscp for dscp in DSCPS if default_queue(dscp) == queue]
         roce = own[2]
         notes.assume((*HERE, "roce_dscp"), f"{len(own)} values of DSCP lead to queue {queue}")
@@ -117,16 +95,9 @@ def _priorities(given: Lossy, queue: int, weighted: set[int], notes: Notes) -> D
     return found | {"domain": name or DiffservDomain(name="roce").name}
 
 
-def _roce(rows: Mapping[int, int], queue: int) -> int | None:
-    """The one DSCP that leads to the lossless queue; None where several do."""
-    lead = [dscp for dscp in DSCPS if rows.get(dscp, default_queue(dscp)) == queue]
-    return lead[0] if len(lead) == 1 else None
-
-
-def _thresholds(given: Lossy, queue: int, notes: Notes) -> Data:
-    rows = {
-        at: row for at, port in given.ports.items() for row in port.thresholds if row.queue == queue
-    }
+def _thresholds(survey: Survey, ports: Mapping[str, Interface], queue: int) -> Data:
+    notes = survey.notes
+    rows = {at: row for at, port in ports.items() for row in port.thresholds if row.queue == queue}
     sizes = notes.agreed(
         "xoff and xon, kbytes", {at: (r.xoff_kbytes, r.xon_kbytes) for at, r in rows.items()}
     )
@@ -135,7 +106,7 @@ def _thresholds(given: Lossy, queue: int, notes: Notes) -> Data:
             notes.assume((*HERE, key), "no text has static thresholds; as HEPS has it")
     xoff, xon = sizes or (XOFF_KBYTES, XON_KBYTES)
     found: Data = {"xoff_kbytes": xoff, "xon_kbytes": xon}
-    families = {name: model.family for name, model in given.models.items()}
+    families = {name: model.family for name, model in survey.models.items()}
     headroom = notes.agreed(
         "headroom, kbytes",
         {
@@ -148,7 +119,7 @@ def _thresholds(given: Lossy, queue: int, notes: Notes) -> Data:
         "the headroom pool, kbytes",
         {
             source.name: source.device.pfc.headroom_pool_kbytes
-            for source in given.sources
+            for source in survey.switches
             if families[source.name].headroom_pool_kbytes
         },
     )
@@ -156,12 +127,13 @@ def _thresholds(given: Lossy, queue: int, notes: Notes) -> Data:
     return found | ({} if pool is None else {"headroom_pool_kbytes": pool})
 
 
-def _deadlock(given: Lossy, queue: int, notes: Notes) -> Data:
+def _deadlock(survey: Survey, queue: int) -> Data:
     """Timers by family; the common ones are those of a family that has them in milliseconds."""
+    notes = survey.notes
     said: dict[str, dict[str, tuple[int | None, ...]]] = {}
     families: dict[str, Family] = {}
-    for source in given.sources:
-        family = given.models[source.name].family
+    for source in survey.switches:
+        family = survey.models[source.name].family
         families[family.name] = family
         said.setdefault(family.name, {})[source.name] = _timers(source.device.pfc, queue)
     rows: dict[str, Data] = {}
@@ -177,7 +149,7 @@ def _deadlock(given: Lossy, queue: int, notes: Notes) -> Data:
     own = {name: {**row, "reason": REASON} for name, row in rows.items() if row != common}
     turn_off = notes.agreed(
         "deadlocks that turn PFC off",
-        {source.name: _turn_off(source.device.pfc, queue) for source in given.sources},
+        {source.name: _turn_off(source.device.pfc, queue) for source in survey.switches},
     )
     common |= {"turn_off": turn_off} if turn_off else {}
     return common | ({"by_family": own} if own else {})

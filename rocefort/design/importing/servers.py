@@ -6,26 +6,18 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rocefort.design.importing.exits import Way
 from rocefort.design.importing.links import SpeedOf, kind_of
-from rocefort.design.importing.notes import Data, Notes, Source, writable
+from rocefort.design.importing.notes import Data, writable
+from rocefort.design.importing.segments import gateways
+from rocefort.design.importing.survey import Survey
 from rocefort.models.base import LONGEST_NAME, NAME
 from rocefort.models.bond import MANUAL, trunk_number
 from rocefort.models.breakout import whole_port
 from rocefort.models.fabric_types import PORT_NAME
-from rocefort.models.hardware import Hardware
 from rocefort.models.interface import Interface
 
 TO = "to "  # begins the description of a server's port that derivation writes
-
-
-@dataclass(frozen=True)
-class Place:
-    """A leaf as servers see it: its hardware, the segments it serves, the ports in other use."""
-
-    source: Source
-    hardware: Hardware
-    segments: Mapping[int, str]  # by VLAN
-    used: Collection[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,32 +30,32 @@ class Carried:
     segment: str
 
 
-def carried(place: Place) -> Iterator[Carried]:
-    """Access ports and Eth-Trunks of a leaf that a server can be on, in order."""
-    device, kept = place.source.device, set(place.hardware.fabric_port_names())
-    known = set(place.hardware.port_names()) - kept
-    for interface in device.interfaces:
-        segment = place.segments.get(interface.access_vlan or 0)
-        switched = not interface.routed and interface.link_type == "access"
-        if segment is None or not switched or interface.eth_trunk is not None:
-            continue
-        number = trunk_number(interface.name)
-        ports = (interface,) if number is None else device.members.get(number, ())
-        usable = all(
-            re.fullmatch(PORT_NAME, port.name, re.ASCII) is not None
-            and whole_port(port.name) in known
-            and port.name not in place.used
-            for port in ports
-        )
-        if ports and usable:
-            yield Carried(place.source.name, interface, ports, segment)
+def carried(survey: Survey, segments: Mapping[int, str], ways: Sequence[Way]) -> Iterator[Carried]:
+    """Access ports and Eth-Trunks of leaves that a server can be on; segments: by VLAN."""
+    used = survey.cabled | {(way.leaf, way.port.name) for way in ways}
+    for leaf in survey.roles.leaves:
+        served, free = gateways(leaf), survey.free_ports(leaf.name)
+        for interface in leaf.device.interfaces:
+            vlan = interface.access_vlan
+            segment = segments.get(vlan or 0) if vlan in served else None
+            switched = not interface.routed and interface.link_type == "access"
+            if segment is None or not switched or interface.eth_trunk is not None:
+                continue
+            number = trunk_number(interface.name)
+            ports = (interface,) if number is None else leaf.device.members.get(number, ())
+            usable = all(
+                re.fullmatch(PORT_NAME, port.name, re.ASCII) is not None
+                and whole_port(port.name) in free
+                and (leaf.name, port.name) not in used
+                for port in ports
+            )
+            if ports and usable:
+                yield Carried(leaf.name, interface, ports, segment)
 
 
-def servers_of(
-    found: Sequence[Carried], switches: Collection[str], speed: SpeedOf, notes: Notes
-) -> list[Data]:
+def servers_of(survey: Survey, found: Sequence[Carried]) -> list[Data]:
     """Servers of a fabric, each with a name of its own."""
-    names = {name.lower() for name in switches}
+    names = {name.lower() for name in survey.graph.sources}
     rows: list[Data] = []
     for index, one in enumerate(found):
         description = one.interface.description
@@ -71,14 +63,14 @@ def servers_of(
         names.add(name.lower())
         row: Data = {"name": name, "leaf": one.leaf}
         if description is None:
-            notes.assume(("servers", index, "name"), "its port has no description")
+            survey.notes.assume(("servers", index, "name"), "its port has no description")
         row |= _ports(one)
         row["segment"] = one.segment
         if description != f"{TO}{name}" and writable(description):
             row["description"] = description
         if not any(port.pfc for port in one.ports):
             row["roce"] = False
-        if kind := server_kind(one, speed):
+        if kind := server_kind(one, survey.speed):
             row["cable"] = kind
         rows.append(row)
     return rows
