@@ -142,7 +142,7 @@ def explain(rule_id: str) -> None:
     if rule_id not in found:
         raise BadInput(f"no rule {rule_id!r}", how=f"one of: {', '.join(found)}")
     rule = found[rule_id]
-    typer.echo(f"{rule.id} ({rule.severity.value}): {rule.title}\n\n{rule.explanation}\n")
+    typer.echo(f"{rule.id} ({rule.severity.value}): {rule.title}\n\n{rule.help}\n")
     typer.echo(f"Source: {rule.source}")
 
 

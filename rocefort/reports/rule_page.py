@@ -42,7 +42,7 @@ def rule_page(
 
 def _section(rule: RuleText, needs: Sequence[str]) -> str:
     return "\n\n".join(
-        (f"### {rule.id}", f"**{rule.title}.**", rule.explanation, "\n".join(_facts(rule, needs)))
+        (f"### {rule.id}", f"**{rule.title}.**", rule.help, "\n".join(_facts(rule, needs)))
     )
 
 

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from rocefort.models.base import Frozen
 from rocefort.models.finding import Report, Severity
 
+WIDTH = 96  # characters of a line, as in a docstring
+
 
 class RuleText(Frozen):
-    """A rule's words. explanation: what it asks for, why, how to mend; source: who says so."""
+    """A rule's words. explanation: what it asks for and why; example: a message of its findings;
+    source: who says so."""
 
     id: str
     title: str
     severity: Severity
     explanation: str = ""
+    example: str = ""
+    fix: str = ""
     source: str = ""
+
+    @property
+    def help(self) -> str:
+        """Explanation, example and fix, in paragraphs."""
+        sections = (("Example", self.example), ("Fix", self.fix))
+        lines = (
+            textwrap.fill(f"{name}: {text}", WIDTH, break_on_hyphens=False)
+            for name, text in sections
+            if text
+        )
+        return "\n\n".join(filter(None, (self.explanation, *lines)))
 
 
 def rules_of(report: Report, rules: Sequence[RuleText]) -> tuple[RuleText, ...]:

@@ -35,7 +35,7 @@ def test_the_page_has_every_rule_with_all_that_belongs_to_it() -> None:
         name, _, body = section.partition("\n")
         assert name == rule.id
         assert rule.title in body
-        assert rule.explanation in body
+        assert rule.help in body
         assert rule.explanation and rule.source
         for fact in (f"- Severity: {rule.severity}", f"- Source: {rule.source}", "- Needs: "):
             assert fact in body

@@ -148,7 +148,13 @@ COMPETES = "error leaf01: the default route to 10.255.0.254 by the management po
 BGP005: list[tuple[Change, list[str]]] = [
     (lambda s: s, []),
     (_managed, []),  # nothing else brings a default route
-    (lambda s: _managed(_exit(s)), [f"{COMPETES}that of exit wan"]),
+    (
+        lambda s: _managed(_exit(s)),
+        [
+            "error leaf01: the default route to 10.255.0.254 by the management port competes with "
+            "that of exit wan"
+        ],
+    ),
     (  # in a table of its own
         lambda s: _managed(_exit(s), vrf="MGMT").device(
             "leaf01", static_routes=(TO_MANAGEMENT.model_copy(update={"vrf": "MGMT"}),)

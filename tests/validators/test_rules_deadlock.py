@@ -241,7 +241,8 @@ DLK001: list[tuple[Change, list[str]]] = [
     (  # servers on both spines: packets between them bounce on the leaves
         lambda s: _own_asns(s, 1, 2),
         [
-            f"error leaf01: {CIRCLE}leaf01 > spine01 > leaf02 > spine02 > leaf01",
+            "error leaf01: buffers of queue 4 can wait for each other in a circle: "
+            "leaf01 > spine01 > leaf02 > spine02 > leaf01",
             f"error leaf01: {CIRCLE}leaf01 > spine02 > leaf02 > spine01 > leaf01",
         ],
     ),

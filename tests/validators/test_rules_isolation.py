@@ -99,7 +99,8 @@ SEC010: list[tuple[Change, list[str]]] = [
     (
         lambda s: _two_segments(s, _policy()),
         [
-            f"error leaf01: {GATEWAY} lets pass RDMA to storage, {AGAINST}",
+            "error leaf01: the gateway of compute (traffic policy VLAN10 inbound on Vlanif10) lets "
+            "pass RDMA to storage, against the fabric's policy",
             f"error leaf02: {GATEWAY} lets pass RDMA to storage, {AGAINST}",
             "error leaf02: the gateway of storage (traffic policy VLAN20 inbound on Vlanif20) lets "
             f"pass RDMA to compute, {AGAINST}",

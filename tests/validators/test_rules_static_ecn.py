@@ -349,7 +349,13 @@ def test_ecn005_one_kind_of_marking(small: Any, change: Change, says: list[str])
 OFF = f"error {LEAF}: static ECN is not enabled for the switch, so queues are not marked on "
 ECN006: list[tuple[Change, list[str]]] = [
     (lambda s: on(s, 7, 500), []),
-    (lambda s: on(s, 7, 500).device(LEAF, ecn_enabled=False), [OFF + "100GE1/0/1 and 2 more"]),
+    (
+        lambda s: on(s, 7, 500).device(LEAF, ecn_enabled=False),
+        [
+            "error leaf01: static ECN is not enabled for the switch, so queues are not marked on "
+            "100GE1/0/1 and 2 more"
+        ],
+    ),
     (lambda s: row(s, QueueMarking(queue=4, profile="roce", ecn=True)), [OFF + "100GE1/0/1"]),
     (lambda s: row(s, QueueMarking(queue=4, profile="roce")), []),
     (lambda s: static(s, SPINE, profile(7168, 512_000)), []),  # G2 needs no such line

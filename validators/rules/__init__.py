@@ -7,7 +7,8 @@ for. Nothing else is in it.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -80,6 +81,7 @@ UNKNOWN = {
     Need.EXITS: "what an exit may let in and out is not known",
     Need.POLICY: "which segments may talk to which is not known",
 }
+SECTION = re.compile(r"^(Example|Fix): ", re.MULTILINE)
 LOOSE_END = "the addresses do not tell what is at the port's other end"
 
 
@@ -109,6 +111,8 @@ class Rule:
     id: str
     title: str
     explanation: str
+    example: str  # a message of its findings
+    fix: str
     severity: Severity
     source: str
     needs: tuple[Need, ...]
@@ -279,15 +283,17 @@ def rule(  # noqa: PLR0913 - what a rule declares
     """
 
     def register(judge: Judge[S, V]) -> Judge[S, V]:
-        title, _, explanation = (inspect.getdoc(judge) or "").partition("\n")
+        title, explanation, sections = sections_of(inspect.getdoc(judge) or "")
         if not title or not source.strip():
             raise TypeError(f"rule {rule_id} has no docstring or no source")
         if rule_id in _registered or rule_id[:3] not in FAMILIES:
             raise TypeError(f"rule id {rule_id} is taken, or of no known family")
         _registered[rule_id] = Rule(
             id=rule_id,
-            title=title.rstrip("."),
-            explanation=explanation.strip(),
+            title=title,
+            explanation=explanation,
+            example=sections.get("Example", ""),
+            fix=sections.get("Fix", ""),
             severity=severity,
             source=source,
             needs=needs,
@@ -299,6 +305,14 @@ def rule(  # noqa: PLR0913 - what a rule declares
         return judge
 
     return register
+
+
+def sections_of(docstring: str) -> tuple[str, str, Mapping[str, str]]:
+    """Title, explanation and the sections `Example:` and `Fix:` of a rule's docstring."""
+    text, *parts = SECTION.split(docstring)
+    title, _, explanation = text.partition("\n")
+    sections = dict(zip(parts[::2], (" ".join(part.split()) for part in parts[1::2]), strict=True))
+    return title.rstrip("."), explanation.strip(), sections
 
 
 def registered(*judges: type[Judged]) -> tuple[Rule, ...]:

@@ -90,9 +90,11 @@ def _step(was: Node, will: Node, old: str, new: str) -> Step:
 def lines_stay(subject: GrowthSubject) -> Iterator[Verdict]:
     """Growth leaves every line of every existing switch, in its order.
 
-    A line of a switch that was there goes, or moves, and growth must not do that: what runs
-    would be taken away and set again under traffic. Something in the intent was changed beside
-    the growth, or cannot grow as it is. Make that change first, by itself. No waiver covers it.
+    A line of a switch that was there goes, or moves, and growth must not do that: what runs would
+    be taken away and set again under traffic. Something in the intent was changed beside the
+    growth, or cannot grow as it is. No waiver covers it.
+
+    Fix: Make that change first, by itself.
     """
     for step in subject.steps:
         was, will = step.lines
@@ -114,9 +116,12 @@ def lines_stay(subject: GrowthSubject) -> Iterator[Verdict]:
 def only_growth(subject: GrowthSubject) -> Iterator[Verdict]:
     """Growth adds only interfaces, peers and list members to existing switches.
 
-    A switch that is there may get interfaces, BGP peers, announced prefixes and members of
-    prefix lists because others come, and nothing else. What else changes is named with its
-    old and new value. Make that change first, by itself. No waiver covers it.
+    A switch that is there may get interfaces, BGP peers, announced prefixes and members of prefix
+    lists because others come, and nothing else. What else changes is named with its old and new
+    value. No waiver covers it.
+
+    Example: vlans[999] changes from nothing to 999, which is no growth
+    Fix: Make that change first, by itself.
     """
     for step in subject.steps:
         for edit in step.edits:
@@ -142,8 +147,10 @@ def nothing_moves(subject: GrowthSubject) -> Iterator[Verdict]:
     """Growth moves no address, cable, server or switch.
 
     A cable, a server, a segment, an exit or a fact of a switch (its id, role, hardware, rack,
-    release, management address) is not what it was. Growth moves nothing: keep ids, and pin
-    what has to stay. No waiver covers it.
+    release, management address) is not what it was. No waiver covers it.
+
+    Example: its rack changes from row1 to row9
+    Fix: Growth moves nothing: keep ids, and pin what has to stay.
     """
     for node in subject.before.nodes:
         if node.name not in subject.network.by_name:

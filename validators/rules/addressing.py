@@ -51,7 +51,10 @@ def unique_addresses(subject: Subject) -> Iterator[Verdict]:
     """No two interfaces, router ids or servers have the same address.
 
     A switch's router id may be the address of its own loopback. Everything else that shares an
-    address takes traffic from the other; give one of them another.
+    address takes traffic from the other.
+
+    Example: address 10.0.1.1 of leaf02 LoopBack0 is also that of leaf01 LoopBack0
+    Fix: Give one of them another address.
     """
     for number, sharing in _shared(subject.overview).items():
         address = IPv4Address(number)
@@ -109,6 +112,9 @@ def unique_asns(subject: Subject) -> Iterator[Verdict]:
 
     A switch drops routes that carry its own AS number, so two leaves with one number never see
     each other's prefixes. Spines may share a number, for no route needs to pass two of them.
+
+    Example: AS 65101 is also the AS of leaf01; a leaf needs an AS of its own
+    Fix: Give the leaf another AS number, and its spines the new peer AS.
     """
     leaves, spines = subject.network.role(Role.LEAF), subject.network.role(Role.SPINE)
     first: dict[int, Node] = {}
@@ -144,6 +150,9 @@ def one_subnet_per_link(subject: Subject) -> Iterator[Verdict]:
     """Both ends of a routed link are in one subnet.
 
     Otherwise neither end reaches the other, and the BGP session on the link stays down.
+
+    Example: 10.1.1.2/31 here and 10.1.1.9/31 at leaf01 100GE1/0/31 are not in one subnet
+    Fix: Give both ends addresses of one subnet.
     """
     for cable in subject.overview.cables:
         if not _in_one_subnet(*cable.interfaces):
@@ -201,7 +210,10 @@ def unique_names(subject: Subject) -> Iterator[Verdict]:
     """No two switches or servers have the same name.
 
     Name servers, inventories and the files of configurations tell hosts apart by name alone, and
-    most of them not by upper and lower case. Rename one of the two.
+    most of them not by upper and lower case.
+
+    Example: switch leaf01 has the name of switch LEAF01; hosts are told apart by name, in any case
+    Fix: Rename one of the two.
     """
     hosts: dict[str, list[tuple[str, Place]]] = defaultdict(list)
     for node in sorted(subject.network.nodes, key=lambda node: natural(node.name)):

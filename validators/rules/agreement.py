@@ -41,10 +41,13 @@ class Difference:
 def engines_agree(difference: Difference) -> Iterator[Finding]:
     """The engines give the same answers.
 
-    The embedded engine and Batfish answer the same question differently, so one of the two is
-    wrong about this fabric, and the answers of neither are to be trusted until it is known
-    which. Report it with both answers. Where a tie between equal routes is broken arbitrarily,
-    only how many routes are chosen is compared.
+    The embedded engine and Batfish answer the same question differently, so one of the two is wrong
+    about this fabric, and the answers of neither are to be trusted until it is known which. Where a
+    tie between equal routes is broken arbitrarily, only how many routes are chosen is compared.
+
+    Example: the engines disagree: session of leaf1 with 172.16.0.0: embedded says established,
+    batfish says not-established (and 1 more session)
+    Fix: Report it with both answers.
     """
     yield Finding(
         rule="BGP104",

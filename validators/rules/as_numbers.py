@@ -21,6 +21,9 @@ def private_asns(subject: Subject) -> Iterator[Verdict]:
     A public one belongs to somebody: where routes of the fabric get out, or theirs come in, paths
     with it are dropped as loops. It is allowed for who owns it; waive the finding then. A number
     that no switch may have is an error.
+
+    Example: its AS number is 64511, which is public
+    Fix: Use 64512 to 65534 or 4200000000 to 4294967294.
     """
     for node in subject.network.nodes:
         asn = node.device.bgp.asn if node.device.bgp else None

@@ -117,8 +117,11 @@ def translation_read(subject: BatfishSubject) -> Iterator[Verdict]:
     """Batfish understands every line of the translation.
 
     Batfish reads a translation of the text. A line of it that Batfish does not understand is
-    missing from all of its answers, so they are about less than what ships. The finding stands
-    at what the line was made from. It is a defect of the translation: report it.
+    missing from all of its answers, so they are about less than what ships. The finding stands at
+    what the line was made from.
+
+    Example: Batfish does not understand x
+    Fix: It is a defect of the translation: report it.
     """
     for row in subject.checks.unread:
         yield subject.at(
@@ -137,9 +140,11 @@ def translation_read(subject: BatfishSubject) -> Iterator[Verdict]:
 def references(subject: BatfishSubject) -> Iterator[Verdict]:
     """Every reference leads to a definition.
 
-    A line names a policy, a list or an interface that is not defined. What a switch makes of
-    that is not what was meant: an unknown policy may let everything through, or nothing.
-    Define it, or remove the reference.
+    A line names a policy, a list or an interface that is not defined. What a switch makes of that
+    is not what was meant: an unknown policy may let everything through, or nothing.
+
+    Example: x is not defined
+    Fix: Define it, or remove the reference.
     """
     for row in subject.checks.undefined:
         place, hint = subject.line(row.file, row.line), "define it, or remove the reference"
@@ -156,8 +161,11 @@ def session_ends(subject: BatfishSubject) -> Iterator[Verdict]:
     """Both ends of every BGP session are configured for each other.
 
     Why a session cannot come up, in Batfish's view: no address or AS number of one end, or no
-    session back. That it is down is BGP101's error. Compare addresses and AS numbers of both
-    ends.
+    session back. That it is down is BGP101's error.
+
+    Example: peer 10.0.1.0 of leaf1 is not what it should be: the other end has no session back to
+    it, or expects another AS
+    Fix: Compare addresses and AS numbers of both ends.
     """
     for row in subject.checks.mismatched:
         place = Place(subject.name(row.node), f"bgp.peers[{row.peer}]")
@@ -175,9 +183,11 @@ def session_ends(subject: BatfishSubject) -> Iterator[Verdict]:
 def loops(subject: BatfishSubject) -> Iterator[Verdict]:
     """No packet goes round in a circle.
 
-    A packet that goes round ends when its TTL does; until then it takes the room of many, and
-    in a lossless queue it can stop the switches that it goes round. Look at the static and
-    default routes of the switches in the circle.
+    A packet that goes round ends when its TTL does; until then it takes the room of many, and in a
+    lossless queue it can stop the switches that it goes round.
+
+    Example: packets from server1 to 10.7.0.0 go round in a circle: leaf1 > spine1 > leaf1
+    Fix: Look at the static and default routes of the switches in the circle.
     """
     # However many addresses go round in a circle, it is one mistake.
     found: defaultdict[frozenset[str], list[tuple[str, str, list[str]]]] = defaultdict(list)
@@ -203,8 +213,11 @@ def loops(subject: BatfishSubject) -> Iterator[Verdict]:
 def one_owner(subject: BatfishSubject) -> Iterator[Verdict]:
     """No address is on two interfaces.
 
-    Packets for an address that two interfaces have go now to one and now to the other. Give
-    one of them another address. ADR001 asks the same of the intent and of servers.
+    Packets for an address that two interfaces have go now to one and now to the other. ADR001 asks
+    the same of the intent and of servers.
+
+    Example: 10.9.0.1 is on leaf1 LoopBack0 and leaf2 LoopBack0
+    Fix: Give one of them another address.
     """
     found: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
     for row in subject.checks.duplicates:
@@ -230,9 +243,11 @@ def one_owner(subject: BatfishSubject) -> Iterator[Verdict]:
 def reachable_rules(subject: BatfishSubject) -> Iterator[Verdict]:
     """Packets can reach every rule of every ACL.
 
-    A rule that no packet reaches does nothing, because earlier ones take all that it is for. It
-    is an error where they do the opposite, and a warning where they do the same. Remove it, or
-    put it before them.
+    A rule that no packet reaches does nothing, because earlier ones take all that it is for. It is
+    an error where they do the opposite, and a warning where they do the same.
+
+    Example: no packet reaches rule 10 of ACL 3000: rule 5 takes them and does the opposite
+    Fix: Remove it, or put it before them.
     """
     for row in subject.checks.shadowed:
         node = subject.nodes[row.node]
@@ -274,8 +289,11 @@ def edge_mtus(subject: BatfishSubject) -> Iterator[Verdict]:
     """Both ends of every layer-3 edge have one MTU.
 
     A packet that one end sends and the other is too small for is dropped without a word, and
-    routers of the fabric do not fragment RoCE. Batfish tells which ends meet; the MTUs are
-    ours, for it does not model them. Set one MTU at both ends.
+    routers of the fabric do not fragment RoCE. Batfish tells which ends meet; the MTUs are ours,
+    for it does not model them.
+
+    Example: MTU 1500 here, 9216 at spine1 100GE1/0/1
+    Fix: Set one MTU at both ends.
     """
     for row in subject.checks.edges:
         ends = [(row.node, row.interface), (row.far_node, row.far_interface)]

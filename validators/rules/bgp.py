@@ -115,6 +115,9 @@ def ends_agree(subject: Subject) -> Iterator[Verdict]:
     one password or keychain, or neither does. Different timers are a warning: BGP takes the
     smaller hold time, so one of the two is not what somebody meant. Texts of switches do not tell
     whether two passwords are the same: then only their being there is judged.
+
+    Example: peer 10.1.1.2: the password of env:P here, no password at spine01; TCP connects neither
+    Fix: Set at each end what the other expects: address, AS number, BFD, password and timers.
     """
     network, overview = subject.network, subject.overview
     owners = overview.owners
@@ -320,6 +323,9 @@ def ecmp_width(subject: Subject) -> Iterator[Verdict]:
     and too little for the reserved capacity is a warning, as growth should only add lines. Paths by
     way of spines with different AS numbers are equal only with
     «equal paths over unlike ASNs».
+
+    Example: «equal paths of BGP» is 1, but there are 2 equal paths
+    Fix: Set «equal paths of BGP» to as many as there are, or as the reserved capacity will have.
     """
     network = subject.network
     spine_nodes = network.role(Role.SPINE)

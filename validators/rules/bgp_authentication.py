@@ -54,8 +54,10 @@ def no_readable_secret(subject: Subject) -> Iterator[Verdict]:
 
     Whoever sees the text, a backup of it or a mail with it, has the secret. «a readable secret»
     saves it as it was typed; behind «an encrypted secret» a switch keeps what it encrypted, so
-    words that no switch would have saved were typed into a file. Set the secret again with
-    «an encrypted secret», and change it: it has been seen.
+    words that no switch would have saved were typed into a file.
+
+    Example: the BGP password of peer 10.1.1.2 can be read
+    Fix: Set the secret again with «an encrypted secret», and change it: it has been seen.
     """
     for node in subject.network.nodes:
         yield from _readable_passwords(subject, node)

@@ -55,8 +55,10 @@ def members_alike(subject: Subject) -> Iterator[Verdict]:
     """All members of an Eth-Trunk are alike in speed and PFC.
 
     A flow stays on one member, which nobody chooses. Where one member pauses and another does not,
-    or pauses later, some flows lose packets and others do not; LACP uses members of one speed
-    only. Give all members the same PFC, thresholds and scheduling.
+    or pauses later, some flows lose packets and others do not; LACP uses members of one speed only.
+
+    Example: 400 Gb/s in Eth-Trunk1, where 100GE1/0/1 has 100 Gb/s
+    Fix: Give all members the same PFC, thresholds and scheduling.
     """
     for node in subject.network.nodes:
         yield from _alike(subject, node)
@@ -95,7 +97,10 @@ def settings_in_their_place(subject: Subject) -> Iterator[Verdict]:
 
     A port with settings of layer 2 is not taken into an Eth-Trunk, which has them for all its
     members. PFC, thresholds and scheduling are commands of physical ports only: on an Eth-Trunk
-    they do nothing. Move each to where it belongs.
+    they do nothing.
+
+    Example: PFC on an Eth-Trunk, where it does nothing
+    Fix: Move each to where it belongs.
     """
     for node in subject.network.nodes:
         yield from _in_place(subject, node)
@@ -136,9 +141,11 @@ def lacp_where_lossless(subject: Subject) -> Iterator[Verdict]:
     """An Eth-Trunk with lossless members runs LACP.
 
     In manual mode a member counts as long as its light is on. One that no longer reaches the
-    server, by a fault of the NIC or a cable in a wrong port, swallows all flows that are hashed
-    to it, and RDMA retries until its connections break. LACP takes it out of use within seconds.
-    Use mode lacp-static, and an 802.3ad bond on the server.
+    server, by a fault of the NIC or a cable in a wrong port, swallows all flows that are hashed to
+    it, and RDMA retries until its connections break. LACP takes it out of use within seconds.
+
+    Example: manual mode with lossless members; one that fails silently swallows RoCE flows
+    Fix: Use mode lacp-static, and an 802.3ad bond on the server.
     """
     for node in subject.network.nodes:
         yield from _manual_trunks(subject, node)
@@ -161,8 +168,11 @@ def _manual_trunks(subject: Subject, node: Node) -> Iterator[Verdict]:
 def trunk_exists(subject: Subject) -> Iterator[Verdict]:
     """A member names an Eth-Trunk that exists.
 
-    A switch takes a port only into an Eth-Trunk that there is; at start-up the line is lost and
-    the port stands alone, in VLAN 1. Create the Eth-Trunk before its members.
+    A switch takes a port only into an Eth-Trunk that there is; at start-up the line is lost and the
+    port stands alone, in VLAN 1.
+
+    Example: a member of Eth-Trunk11, which does not exist
+    Fix: Create the Eth-Trunk before its members.
     """
     for node in subject.network.nodes:
         yield from _trunkless(subject, node)
@@ -185,7 +195,10 @@ def enough_members(subject: Subject) -> Iterator[Verdict]:
     """Every Eth-Trunk has as many members as it needs to be up.
 
     Without a member, or with fewer than «members that must be up», an Eth-Trunk never comes up, and
-    with it the VLAN and the server behind it. Add ports, lower the number, or remove it.
+    with it the VLAN and the server behind it.
+
+    Example: no member, but 1 must be up; it never comes up
+    Fix: Add ports, lower the number, or remove it.
     """
     for node in subject.network.nodes:
         for trunk, members in _trunks(node):
@@ -212,6 +225,9 @@ def ports_of_the_server(subject: Subject) -> Iterator[Verdict]:
 
     Both ends of a link must bundle it. A port that only the server bundles drops its frames or
     gives them back over another member; one that only the switch bundles never becomes active.
+
+    Example: server node1 bonds this port in Eth-Trunk1, but it is in no Eth-Trunk
+    Fix: Bundle the same ports on the server and on its leaf.
     """
     users = {
         (end.device, end.interface): server for server in subject.servers for end in server.ports

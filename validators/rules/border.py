@@ -29,8 +29,10 @@ def external_policies(subject: Subject) -> Iterator[Verdict]:
     """Sessions with the outside have import and export policies.
 
     Without one «a switch of this vendor» takes all that a stranger announces, and tells him all it
-    knows: one wrong default route outside then moves the whole fabric. Give the peer a route-policy
-    in both directions.
+    knows: one wrong default route outside then moves the whole fabric.
+
+    Example: peer 192.0.2.0 outside has no import policy
+    Fix: Give the peer a route-policy in both directions.
     """
     for node, bgp, peer in _outside_peers(subject.overview):
         settings = bgp.settings(peer)
@@ -61,8 +63,11 @@ def exit_filters(subject: Subject) -> Iterator[Verdict]:
     """Policies of exits let through what intent says, nothing else.
 
     From outside come the default route and the prefixes of `accepts` alone, never a part of the
-    fabric's own; outside go whole segments alone: neither loopbacks and links nor what another
-    exit let in, for the fabric is no transit. Correct the exit's two prefix lists.
+    fabric's own; outside go whole segments alone: neither loopbacks and links nor what another exit
+    let in, for the fabric is no transit.
+
+    Example: no BGP peer 192.0.2.0 for exit wan
+    Fix: Correct the exit's two prefix lists.
     """
     network = subject.network
     for exit_ in network.exits or ():
@@ -153,8 +158,10 @@ def one_default_route(subject: Subject) -> Iterator[Verdict]:
     """The default route of management is not that of the fabric.
 
     A static default route towards the management network in the public table beats every default
-    route that BGP brings: what leaves the fabric would leave by the management port. Put the
-    management port into a routing table of its own (`management.vrf`).
+    route that BGP brings: what leaves the fabric would leave by the management port.
+
+    Example: the default route to 10.255.0.254 by the management port competes with that of exit wan
+    Fix: Put the management port into a routing table of its own (`management.vrf`).
     """
     exits = subject.network.exits or ()
     offers = next((exit_.name for exit_ in exits if exit_.default != "none"), None)
@@ -205,8 +212,11 @@ def no_pfc_outside(subject: Subject) -> Iterator[Verdict]:
     """PFC ends at an exit, unless intent says it is lossless.
 
     A pause from outside would stop a leaf's queue, and then its neighbours'; a stranger's DSCP
-    would put packets into the lossless queue. Take PFC off the port and set
-    «domain of a port: none», or say `lossless: true` if the other end is run with the same profile.
+    would put packets into the lossless queue.
+
+    Example: exit wan is not lossless, but its port pauses and obeys pauses (PFC)
+    Fix: Take PFC off the port and set «domain of a port: none», or say `lossless: true` if the
+    other end is run with the same profile.
     """
     network = subject.network
     for exit_ in network.exits or ():

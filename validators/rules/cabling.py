@@ -32,6 +32,10 @@ def one_cabling(subject: Subject) -> Iterator[Verdict]:
     addresses before descriptions. Where they disagree, a cable is in the wrong port, an address is
     on the wrong one, or a description is old (a warning); everything judged along the cable is
     judged along the one that is believed.
+
+    Example: LLDP hears spine02 there; by its address it is cabled to spine01 100GE1/0/1
+    Fix: Move the cable, or the address to the port that it is plugged into; correct an old
+    description.
     """
     by_end: dict[End, list[Claim]] = defaultdict(list)
     for claim in subject.network.claims:

@@ -194,9 +194,12 @@ def verify_change(
 def lost_pairs(subject: ChangeSubject) -> Iterator[Verdict]:
     """No server pair that was delivered is lost by the change.
 
-    A pair that was delivered before the change no longer is. What stops it now is named where
-    the engine knows. Undo that, or deny the pair by the policy: then the loss is meant, and is
-    only told (info).
+    A pair that was delivered before the change no longer is. What stops it now is named where the
+    engine knows.
+
+    Example: by the change server2 no longer reaches server1 by every path: leaf2 has no route to
+    10.1.1.0/24
+    Fix: Undo that, or deny the pair by the policy: then the loss is meant, and is only told (info).
     """
     network, solution = subject.network, subject.solution
     found: defaultdict[tuple[Place, str, bool], list[Pair]] = defaultdict(list)
@@ -240,6 +243,10 @@ def lost_routes(subject: ChangeSubject) -> Iterator[Verdict]:
     A switch that both versions have loses a route, or has fewer equal paths to it than before.
     That may be meant, as where a leaf goes; otherwise look at the sessions, policies and
     «network» lines that the change touches.
+
+    Example: by the change 3 switches lose their routes to 10.1.1.0/24 (2 -> 0)
+    Fix: See whether the change means to withdraw it; if not, look at the sessions, policies and
+    «network» lines that it touches.
     """
     change = subject.change
     for routes, one, many in (
@@ -273,8 +280,11 @@ def lost_routes(subject: ChangeSubject) -> Iterator[Verdict]:
 def gained_pairs(subject: ChangeSubject) -> Iterator[Verdict]:
     """Server pairs that the change lets through are told.
 
-    A pair is delivered that was not. That is told to who reads the change, for nothing else
-    shows that an ACL was opened. See whether it is meant.
+    A pair is delivered that was not. That is told to who reads the change, for nothing else shows
+    that an ACL was opened.
+
+    Example: by the change server2 reaches server1
+    Fix: See whether it is meant.
     """
     gained = subject.change.gained
     if not gained:

@@ -34,9 +34,11 @@ LASTING = frozenset(
 def more_than_a_commit(subject: Subject) -> Iterator[Verdict]:
     """Lines that take a restart, or that no rollback takes back.
 
-    A commit trial cannot try such a line: either it does nothing until the switch restarts, or
-    what it took away stays away when the trial ends. Set it by hand, at a time when the switch may
-    go down, before a rollout; a plan names the lines of a change that are of this kind.
+    A commit trial cannot try such a line: either it does nothing until the switch restarts, or what
+    it took away stays away when the trial ends.
+
+    Fix: Set it by hand, at a time when the switch may go down, before a rollout; a plan names the
+    lines of a change that are of this kind.
     """
     for node in subject.network.nodes:
         if node.family is not None:
@@ -78,8 +80,12 @@ def marked_not_dropped(subject: Subject) -> Iterator[Verdict]:
     """Packets above the upper ECN threshold are marked, not dropped.
 
     Most switches mark every packet above the upper threshold. Some cards of a CE12800E drop it:
-    RoCE loses packets there although its queue is lossless. Use other cards for RoCE, or keep the
-    upper threshold above what PFC lets the queue grow to.
+    RoCE loses packets there although its queue is lossless.
+
+    Example: the 36CQ-EG-E in slot 1, with lossless ports, drops packets above the upper ECN
+    threshold, and does not mark them
+    Fix: Use other cards for RoCE, or keep the upper threshold above what PFC lets the queue grow
+    to.
     """
     for node in subject.network.nodes:
         cards = node.hardware.cards if node.hardware else ()

@@ -34,10 +34,14 @@ from rocefort.validators.underlay import unmodelled_forwarding
 def no_cycle(subject: Subject) -> Iterator[Verdict]:
     """Paused buffers cannot wait for each other in a circle.
 
-    A full ingress buffer waits for the next switch's. Where such waits close a circle, PFC can
-    stop it for ever. Paths up to a spine and down again cannot; a path that goes up a second time
-    can. Judged are the paths between gateways while nothing has failed, as the embedded engine
-    routes them. Remove the link, or the route, that leads up again.
+    A full ingress buffer waits for the next switch's. Where such waits close a circle, PFC can stop
+    it for ever. Paths up to a spine and down again cannot; a path that goes up a second time can.
+    Judged are the paths between gateways while nothing has failed, as the embedded engine routes
+    them.
+
+    Example: buffers of queue 4 can wait for each other in a circle: leaf01 > spine01 > leaf02 >
+    spine02 > leaf01
+    Fix: Remove the link, or the route, that leads up again.
     """
     network = subject.network
     queue = lossless_queue(network)

@@ -27,6 +27,10 @@ def ai_ecn_on_lossless_queue(subject: Subject) -> Iterator[Verdict]:
     ECN slows senders before PFC has to stop them; without it every congestion becomes pauses.
     AI-ECN marks on all ports, static thresholds on those that name a drop profile. A switch takes
     two AI-ECN queues at most, and each must be paused by PFC first.
+
+    Example: AI-ECN is not enabled, so queue 4 is paused before any sender slows down
+    Fix: Assign the lossless queue to AI-ECN, or give its ports a drop profile and static ECN; take
+    other queues off.
     """
     queue = lossless_queue(subject.network)
     if queue is None:
@@ -123,6 +127,9 @@ def marks_before_pauses(subject: Subject) -> Iterator[Verdict]:
     Single-egress: Kmax is below xoff, so marks come first where the traffic of an ingress leaves
     by one egress. Dynamic: a many-to-one, from all other lossless ports at once, is slowed down
     before it fills what their xoff allow, if marks take effect within 20 us.
+
+    Example: Kmin 200 KB, Kmax 600 KB: PFC may pause before ECN marks (no grade holds)
+    Fix: Lower Kmax below xoff, and Kmin with it; or accept the grade.
     """
     queue = lossless_queue(subject.network)
     if queue is None:

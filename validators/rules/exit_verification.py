@@ -36,10 +36,13 @@ Widths = Mapping[tuple[str, IPv4Network], int]
 def reached(subject: EngineSubject) -> Iterator[Verdict]:
     """Every switch reaches the exits over every border leaf.
 
-    What intent lets in at an exit has to be known on every switch, over every border leaf that
-    has it, and what it announces has to arrive outside. Otherwise traffic to the outside
-    crowds one border leaf, or is lost. Look at the sessions of the exits, at import and export
-    policies, at «network» lines and at «equal paths over unlike ASNs».
+    What intent lets in at an exit has to be known on every switch, over every border leaf that has
+    it, and what it announces has to arrive outside. Otherwise traffic to the outside crowds one
+    border leaf, or is lost.
+
+    Example: spine01 has 1 of 2 paths to 0.0.0.0/0 behind leaf01 and leaf02
+    Fix: Look at the sessions of the exits, at import and export policies, at «network» lines and at
+    «equal paths over unlike ASNs».
     """
     widths = _widths(subject.state)
     yield from _lacking(subject, widths)
@@ -116,8 +119,11 @@ def let_through(subject: EngineSubject) -> Iterator[Verdict]:
 
     A route that comes in by mistake draws the fabric's traffic out, and one that goes out by
     mistake lets others in. The engine was shown a switch behind each exit that offers what is
-    accepted and what must not be. Let in what `accepts` and `default` of the exit say, and out
-    what `announces` says, by the policies of its session.
+    accepted and what must not be.
+
+    Example: leaf01 takes 203.0.113.0/24 from exit wan-a, which must not come in
+    Fix: Let in what `accepts` and `default` of the exit say, and out what `announces` says, by the
+    policies of its session.
     """
     yield from _came_in(subject)
     widths = _widths(subject.state)
@@ -152,8 +158,11 @@ def default_outlives(subject: EngineSubject) -> Iterator[Verdict]:
     """The default route outlives any one border leaf.
 
     Where several border leaves give the fabric its default route, it has to outlive each one of
-    them. If it does not, the others give it only as long as that one does, or not to all. Look
-    at what they announce, and at the policies towards the spines.
+    them. If it does not, the others give it only as long as that one does, or not to all.
+
+    Example: without leaf01, spine01, spine02, leaf03 and leaf04 have no default route, though
+    leaf02 stands
+    Fix: Look at what they announce, and at the policies towards the spines.
     """
     network = subject.network
     borders = sorted(_wanted(network).get(DEFAULT_ROUTE, ()))

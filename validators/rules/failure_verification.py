@@ -63,6 +63,10 @@ def lost_pairs(subject: FailureSubject) -> Iterator[Verdict]:
     redundancy that was paid for: a session on the way that is left is missing, a policy stops
     the prefix, or an AS number is met twice. The first such failure is named, and how many
     others do the same.
+
+    Example: leaf1 loses 1 pair to compute of leaf2, which cabling still joins: leaf1 has no route
+    to 10.2.10.0/24
+    Fix: Look at the sessions, policies and AS numbers of the way that is left.
     """
     found: defaultdict[tuple[str, str], list[tuple[Effect, PairLoss]]] = defaultdict(list)
     for effect in subject.study.effects:
@@ -88,9 +92,13 @@ def lost_pairs(subject: FailureSubject) -> Iterator[Verdict]:
 def fewer_paths(subject: FailureSubject) -> Iterator[Verdict]:
     """After a failure every leaf has all paths that cabling leaves.
 
-    After one failure a leaf should keep every equal path that the cables still give. With
-    fewer, the links that are left are crowded more than the failure makes necessary. Look for
-    a session that is down, for «equal paths over unlike ASNs» and «equal paths of BGP».
+    After one failure a leaf should keep every equal path that the cables still give. With fewer,
+    the links that are left are crowded more than the failure makes necessary.
+
+    Example: after loss of leaf1 100GE1/0/2 - spine1 100GE1/0/2 leaf2 has 2 of 4 paths left to
+    10.1.10.0/24 and 1 more prefix
+    Fix: Look for a session that is down, for «equal paths over unlike ASNs» and «equal paths of
+    BGP».
     """
     found: defaultdict[str, list[tuple[Effect, WidthLoss]]] = defaultdict(list)
     for effect in subject.study.effects:
@@ -120,10 +128,13 @@ def fewer_paths(subject: FailureSubject) -> Iterator[Verdict]:
 def circles(subject: FailureSubject) -> Iterator[Verdict]:
     """No failure makes buffers wait for each other in a circle.
 
-    After a failure packets may take a way up again after they came down. Then lossless buffers
-    can wait for each other in a circle, and PFC stops them all for good. DLK001 asks the same
-    of the whole fabric. Let leaves announce only their own prefixes, by an export policy, or
-    let all spines share one AS.
+    After a failure packets may take a way up again after they came down. Then lossless buffers can
+    wait for each other in a circle, and PFC stops them all for good. DLK001 asks the same of the
+    whole fabric.
+
+    Example: buffers can wait for each other in a circle: leaf3 > spine1 > leaf4 > spine2 > leaf3
+    Fix: Let leaves announce only their own prefixes, by an export policy, or let all spines share
+    one AS.
     """
     study = subject.study
     if study.circles.startswith("not judged: "):

@@ -24,7 +24,10 @@ def oversubscription(subject: Subject) -> Iterator[Verdict]:
 
     Oversubscription is the speed of all servers of a leaf against the speed of all its uplinks.
     Above one, servers that all send across the spines at once fill the uplinks, and PFC pauses
-    them. Move servers to other leaves, add uplinks, or raise policy.oversubscription.
+    them.
+
+    Example: 100 Gb/s of servers and 200 Gb/s of uplinks are 0.50 to 1; the policy allows 0.4 to 1
+    Fix: Move servers to other leaves, add uplinks, or raise policy.oversubscription.
     """
     network = subject.network
     limit, uplinks = network.oversubscription or 0.0, _towards_spines(subject.overview)
@@ -79,9 +82,11 @@ def link_gbps(network: Network, link: Link) -> int | None:
 def ports_for_growth(subject: Subject) -> Iterator[Verdict]:
     """Fabric ports are left for all spines and leaves to come.
 
-    A fabric may grow to its reserved capacity without moving a cable only where every spine keeps
-    a port for each leaf to come, and every leaf one for each spine to come. Free fabric ports,
-    use switches with more of them, or reserve less (capacity).
+    A fabric may grow to its reserved capacity without moving a cable only where every spine keeps a
+    port for each leaf to come, and every leaf one for each spine to come.
+
+    Example: 30 fabric ports free, but 31 needed for 31 more leaves of the reserved capacity
+    Fix: Free fabric ports, use switches with more of them, or reserve less (capacity).
     """
     network, reserved = subject.network, subject.network.reserved
     if reserved is None:

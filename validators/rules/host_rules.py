@@ -36,8 +36,10 @@ NO_NIC = "the make of its NIC is not known (servers.nic)"
 def servers_answer(subject: HostSubject) -> Iterator[Verdict]:
     """Every server that is asked answers.
 
-    What a server does not say is not known to be right. Look at its address, its SSH server and
-    its entry in the connections file, then ask again.
+    What a server does not say is not known to be right.
+
+    Example: it could not be read: the reading is cut off
+    Fix: Look at its address, its SSH server and its entry in the connections file, then ask again.
     """
     for plan, host in subject.asked:
         if host.failed:
@@ -55,7 +57,10 @@ def addresses(subject: HostSubject) -> Iterator[Verdict]:
     """A server's address is on the interface behind its leaf port.
 
     The leaf routes the server's segment to that port alone, and RoCE v2 takes its GID from the
-    address. Give the interface the address with the length of the segment, or correct
+    address.
+
+    Example: its address is 10.65.0.11/16, and its gateway Vlanif120 is in 10.65.0.0/24
+    Fix: Give the interface the address with the length of the segment, or correct
     servers.host.interfaces.
     """
     for plan, host in subject.told:
@@ -86,6 +91,10 @@ def bonds(subject: HostSubject) -> Iterator[Verdict]:
     Eth-Trunk makes the leaf learn one address on two ports. With another hash than layer3+4 all
     flows between two servers share one port. With miimon 0 nothing watches its links, and a dead
     one stays in use.
+
+    Example: ens1 is a bond of mode 802.3ad, and leaf01 100GE1/0/2 is a lone port
+    Fix: Bond its ports with mode 802.3ad, layer3+4 and lacp_rate fast, miimon 100; or correct
+    servers.bond.
     """
     yield from subject.silent()
     for plan, host in subject.told:
@@ -147,7 +156,10 @@ def mtu(subject: HostSubject) -> Iterator[Verdict]:
     """A server has the MTU of its gateway.
 
     What it sends in larger packets the leaf drops; a smaller MTU makes RoCE fall back to smaller
-    packets. Set it on the interface, and where that is a bond, on the bond.
+    packets.
+
+    Example: its MTU is 9001 bytes, and Vlanif120 of leaf01 has 9000
+    Fix: Set it on the interface, and where that is a bond, on the bond.
     """
     yield from subject.silent()
     for plan, host in subject.told:
@@ -173,6 +185,9 @@ def trust(subject: HostSubject) -> Iterator[Verdict]:
     RoCE has a DSCP and no 802.1p: where that is trusted all of it has priority 0, which no pause
     stops. In firmware-controlled DCBX the switch's word, or its silence, may replace PFC as the
     host set it.
+
+    Example: it trusts pcp, and RoCE of leaf01 100GE1/0/2 has a DSCP only
+    Fix: Run rocefort-host --apply there (rocefort host render).
     """
     for plan, nic in _mlx5(subject):
         if nic.trust is None:
@@ -194,6 +209,9 @@ def priorities(subject: HostSubject) -> Iterator[Verdict]:
     """A NIC gives RoCE and CNPs the priority of their leaf's queue.
 
     A pause names a priority: RoCE in another one goes on into a full queue, and is lost there.
+
+    Example: it gives DSCP 48 (CNP) priority 0, and leaf01 100GE1/0/2 has it in queue 6
+    Fix: Run rocefort-host --apply there (rocefort host render).
     """
     for plan, nic in _mlx5(subject):
         if nic.priorities is None:
@@ -223,6 +241,9 @@ def paused(subject: HostSubject) -> Iterator[Verdict]:
 
     Without PFC on RoCE's priority the leaf's pauses stop nothing. On another priority the NIC's
     pauses stop nothing either, and hide that its buffer runs full.
+
+    Example: its PFC is on for priorities 3 and 4, and leaf01 100GE1/0/2 pauses priority 4
+    Fix: Run rocefort-host --apply there (rocefort host render).
     """
     for plan, nic in _mlx5(subject):
         wanted = plan.nic.paused if plan.nic else ()
@@ -248,6 +269,9 @@ def traffic_class(subject: HostSubject) -> Iterator[Verdict]:
 
     Applications that name no traffic class get the default: of rdma_cm (cma_roce_tos), and of all
     others (tc/1/traffic_class of mlx5). Without ECN in it a switch drops where it would mark.
+
+    Example: rdma_cm sends RoCE with DSCP 26, and leaf01 100GE1/0/2 knows it by DSCP 34
+    Fix: Run rocefort-host --apply there (rocefort host render).
     """
     yield from subject.silent()
     for plan, host in subject.told:
@@ -287,6 +311,9 @@ def roce_mode(subject: HostSubject) -> Iterator[Verdict]:
     """Connections of rdma_cm use RoCE v2.
 
     RoCE v1 has no IP header: no leaf routes it, and no DSCP puts it into the lossless queue.
+
+    Example: its default is IB/RoCE v1, which leaf01 does not route
+    Fix: Run rocefort-host --apply there (rocefort host render).
     """
     yield from subject.silent()
     for plan, host in subject.told:
@@ -311,6 +338,9 @@ def dcqcn_on(subject: HostSubject) -> Iterator[Verdict]:
 
     A NIC that ignores marks leaves all to pauses, which spread. CNPs in the lossless queue wait
     behind what they report.
+
+    Example: it slows down at CNPs on no priority, and the fabric has priority 4
+    Fix: Run rocefort-host --apply there (rocefort host render).
     """
     for plan, nic in _mlx5(subject):
         for side, name in (("np", "answers marks with CNPs"), ("rp", "slows down at CNPs")):
@@ -345,6 +375,9 @@ def dcqcn_parameters(subject: HostSubject) -> Iterator[Verdict]:
     """The parameters of DCQCN are those of the fabric's profile.
 
     NICs that react otherwise than their neighbours take their bandwidth, or give theirs away.
+
+    Example: roce_rp/rpg_hai_rate is 500, and the fabric has 50 (hyper_increase_mbps)
+    Fix: Run rocefort-host --apply there (rocefort host render).
     """
     for plan, nic in _mlx5(subject):
         yield from _files(subject, plan, nic, plan.nic.parameters if plan.nic else ())
@@ -377,6 +410,9 @@ def speed(subject: HostSubject) -> Iterator[Verdict]:
 
     Thresholds, marks and expected bandwidth follow the speed of the leaf's port. A NIC that came
     up slower is paused all the time.
+
+    Example: its speed is 40 Gb/s, and leaf01 100GE1/0/2 has 100
+    Fix: Look at the cable, the optics and the speed that either end is set to.
     """
     yield from subject.silent()
     for plan, _, nic in subject.nics:

@@ -19,6 +19,9 @@ def kernel(subject: HostSubject) -> Iterator[Verdict]:
     """Kernel parameters and CPU governor are the host profile's.
 
     They decide what TCP reaches beside RoCE, and how long a sleeping CPU takes to answer.
+
+    Example: net.core.rmem_max is 212992, and the host profile has 268435456
+    Fix: Run rocefort-host --apply there (rocefort host render).
     """
     for plan, host in subject.asked:
         if host.failed:
@@ -46,6 +49,9 @@ def rings(subject: HostSubject) -> Iterator[Verdict]:
 
     Or as long as the NIC takes. A short ring drops bursts of TCP that the leaf has delivered;
     RoCE does not use it.
+
+    Example: its rx ring has 1024 descriptors of 8192, and the host profile has 8192
+    Fix: Run rocefort-host --apply there (rocefort host render).
     """
     yield from subject.silent()
     for plan, _, nic in subject.nics:
@@ -65,6 +71,9 @@ def interrupts(subject: HostSubject) -> Iterator[Verdict]:
 
     A CPU of another node answers later, over the link between the two. Where irqbalance runs it
     moves interrupts again: ban those of the NIC there.
+
+    Example: 1 interrupt of 2 may go to other CPUs than 0-1, those of its NUMA node
+    Fix: Run rocefort-host --apply there (rocefort host render).
     """
     yield from subject.silent()
     for plan, _, nic in subject.nics:

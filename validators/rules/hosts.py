@@ -30,8 +30,11 @@ def priority_of_roce(subject: Subject) -> Iterator[Verdict]:
 
     A leaf that runs full pauses the priority with the number of its lossless queue. A NIC that
     sends RoCE with another priority, or has PFC off there, goes on sending, and frames are lost.
-    Trust DSCP on the NIC, set dscp2prio where DSCP >> 3 is another priority, and turn PFC on for
-    this one.
+
+    Example: NIC profile plain gives DSCP 34 priority 3, and the leaf puts it into queue 4: pauses
+    of priority 4 do not stop node1 and 1 more
+    Fix: Trust DSCP on the NIC, set dscp2prio where DSCP >> 3 is another priority, and turn PFC on
+    for this one.
     """
     dscp = subject.lossless.roce_dscp
     yield from _unknown(subject)
@@ -69,8 +72,10 @@ def dscp_of_roce(subject: Subject) -> Iterator[Verdict]:
     """NICs send RoCE with the fabric's DSCP.
 
     Switches know RoCE by its DSCP alone: with another one it travels in a queue that is not
-    lossless, beside what else is there. Set the traffic class of RoCE (four times the DSCP) on the
-    NIC.
+    lossless, beside what else is there.
+
+    Example: NIC profile plain sends RoCE with DSCP 35, and the fabric's is 34 (node1 and 1 more)
+    Fix: Set the traffic class of RoCE (four times the DSCP) on the NIC.
     """
     wanted = subject.lossless.roce_dscp
     yield from _equal(subject, "roce_dscp", "RoCE", wanted, lambda nic: nic.roce_dscp)
@@ -81,7 +86,10 @@ def dscp_of_cnp(subject: Subject) -> Iterator[Verdict]:
     """NICs send congestion notifications with the fabric's DSCP.
 
     A CNP in another DSCP waits behind data in the queue that it reports, or in one that is served
-    last, and the sender slows down too late. Set cnp_dscp on the NIC, or in the lossless profile.
+    last, and the sender slows down too late.
+
+    Example: NIC profile plain sends CNP with DSCP 48, and the fabric's is 25 (node1 and 1 more)
+    Fix: Set cnp_dscp on the NIC, or in the lossless profile.
     """
     wanted = subject.lossless.cnp_dscp
     yield from _equal(subject, "cnp_dscp", "CNP", wanted, lambda nic: nic.cnp_dscp)
@@ -92,8 +100,11 @@ def cnp_is_not_paused(subject: Subject) -> Iterator[Verdict]:
     """NICs send CNPs in a priority that no pause stops.
 
     A receiver whose congestion notifications (CNPs) are paused cannot slow its senders down: what
-    the pause was for goes on. Send CNPs with a priority of their own, 6 say, and leave PFC off
-    there.
+    the pause was for goes on.
+
+    Example: NIC profile plain sends CNPs with priority 4, on which it obeys pauses (node1 and 1
+    more)
+    Fix: Send CNPs with a priority of their own, 6 say, and leave PFC off there.
     """
     yield from _unknown(subject)
     for name, nic, servers in _used(subject):
@@ -121,8 +132,11 @@ def congestion_control_is_on(subject: Subject) -> Iterator[Verdict]:
     """Congestion control of the NICs is on where RoCE is.
 
     Switches mark packets so that senders slow down before a pause is needed. A NIC without
-    congestion control on RoCE's priority ignores the marks, and pauses spread instead. Turn it on
-    for that priority.
+    congestion control on RoCE's priority ignores the marks, and pauses spread instead.
+
+    Example: NIC profile plain has congestion control on for priority 3 only, and RoCE has priority
+    4: node1 and 1 more will not slow down at marks
+    Fix: Turn it on for that priority.
     """
     hosts, dscp = subject.network.hosts, subject.lossless.roce_dscp
     if hosts is None or hosts.congestion is None:
@@ -158,8 +172,11 @@ def congestion_control_is_on(subject: Subject) -> Iterator[Verdict]:
 def mtu_of_servers(subject: Subject) -> Iterator[Verdict]:
     """Servers have the MTU of their gateway.
 
-    What a server sends in larger packets its leaf drops; what it is sent in larger ones its NIC
-    may drop. Give the NIC the MTU of the leaf's VLAN interface.
+    What a server sends in larger packets its leaf drops; what it is sent in larger ones its NIC may
+    drop.
+
+    Example: node2 has an MTU of 9000 bytes (NIC profile plain), and its gateway Vlanif10 1500
+    Fix: Give the NIC the MTU of the leaf's VLAN interface.
     """
     gateways = {(s.leaf, s.name): s.vlan for s in subject.network.segments or ()}
     yield from _unknown(subject, roce=False)
@@ -193,7 +210,10 @@ def parameters_can_be_set(subject: Subject) -> Iterator[Verdict]:
     """NICs take the values of the congestion control profile.
 
     A value outside a NIC's range is refused, or cut without a word, and the NIC then behaves
-    otherwise than the profile says. Leave it out, or give one that the NIC takes.
+    otherwise than the profile says.
+
+    Example: byte_counter_bytes is 32768, and rpg_byte_reset of connectx takes 0 to 32767
+    Fix: Leave it out, or give one that the NIC takes.
     """
     hosts = subject.network.hosts
     for name in hosts.adapters if hosts else ():

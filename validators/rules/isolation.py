@@ -80,6 +80,10 @@ def isolated_segments(subject: Subject) -> Iterator[Verdict]:
     Judged by RDMA (UDP 4791) and by each flow that the policy names, from each segment to each
     other, by the ACL that the gateway applies to what comes in. A fabric without a policy
     (security.policy) asks for nothing.
+
+    Example: the gateway of compute (traffic policy VLAN10 inbound on Vlanif10) lets pass RDMA to
+    storage, against the fabric's policy
+    Fix: Render the fabric again, or correct security.policy.
     """
     network = subject.network
     if network.policy is None or network.segments is None:
@@ -139,8 +143,11 @@ def unreachable_rules(subject: Subject) -> Iterator[Verdict]:
     """Every rule of an advanced ACL can match.
 
     A rule behind one that takes all its packets does nothing; where the two do not do the same,
-    somebody believes that something is allowed or denied and it is not. Remove it, or give it a
-    lower number.
+    somebody believes that something is allowed or denied and it is not.
+
+    Example: rule 10020 of ACL VLAN10 never matches: rule 5, which denies them, takes all its
+    packets
+    Fix: Remove it, or give it a lower number.
     """
     for node in subject.network.nodes:
         for acl in node.device.filters.acls:
@@ -180,7 +187,9 @@ def whole_filters(subject: Subject) -> Iterator[Verdict]:
     """Applied traffic policies exist, with all that they refer to.
 
     A policy without its classifier, behavior or ACL filters nothing, whatever its name promises.
-    Define what is missing, or remove the reference.
+
+    Example: Vlanif10 applies traffic policy VLAN10, which does not exist
+    Fix: Define what is missing, or remove the reference.
     """
     for node in subject.network.nodes:
         device, filters = node.device, node.device.filters
@@ -229,9 +238,11 @@ def _other_match(node: Node, classifier: str) -> bool:
 def terminal_acl(subject: Subject) -> Iterator[Verdict]:
     """The terminal lines admit only networks that somebody named.
 
-    Without an ACL whoever reaches the switch can try passwords. Name the networks of management in
-    security.management_access. An ACL that is named and does not exist is an error: what the
-    release makes of it is not confirmed.
+    Without an ACL whoever reaches the switch can try passwords. An ACL that is named and does not
+    exist is an error: what the release makes of it is not confirmed.
+
+    Example: vty 0 to 4: no ACL says from where a session may come
+    Fix: Name the networks of management in security.management_access.
     """
     for node in subject.network.nodes:
         numbers = {acl.number for acl in node.device.acls}

@@ -28,9 +28,11 @@ def lldp_cabling(subject: LiveSubject) -> Iterator[Verdict]:
     """LLDP hears at every port the switch that is cabled there.
 
     Two cables that are swapped carry traffic and still break what the fabric promises: addresses,
-    ECMP, the order in which switches may be changed. Move the cable, or correct the cabling in the
-    fabric. A port that is up and hears nobody is a warning: LLDP may be off at the other end.
-    Servers are not asked for.
+    ECMP, the order in which switches may be changed. A port that is up and hears nobody is a
+    warning: LLDP may be off at the other end. Servers are not asked for.
+
+    Example: cable: sees spine02 100GE1/0/2, intended spine01 100GE1/0/1
+    Fix: Move the cable, or correct the cabling in the fabric.
     """
     cables = _far_ends(subject.network)
     switches = set(subject.network.by_name)
@@ -90,6 +92,9 @@ def port_state(subject: LiveSubject) -> Iterator[Verdict]:
     A port that somebody has shut, or whose cable or optics fail, is an error between switches. A
     server's port that is down is a warning, for the server may be off: an error only where it was
     up in the earlier reading. See «state of ports» and «state of optics».
+
+    Example: port: it is DOWN, intended UP
+    Fix: See its cable and optics; enter «an enabled port» once it is known who shut it.
     """
     servers = {port: server.name for server in subject.servers for port in server.ports}
     cabled = _cabled(subject.network)
@@ -142,7 +147,10 @@ def port_speed(subject: LiveSubject) -> Iterator[Verdict]:
     """Every port that is up runs at its intended speed.
 
     A slower port is a hole in the fabric's capacity, and headroom is computed for the intended
-    speed. See what is plugged in, and how both ends negotiate.
+    speed.
+
+    Example: speed: 40 Gb/s, intended 100 Gb/s
+    Fix: See what is plugged in, and how both ends negotiate.
     """
     own = {port: server.flow_gbps for server in subject.servers for port in server.ports}
     cabled = _cabled(subject.network)
@@ -171,8 +179,11 @@ def port_mtu(subject: LiveSubject) -> Iterator[Verdict]:
     """The MTU is as intended, and no server's frame is too long.
 
     A packet that is too long for a port is dropped or cut up, and RDMA over that path stands still
-    while pings pass. Correct «MTU of a port» (layer 3) or «longest frame» (layer 2) on the
-    switch, or the fabric.
+    while pings pass.
+
+    Example: MTU: 1500 bytes, intended 9000
+    Fix: Correct «MTU of a port» (layer 3) or «longest frame» (layer 2) on the switch, or the
+    fabric.
     """
     for node, seen in subject.told:
         for interface in node.device.interfaces:
@@ -215,8 +226,11 @@ def errors_rising(subject: LiveSubject) -> Iterator[Verdict]:
     """No port counts more errors than in the earlier reading.
 
     CRC errors come from a cable, an optic or a dirty connector; a lost RoCE packet costs its flow a
-    whole window. Clean or replace them, one end at a time. Errors without CRC ones: frames that are
-    too long or too short, see the MTU of the other end.
+    whole window. Errors without CRC ones: frames that are too long or too short, see the MTU of the
+    other end.
+
+    Example: CRC errors: 12 more in 60 s (0.2 a second)
+    Fix: Clean or replace them, one end at a time.
     """
     for end, was, now in _both(subject):
         yield from _cleared(subject, end, was, now)
@@ -240,6 +254,9 @@ def discards_rising(subject: LiveSubject) -> Iterator[Verdict]:
 
     What is discarded on the way in finds no buffer or no VLAN, on the way out no room in its queue.
     Queues without PFC may drop; LIV015 says whether it was the lossless one.
+
+    Example: input discards: 6 more in 60 s (0.1 a second)
+    Fix: See «counters of queues» of the port.
     """
     for end, was, now in _both(subject):
         for field, way in (("rx_discards", "input"), ("tx_discards", "output")):

@@ -35,6 +35,9 @@ def pfc_on(subject: LiveSubject) -> Iterator[Verdict]:
     One port without PFC drops what all others would have held back. Enter «PFC in manual mode»
     again (it may be refused while the port is congested), and see which queues
     «queues of PFC profiles» names: queue 3 is paused by default until «no pause of queue: 3».
+
+    Example: PFC: it is -, intended on with profile default
+    Fix: Enter «PFC on a port» in its view, when it is idle.
     """
     for node, seen in subject.told:
         rows = {row.interface: row for row in seen.pfc_ports or ()}
@@ -82,8 +85,11 @@ def thresholds(subject: LiveSubject) -> Iterator[Verdict]:
     """The PFC thresholds that a switch shows are those of the fabric.
 
     What was entered and what the chip took may differ (G2 rounds up to blocks of 320 bytes), and
-    somebody may have changed one by hand. Enter the intended ones again while the port is idle, or
-    correct the fabric. Thresholds in cells cannot be compared: the size of a cell is not told.
+    somebody may have changed one by hand. Thresholds in cells cannot be compared: the size of a
+    cell is not told.
+
+    Example: queue 4: xoff 640 KB and xon 550 KB, intended xoff 600 KB and xon 550 KB
+    Fix: Enter the intended ones again while the port is idle, or correct the fabric.
     """
     for node, seen in subject.told:
         rows = {(row.interface, row.queue): row for row in seen.thresholds or ()}
@@ -133,6 +139,9 @@ def deadlocks(subject: LiveSubject) -> Iterator[Verdict]:
     without end, or switches that wait for each other in a circle (DLK001). One that rises is an
     error; an old one a warning, until «clear the counters of PFC» clears it. After many within
     20 s the port goes on without PFC (PFC007): see «where PFC was turned off».
+
+    Example: queue 4 deadlocks: 2 since they were cleared
+    Fix: Find who pauses without end; «clear the counters of PFC» clears the counter.
     """
     earlier = _earlier_deadlocks(subject)
     for node, seen in subject.told:
@@ -185,6 +194,9 @@ def lossless_drops(subject: LiveSubject) -> Iterator[Verdict]:
     A drop there says that a sender was not held back in time: PFC is off at the other end, headroom
     is too small for the cable, or the queue's drop threshold is below what PFC lets in. Drops that
     rise are an error; old ones a warning, until «clear the counters of queues» clears them.
+
+    Example: queue 4 drops: 3 packets since it was cleared
+    Fix: See PFC at the other end, headroom (BUF002) and drop profiles.
     """
     queue = subject.lossless.queue
     devices = subject.before.devices if subject.before else ()
@@ -216,8 +228,12 @@ def pause_rate(subject: LiveSubject) -> Iterator[Verdict]:
     """PFC pauses the lossless queue seldom.
 
     ECN is meant to slow senders down before PFC has to: many pauses mean that marks come too late,
-    or that one slow receiver holds up everybody. Follow the pauses: the port that receives them
-    leads to the next switch, down to the NIC that cannot keep up.
+    or that one slow receiver holds up everybody.
+
+    Example: queue 4 pauses received: 1001 a second, limit 1000; they stop the port up to 34% of the
+    time
+    Fix: Follow the pauses: the port that receives them leads to the next switch, down to the NIC
+    that cannot keep up.
     """
     queue, limit = subject.lossless.queue, subject.limits.pause_rate
     for node, seen in subject.told:
@@ -253,6 +269,9 @@ def ai_ecn(subject: LiveSubject) -> Iterator[Verdict]:
     Mode `-` is abnormal: the queue marks by no model, and PFC does all the work. It needs PFC on
     the queue first. Another active model was tuned for other traffic. See «models of AI-ECN» and
     «state of AI-ECN».
+
+    Example: queue 4 AI-ECN: its mode is abnormal (-), intended ai_ecn_hpc
+    Fix: See «models of AI-ECN», and PFC of the queue.
     """
     for node, seen in subject.told:
         rows = {(row.interface, row.queue): row for row in seen.ai_ecn or ()}

@@ -30,6 +30,10 @@ def bgp_sessions(subject: LiveSubject) -> Iterator[Verdict]:
     Intended is what the embedded engine says of the configuration. A session that is down takes its
     paths from every server behind it: see «state of BGP peer: ADDRESS», the cable, the addresses,
     AS numbers and passwords of both ends. A peer that nobody intends is a warning.
+
+    Example: peer 10.1.1.2 (spine01): the session is not established
+    Fix: Look at what «state of BGP peer: ADDRESS» says, at the cable, and at both ends of the
+    session.
     """
     if subject.intended.refused:
         yield subject.not_judged(None, subject.intended.refused)
@@ -66,6 +70,9 @@ def bgp_prefixes(subject: LiveSubject) -> Iterator[Verdict]:
     «a switch of this vendor» counts what it rejects is not confirmed. Fewer mean that the peer
     has lost routes, or that a route-policy or prefix list drops them: compare
     «routes received from: ADDRESS» with the fabric.
+
+    Example: peer 10.1.1.2 (spine01): 1 prefix received, and 2 are meant to be used from it
+    Fix: See the peer's own sessions and routes, and the policies of both ends.
     """
     if subject.intended.refused:
         yield subject.not_judged(None, subject.intended.refused)
@@ -93,10 +100,12 @@ def bgp_prefixes(subject: LiveSubject) -> Iterator[Verdict]:
 def ecmp_width(subject: LiveSubject) -> Iterator[Verdict]:
     """Server prefixes have their intended next hops in the FIB.
 
-    With fewer, the flows of a leaf share fewer uplinks, and PFC pauses what would have fitted. See
-    the sessions of the missing next hops, «equal paths of BGP», and with one AS a spine
-    «equal paths over unlike ASNs». A next hop that nobody intends draws traffic where it should not
-    go.
+    With fewer, the flows of a leaf share fewer uplinks, and PFC pauses what would have fitted. A
+    next hop that nobody intends draws traffic where it should not go.
+
+    Example: next hops without 10.1.1.4 (spine02): 1 to 10.10.2.0/24, intended 2
+    Fix: See the sessions of the missing next hops, «equal paths of BGP», and with one AS a spine
+    «equal paths over unlike ASNs».
     """
     if subject.intended.refused:
         yield subject.not_judged(None, subject.intended.refused)

@@ -23,8 +23,11 @@ def answers(subject: LiveSubject) -> Iterator[Verdict]:
     """Every switch answers, and what it shows adds up.
 
     A switch that cannot be reached, refuses a login, or shows a table that is not in the documented
-    form is judged by no other rule. See that it is up and that its entry in the connections file is
-    right; for a table, run the command by hand and compare it with the command reference.
+    form is judged by no other rule.
+
+    Example: no session to 10.255.0.11:22 as netops: refused
+    Fix: See that it is up and that its entry in the connections file is right; for a table, run the
+    command by hand and compare it with the command reference.
     """
     for node, seen in subject.asked:
         for what in seen.failed:
@@ -47,6 +50,10 @@ def identity(subject: LiveSubject) -> Iterator[Verdict]:
     is changed there. Another model or release takes other commands than those that were verified:
     install what the fabric says, or correct `hardware` or `software` and check again. A serial
     number that differs from the earlier reading's says that the switch was replaced.
+
+    Example: sysname: it calls itself 'leaf02'
+    Fix: Correct the address in the connections file, or what the fabric says of the switch, or the
+    switch.
     """
     for node, seen in subject.told:
         if seen.facts is None:
@@ -92,6 +99,9 @@ def clocks(subject: LiveSubject) -> Iterator[Verdict]:
     Logs of a fault that spans switches cannot be put in order otherwise, and certificates and keys
     expire by the clock. See «state of NTP», the servers in `services.ntp`, and the path to
     them. Where all switches agree and differ from this machine, this machine is the one to mend.
+
+    Example: clock: it is 37 s behind this machine's, limit 5 s
+    Fix: See «state of NTP»; where all switches differ alike, set this machine's clock.
     """
     limit = subject.limits.clock_s
     ahead = {node.name: seen.clock_ahead_s or 0.0 for node, seen in subject.told}
@@ -126,7 +136,10 @@ def disk(subject: LiveSubject) -> Iterator[Verdict]:
     """The flash has room for configurations and logs.
 
     A «save» that finds no room leaves the old startup configuration, and the next restart takes the
-    switch back. Delete old software and log files («delete for good»), after «list of all files».
+    switch back.
+
+    Example: flash: 99 MB are free, limit 100 MB
+    Fix: Delete old software and log files («delete for good»), after «list of all files».
     """
     for node, seen in subject.told:
         mbytes = (seen.disk_free_kbytes or 0) // 1024
@@ -145,9 +158,11 @@ def disk(subject: LiveSubject) -> Iterator[Verdict]:
 def saved(subject: LiveSubject) -> Iterator[Verdict]:
     """What runs is what the switch would start with.
 
-    Otherwise a restart changes the fabric. Compare «what runs» with «what a restart loads», then
-    «save», or find out who changed what. While a trial is under way they
-    differ by that trial, which is why a rollout does not judge this then.
+    Otherwise a restart changes the fabric. While a trial is under way they differ by that trial,
+    which is why a rollout does not judge this then.
+
+    Example: startup: what runs is not saved
+    Fix: Compare «what runs» with «what a restart loads», then «save», or find out who changed what.
     """
     for node, seen in subject.told:
         if not seen.saved:

@@ -28,8 +28,11 @@ LONG_MS = 1000  # beyond it a deadlock stops a queue for longer than any vendor'
 def thresholds(subject: Subject) -> Iterator[Verdict]:
     """xon is at most xoff, two frames apart, and xoff can be set.
 
-    Pauses stop traffic above xoff and release it below xon. With less than two frames between,
-    a port flaps between the two with every packet. Lower xon or raise xoff.
+    Pauses stop traffic above xoff and release it below xon. With less than two frames between, a
+    port flaps between the two with every packet.
+
+    Example: queue 4: xon 601 KB is above xoff 600 KB
+    Fix: Lower xon or raise xoff.
     """
     intent = subject.network.lossless
     mtu = intent.headroom_mtu if intent else None
@@ -108,6 +111,10 @@ def only_lossless_queue(subject: Subject) -> Iterator[Verdict]:
 
     A queue paused at one end only loses packets at the other; a second paused queue takes buffer
     and spreads congestion. Queue 3 is on by default in a PFC profile: «no pause of queue: 3».
+
+    Example: PFC is off, and RoCE passes here; queue 4 must be paused at both ends of every cable
+    Fix: Add «PFC in manual mode» to the port; in its profile pause the lossless queue, and no
+    other.
     """
     queue = lossless_queue(subject.network)
     if queue is None:
@@ -193,6 +200,9 @@ def manual_mode(subject: Subject) -> Iterator[Verdict]:
 
     In auto mode DCBX decides with the neighbour whether a port pauses at all, and deadlock timers
     cannot be set before a profile is applied in manual mode.
+
+    Example: PFC mode is auto, where the neighbour decides by DCBX; it must be manual
+    Fix: Use «PFC in manual mode».
     """
     for node in subject.network.nodes:
         for interface in node.device.interfaces:
@@ -216,7 +226,10 @@ def no_link_pause(subject: Subject) -> Iterator[Verdict]:
     """802.3x flow control is off on every port that has PFC.
 
     An 802.3x pause stops the whole link, CNP and management traffic included, where PFC stops one
-    priority. Remove «802.3x flow control» from the port; it is off by default.
+    priority.
+
+    Example: 802.3x flow control is on beside PFC; its pauses stop all priorities
+    Fix: Remove «802.3x flow control» from the port; it is off by default.
     """
     for node in subject.network.nodes:
         for interface in node.device.interfaces:
@@ -267,6 +280,9 @@ def deadlock_timers(subject: Subject) -> Iterator[Verdict]:
     family a value of its own; where it does, the difference is told. Over one second a deadlocked
     queue stands still for longer than any vendor's default, and 10 s may be 100 ms that lost
     its unit: ask the site for «the deadlock lines of what runs».
+
+    Example: deadlock detection time 10000 ms cannot be set on v300-g1 (10 to 1500 ms)
+    Fix: Give the family a value of its own (lossless.deadlock.by_family).
     """
     network = subject.network
     yield from _long_intent(subject)
@@ -425,9 +441,11 @@ def keeps_pfc(subject: Subject) -> Iterator[Verdict]:
 
     A port with so many deadlocks within 20 s goes on without PFC, and drops what it held back until
     then. It stays so: its text still says «PFC on a port». A port that lost PFC: LIV014 counts its
-    deadlocks, and «where PFC was turned off» shows TurnOff. Find who pauses without end and stop
-    it. Then enter «no PFC on a port», commit, enter «PFC in manual mode», commit: nothing else
-    brings PFC back.
+    deadlocks, and «where PFC was turned off» shows TurnOff.
+
+    Example: PFC profile default: 20 deadlocks of queue 4 within 20 s turn PFC off, by default 30 do
+    Fix: Find who pauses without end and stop it. Then enter «no PFC on a port», commit, enter «PFC
+    in manual mode», commit: nothing else brings PFC back.
     """
     for node in subject.network.nodes:
         yield from _gives_up(subject, node)

@@ -57,10 +57,12 @@ def _delivered_though_denied(network: Network, reached: Reachability) -> Iterato
 def between_segments(subject: EngineSubject) -> Iterator[Verdict]:
     """Traffic between segments is delivered or denied as the policy says.
 
-    Traffic between segments is asked of the engine as the policy names it, ACLs included: what
-    is denied must not be delivered, and what is allowed must be. Compare the ACL of the
-    sender's gateway with `security.policy`. RDMA that is allowed and does not arrive is
-    BGP103's, whatever stops it.
+    Traffic between segments is asked of the engine as the policy names it, ACLs included: what is
+    denied must not be delivered, and what is allowed must be. RDMA that is allowed and does not
+    arrive is BGP103's, whatever stops it.
+
+    Example: RDMA of readout01 reaches daisycn01, which the policy denies
+    Fix: Compare the ACL of the sender's gateway with `security.policy`.
     """
     network, state, solution = subject.network, subject.state, subject.solution
     policy = network.policy

@@ -32,6 +32,10 @@ def roce_reaches_its_queue(subject: Subject) -> Iterator[Verdict]:
     A switched port must trust DSCP, a routed one does so by itself; the port's diffserv domain
     must put the RoCE DSCP into the lossless queue; and the servers' NICs must give it the same
     priority, for a pause names a priority: one that the NIC does not use stops nothing.
+
+    Example: domain roce puts RoCE (DSCP 34) into queue 3; it must be queue 4
+    Fix: Add «trust of DSCP» to the port, or name a domain there that leads RoCE's DSCP into the
+    lossless queue.
     """
     intent = subject.lossless
     priority = host_priority(intent.roce_dscp)
@@ -128,6 +132,9 @@ def nothing_else_in_its_queue(subject: Subject) -> Iterator[Verdict]:
     Whatever else enters is paused with RoCE and fills the buffer that RoCE was given. The default
     map puts eight DSCP values and one 802.1p value into each queue; the fabric's domain must lead
     all but the RoCE DSCP elsewhere.
+
+    Example: domain roce also puts 802.1p 4 into lossless queue 4
+    Fix: Map them to another queue in the diffserv domain.
     """
     intent = subject.lossless
     for switch in subject.switches:
@@ -163,8 +170,10 @@ def cnp_never_paused(subject: Subject) -> Iterator[Verdict]:
     """Congestion notifications use a queue that is never paused.
 
     A congestion notification packet (CNP) tells a sender to slow down. Held up behind the
-    congestion it reports, or by a pause, it comes too late and the pause spreads. Map the CNP
-    DSCP to queue 6.
+    congestion it reports, or by a pause, it comes too late and the pause spreads.
+
+    Example: domain roce puts CNP (DSCP 48) into lossless queue 4
+    Fix: Map the CNP DSCP to queue 6.
     """
     for switch in subject.switches:
         yield from _cnp_queue(subject, switch, subject.lossless)
@@ -205,6 +214,9 @@ def scheduling(subject: Subject) -> Iterator[Verdict]:
     The CNP queue needs strict priority, so that a congestion notification never waits for data.
     A strict lossless queue that is full leaves nothing to the weighted ones, the storage and
     management traffic in them included: serve it by weight where any queue is.
+
+    Example: queue 6, which CNP uses, is served by weight; it must have strict priority
+    Fix: Give the CNP queue strict priority, and the lossless queue a weight (lossless.scheduling).
     """
     for switch in subject.switches:
         yield from _weights(subject, switch, subject.lossless)

@@ -24,7 +24,10 @@ def remote_login(subject: Subject) -> Iterator[Verdict]:
     """Remote logins use SSH only and are checked by AAA.
 
     Telnet sends passwords as text, and a line without AAA knows no users, so nobody can tell who
-    changed what. Set «logins by SSH alone» and «logins checked by AAA» on every vty line.
+    changed what.
+
+    Example: vty 0 to 4: authentication mode is password; it must be aaa
+    Fix: Set «logins by SSH alone» and «logins checked by AAA» on every vty line.
     """
     for node in subject.network.nodes:
         if not node.device.vty:
@@ -67,6 +70,9 @@ def ssh_server(subject: Subject) -> Iterator[Verdict]:
 
     Without it nobody reaches the switch but by its console. Without a source interface no
     interface accepts a session; name the management port, so that servers cannot log in.
+
+    Example: the SSH server is off
+    Fix: Turn the server on, and name the management port as its source.
     """
     for node in subject.network.nodes:
         yield from _ssh(subject, node)
@@ -109,8 +115,10 @@ def local_users(subject: Subject) -> Iterator[Verdict]:
     """Local users have a level or group, and services that encrypt.
 
     A user with neither has the release's default, which nobody chose; where both are given, the
-    switch looks at the level alone. Telnet, FTP and HTTP send the password as text. Give each user
-    the lowest level that does, or a group of its own, and `ssh` alone.
+    switch looks at the level alone. Telnet, FTP and HTTP send the password as text.
+
+    Example: user operator has no privilege level and no group
+    Fix: Give each user the lowest level that does, or a group of its own, and `ssh` alone.
     """
     for node in subject.network.nodes:
         groups = {*PREDEFINED_GROUPS, *(group.name for group in node.device.user_groups)}
@@ -160,8 +168,10 @@ def _rank(user: LocalUser, groups: Set[str]) -> Iterator[tuple[str, str]]:
 def snmp_version(subject: Subject) -> Iterator[Verdict]:
     """SNMP speaks version 3 alone.
 
-    Versions 1 and 2c send the community, which is their only password, as text. Set
-    «version of SNMP: v3», take communities away, and give readers a user of version 3.
+    Versions 1 and 2c send the community, which is their only password, as text.
+
+    Example: SNMP speaks v1 and v2c, whose only password is sent as text
+    Fix: Set «version of SNMP: v3», take communities away, and give readers a user of version 3.
     """
     for node in subject.network.nodes:
         old = [version for version in node.device.snmp.versions if version != "v3"]

@@ -33,6 +33,9 @@ def thresholds_can_be_set(subject: Subject) -> Iterator[Verdict]:
     Kmin lies below Kmax: between them packets are marked by a chance that grows up to Pmax, from
     Kmax on all of them. Without room between the two nothing grows: that is a step, which DCTCP
     wants, and then Pmax is 100 %. The same holds for the limits at which a colour is dropped.
+
+    Example: drop profile roce: Kmin 7168 bytes is not below Kmax 7168 bytes
+    Fix: Raise Kmax, or mark all packets from one depth on with a Pmax of 100.
     """
     for node in subject.network.nodes:
         for profile in node.device.drop_profiles if node.family else ():
@@ -118,6 +121,9 @@ def profiles_exist(subject: Subject) -> Iterator[Verdict]:
     A port takes the thresholds of a queue from the profile that «drop profile of queue: ..»
     names. Without one, or without «ECN limits», «ECN of queue: ..» marks
     nothing.
+
+    Example: queue 1 names drop profile gone, which is not there
+    Fix: Add the drop profile, or name one that exists and has «ECN limits».
     """
     for node in subject.network.nodes:
         yield from _references(subject, node)
@@ -167,6 +173,9 @@ def one_kind_of_marking(subject: Subject) -> Iterator[Verdict]:
 
     AI-ECN writes the thresholds of a queue while the switch runs; a static pair beside it says
     what does not hold. V300 G2 marks four queues at most, both kinds together.
+
+    Example: queue 4 is marked by AI-ECN and by static ECN, on 100GE1/0/1 and 2 more
+    Fix: Remove static ECN of the ports, or take the queue off AI-ECN.
     """
     for node in subject.network.nodes:
         static: dict[int, list[str]] = defaultdict(list)
@@ -209,6 +218,10 @@ def ecn_is_enabled(subject: Subject) -> Iterator[Verdict]:
 
     On V300 G1 the thresholds of ports mark nothing before «static ECN for the switch» in the
     system view.
+
+    Example: static ECN is not enabled for the switch, so queues are not marked on 100GE1/0/1 and 2
+    more
+    Fix: Add «static ECN for the switch».
     """
     for node in subject.network.nodes:
         if node.family is None or not node.family.ecn_enable or node.device.ecn_enabled:

@@ -22,8 +22,11 @@ def unconfirmed_commands(subject: Subject) -> Iterator[Verdict]:
     """Command forms in use that no vendor source confirms.
 
     The text is written by the nearest form that is documented, with the ports that the hardware
-    data name. Try such a line on one switch
-    before a rollout; when it is confirmed, take it off the family's list in the hardware data.
+    data name.
+
+    Example: «a headroom pool» is not confirmed on v300-g1: no word on it
+    Fix: Try such a line on one switch before a rollout; when it is confirmed, take it off the
+    family's list in the hardware data.
     """
     for node in subject.network.nodes:
         hardware = node.hardware
@@ -58,6 +61,8 @@ def unknown_lines(subject: Subject) -> Iterator[Verdict]:
 
     What a line says that is not understood is judged by no rule. It stays on the switch: a plan
     neither changes nor removes it.
+
+    Fix: Look at the line yourself.
     """
     for node in subject.network.nodes:
         for line in node.unmodelled:
@@ -90,6 +95,8 @@ def known_lines(subject: Subject) -> Iterator[Verdict]:
     The command is known, and what it sets is no part of what Rocefort judges, or it stands where
     it sets nothing. Passwords and keys are among these on purpose. The line stays on the switch: a
     plan neither changes nor removes it.
+
+    Example: «timeout of LACP» is known, but nothing judges what it sets
     """
     for node in subject.network.nodes:
         for line in node.unmodelled:
@@ -111,8 +118,10 @@ def whole_text(subject: Subject) -> Iterator[Verdict]:
     """A saved configuration has its end.
 
     That is the line «end of a text». Text without it may be cut off, by a full disk or a session
-    that ended too early. What is missing is judged as if it were not configured. Save the whole
-    text again.
+    that ended too early. What is missing is judged as if it were not configured.
+
+    Example: the text ends without «end of a text»; it may be cut off here
+    Fix: Save the whole text again.
     """
     for node in subject.network.nodes:
         if node.cut_off_at is not None:

@@ -40,8 +40,10 @@ def full_mesh(subject: Subject) -> Iterator[Verdict]:
     """Every leaf has equal links to every spine.
 
     A missing link leaves a leaf with fewer paths than ECMP counts on; unequal links share traffic
-    equally all the same, so the thin one fills first and pauses the rest. Add or remove links
-    until all spines look the same from every leaf.
+    equally all the same, so the thin one fills first and pauses the rest.
+
+    Example: no link to spine02; every leaf needs 1 link to every spine
+    Fix: Add or remove links until all spines look the same from every leaf.
     """
     network = subject.network
     spines = [node.name for node in network.role(Role.SPINE)]
@@ -104,6 +106,9 @@ def no_spine_link(subject: Subject) -> Iterator[Verdict]:
 
     Leaf to leaf needs one spine only. A link between spines makes paths that go up again after
     coming down; such a bounce is what a cycle of paused buffers, a PFC deadlock, is made of.
+
+    Example: linked to spine02 100GE1/0/31; spines must not be linked to each other
+    Fix: Remove the cable; leaves reach each other over any one spine.
     """
     spines = {node.name for node in subject.network.role(Role.SPINE)}
     for link in subject.links:
@@ -126,7 +131,10 @@ def port_used_once(subject: Subject) -> Iterator[Verdict]:
     """Every cabled port exists and carries one cable.
 
     Two links or servers on one port, or a port that the switch model does not have, cannot be
-    built. Give each link and server its own port of the model's port list.
+    built.
+
+    Example: 2 cables on one port: the link to spine01 100GE1/0/1 and server node3
+    Fix: Give each link and server its own port of the model's port list.
     """
     whole = {n.name: _whole_ports(n) for n in subject.network.nodes}
     for (device, port), users in _users(subject).items():
@@ -213,8 +221,10 @@ def mtu_along_the_path(subject: Subject) -> Iterator[Verdict]:
     """MTUs are equal at both ends and large enough for servers.
 
     A routed port drops what is larger than its MTU (1500 unless set), and RoCE does not recover
-    well from drops. A 4096-byte RoCE packet needs an MTU of 4160. Set one MTU on all fabric links
-    and gateways, not below any server's.
+    well from drops. A 4096-byte RoCE packet needs an MTU of 4160.
+
+    Example: MTU 4159 on the link to leaf01 100GE1/0/31; the servers need at least 4160
+    Fix: Set one MTU on all fabric links and gateways, not below any server's.
     """
     network = subject.network
     needed, why = _needed_mtu(network)

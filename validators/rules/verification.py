@@ -69,10 +69,13 @@ def _solution(network: Network, sources: Sources) -> Solution | None:
 def sessions(subject: EngineSubject) -> Iterator[Verdict]:
     """Every configured BGP session is established.
 
-    A session that stays down carries no route, and what it was for goes over the others or is
-    lost. Compare addresses, AS numbers, passwords and «use of peer» at both ends. Where the
-    engine knows the cause, the finding stands at the line that has it. If both ends match, an
-    interface between them is down or in another subnet.
+    A session that stays down carries no route, and what it was for goes over the others or is lost.
+    Where the engine knows the cause, the finding stands at the line that has it. If both ends
+    match, an interface between them is down or in another subnet.
+
+    Example: BGP session of leaf1 with spine1 (172.16.0.0) is not compatible: leaf1 expects AS
+    65009, spine1 is AS 65000
+    Fix: Compare addresses, AS numbers, passwords and «use of peer» at both ends.
     """
     state, solution = subject.state, subject.solution
     broken = [s for s in state.sessions if s.status is not SessionStatus.ESTABLISHED]
@@ -129,11 +132,13 @@ def _session_hint(session: BgpSession, cause: Session | None) -> str:
 def equal_paths(subject: EngineSubject) -> Iterator[Verdict]:
     """Every leaf has all equal-cost paths to every other leaf's prefixes.
 
-    A leaf that has a path less than it has spines and cables sends its share over the others,
-    which are crowded the sooner. Look at sessions that are down, at «equal paths of BGP»,
-    at AS numbers where spines have one each («equal paths over unlike ASNs»), and at the
-    policies on the way. Where the far leaf keeps the prefix to itself, its «network» line, its
+    A leaf that has a path less than it has spines and cables sends its share over the others, which
+    are crowded the sooner. Where the far leaf keeps the prefix to itself, its «network» line, its
     interface or its policy is named.
+
+    Example: leaf1 has 1 of 2 paths to 10.2.10.0/24 of leaf2 and to 3 more prefixes of other leaves
+    Fix: Look at sessions that are down, at «equal paths of BGP», at AS numbers where spines have
+    one each («equal paths over unlike ASNs»), and at the policies on the way.
     """
     network, state, solution = subject.network, subject.state, subject.solution
     spines = network.spines or len(network.role(Role.SPINE))
@@ -329,10 +334,12 @@ def _short(
 def server_pairs(subject: EngineSubject) -> Iterator[Verdict]:
     """Packets of every server pair are delivered by every path.
 
-    RDMA of a server pair has to arrive by every equal path: a flow stays on the one that its
-    hash chose, so one bad path of several stops some connections for good. Follow the path hop
-    by hop: `rocefort trace FABRIC SOURCE DESTINATION`. Pairs that the policy denies are not
-    meant. What stops many pairs is one finding, with how many there are.
+    RDMA of a server pair has to arrive by every equal path: a flow stays on the one that its hash
+    chose, so one bad path of several stops some connections for good. Pairs that the policy denies
+    are not meant. What stops many pairs is one finding, with how many there are.
+
+    Example: srv2-1 does not reach srv1-1 by every path: leaf2 has no route to 10.1.10.0/24
+    Fix: Follow the path hop by hop: `rocefort trace FABRIC SOURCE DESTINATION`.
     """
     network, solution = subject.network, subject.solution
     reached = subject.state.reachability

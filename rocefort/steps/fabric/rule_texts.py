@@ -5,10 +5,8 @@ from __future__ import annotations
 import textwrap
 
 from rocefort.dialects.words import in_words
-from rocefort.reports.rule_text import RuleText
+from rocefort.reports.rule_text import WIDTH, RuleText
 from rocefort.validators.rules import registered
-
-WIDTH = 96  # characters of a line, as in a docstring
 
 
 def rule_texts() -> tuple[RuleText, ...]:
@@ -19,6 +17,8 @@ def rule_texts() -> tuple[RuleText, ...]:
             title=rule.title,
             severity=rule.severity,
             explanation=_worded(rule.explanation),
+            example=in_words(rule.example),
+            fix=in_words(rule.fix),
             source=in_words(rule.source),
         )
         for rule in registered()

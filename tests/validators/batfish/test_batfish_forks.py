@@ -102,6 +102,10 @@ def test_a_change_is_told_by_pairs_and_routes(clos: Clos) -> None:
         "by the change 3 switches lose their routes to 10.1.1.0/24 (2 -> 0)"
     )
     assert {f.rule for f in report.findings} == {"CHG101", "CHG102"}
+    assert report.findings[0].message == (
+        "by the change server2 no longer reaches server1 by every path: leaf2 has no route to "
+        "10.1.1.0/24"
+    )
     back = change_of(after.state, before.state, LEAVES)
     assert [f.message for f in verify_change(clos(), back).findings] == [
         "by the change server2 reaches server1"
