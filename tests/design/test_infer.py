@@ -23,10 +23,10 @@ from rocefort.validators.rules import Need
 # What configurations do not say; with `display version` beside them, hardware and family are told.
 BEYOND_TEXT = {
     *(Need.SERVERS, Need.LOSSLESS, Need.RESERVED, Need.OVERSUBSCRIPTION, Need.MEDIA, Need.NICS),
-    Need.SEGMENTS,
+    *(Need.SEGMENTS, Need.EXITS),
 }
 HARDWARE = {Need.HARDWARE, Need.FAMILY}
-ALONE = {"BGP004", "SEC010"}  # ask what an exit or a segment may, which is no need
+ALONE = {"SEC010"}  # it asks for a policy where there are segments, which is no need
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from rocefort.models.network import Network, Node, Segment
 from rocefort.models.traffic import FilterAcl, FilterRule, Flow
 from rocefort.models.wording import listing
 from rocefort.validators.filters import Filter, applied, filter_of
-from rocefort.validators.rules import Subject, Verdict, rule
+from rocefort.validators.rules import UNKNOWN, Need, Subject, Verdict, rule
 
 CR = "«the vendor's reference»"
 REPRESENTATIVES = 3  # addresses past a prefix's first, which is nobody's
@@ -88,7 +88,7 @@ def isolated_segments(subject: Subject) -> Iterator[Verdict]:
     network = subject.network
     if network.policy is None or network.segments is None:
         if network.origin == "text":
-            yield subject.not_judged(None, "which segments may talk to which is not known")
+            yield subject.not_judged(None, UNKNOWN[Need.POLICY])
         return
     isolation, seen = _Isolation.of(network.policy, network), set[tuple[str, FilterAcl | None]]()
     for own in network.segments:

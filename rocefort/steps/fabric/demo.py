@@ -95,7 +95,7 @@ def _design(derived: Derived, tell: Teller) -> Subject:
 def _counts(report: Report) -> str:
     counts = Counter(finding.severity for finding in report.findings)
     return (
-        f"{len(report.rules)} rules: {counted(counts[Severity.ERROR], 'error')}, "
+        f"{counted(counts[Severity.ERROR], 'error')}, "
         f"{counted(counts[Severity.WARNING], 'warning')}, {counts[Severity.INFO]} info, "
         f"{len(report.not_judged)} not judged for want of vendor facts"
     )
