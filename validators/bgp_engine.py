@@ -20,7 +20,6 @@ from rocefort.models.network import Sources
 from rocefort.models.routing import SessionStatus
 from rocefort.validators.bgp_sessions import Peerings
 from rocefort.validators.learned import Learned, Selection, Speakers
-from rocefort.validators.near import near_to
 from rocefort.validators.path_vector import Graph, Table, Way
 from rocefort.validators.prefix_table import PrefixTable
 from rocefort.validators.settling import Groups, Settled
@@ -51,9 +50,6 @@ class PrefixClass:
     denied: int  # bit set of policies that they do not pass
     speakers: Speakers = field(repr=False)
     settled: Settled = field(repr=False)
-    lender: PrefixClass | None = field(
-        default=None, repr=False, compare=False
-    )  # of another version
 
     @property
     def table(self) -> Table:
@@ -131,15 +127,8 @@ class Routing:
         return self.speakers.numbers
 
 
-def solve_bgp(
-    underlay: Underlay,
-    peers: Peerings,
-    sources: Sources,
-    known: Routing | None = None,
-) -> Routing:
+def solve_bgp(underlay: Underlay, peers: Peerings, sources: Sources) -> Routing:
     """All BGP tables, by class of prefixes.
-
-    known: of another version. Classes that it settles alike are taken from there, see `near`.
 
     A switch passes on the route that BGP chose even where it uses a connected or a static one in
     its place (V300R023C00, `active-route-advertise`: the default is to advertise all of BGP's).
@@ -152,45 +141,12 @@ def solve_bgp(
     graph = _graph(underlay, names, edges)
     speakers = Speakers(names, hops, Groups(graph))
     routing = Routing((), speakers, graph, tuple(policies))
-    near = near_to(known, routing) if known else None
     classes = []
     for (origins, passed), prefixes in _classes(underlay, routing).items():
-        lender = near.lender(prefixes, origins) if near else None
-        if lender is not None and near and near.same:
-            classes.append(replace(lender, prefixes=prefixes, lender=lender))
-            continue
         numbers = sorted(routing.numbers[name] for name in origins)
         settled = speakers.groups.settle(numbers, ~passed)
-        classes.append(PrefixClass(prefixes, origins, ~passed, speakers, settled, lender))
+        classes.append(PrefixClass(prefixes, origins, ~passed, speakers, settled))
     return replace(routing, classes=tuple(classes))
-
-
-def same_input(before: Underlay, after: Underlay) -> bool:
-    """Whether BGP has the same to go on in two versions whose sessions are the same.
-
-    Switches that are one object in both need not be compared.
-    """
-    known = before.network.by_name
-    if known.keys() != after.network.by_name.keys():
-        return False
-    return all(
-        (
-            node is known[node.name]
-            and before.connected[node.name] is after.connected[node.name]
-            and before.static[node.name] is after.static[node.name]
-        )
-        or _read(before, node.name) == _read(after, node.name)
-        for node in after.network.nodes
-    )
-
-
-def _read(underlay: Underlay, name: str) -> tuple[object, ...]:
-    """What of a switch `solve_bgp` reads, beside its sessions."""
-    device = underlay.network.by_name[name].device
-    own = underlay.connected[name].keys() | underlay.static[name].keys()
-    originated = [prefix for prefix in device.bgp.networks if prefix in own] if device.bgp else []
-    policies = device.route_policies, device.prefix_lists
-    return device.bgp, _router_id(device), originated, policies
 
 
 def _graph(underlay: Underlay, names: Sequence[str], edges: Sequence[_Edge]) -> Graph:

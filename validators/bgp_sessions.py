@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
-from itertools import chain
-from operator import is_
 
 from rocefort.models.bgp import Bgp, BgpPeer, BgpSettings
 from rocefort.models.device import Device
@@ -65,7 +63,6 @@ class Peerings:
     """Every configured peer, by device."""
 
     ends: _Ends
-    by_device: Mapping[str, tuple[Session, ...]]  # in the order of `ends`
     all: tuple[Session, ...]  # sorted by device and address
 
     def settings(self, device: str, peer: IPv4Address) -> BgpSettings:
@@ -73,35 +70,18 @@ class Peerings:
         return self.ends[device][int(peer)].settings
 
 
-def peerings(
-    underlay: Underlay, sources: Sources, near: tuple[Network, Peerings] | None = None
-) -> Peerings:
+def peerings(underlay: Underlay, sources: Sources) -> Peerings:
     """Every configured peer.
-
-    near: of another version. What is the same there is the same object.
 
     Raises Refused for iBGP, for an undefined group and for sessions over anything but a routed
     port.
     """
-    network, known = near or (None, Peerings({}, {}, ()))
-    nodes = network.by_name if network else {}
     ends = {
-        node.name: known.ends[node.name]
-        if nodes.get(node.name) is node
-        else {int(end.peer.address): end for end in _ends(node.device, sources)}
-        for node in underlay.network.nodes
+        node.name: {int(end.peer.address): end for end in _ends(node.device, sources)}
+        for node in underlay.network.nodes  # in order of names
     }
-    ends = {name: ends[name] for name in sorted(ends)}
-    found: dict[str, tuple[Session, ...]] = {}
-    for name, own in ends.items():
-        was = {int(session.peer): session for session in known.by_device.get(name, ())}
-        found[name] = tuple(
-            _session(end, ends, underlay, sources, was.get(address)) for address, end in own.items()
-        )
-    sessions = tuple(chain.from_iterable(found.values()))
-    if len(sessions) == len(known.all) and all(map(is_, sessions, known.all)):
-        sessions = known.all
-    return Peerings(ends, found, sessions)
+    every = (end for own in ends.values() for end in own.values())
+    return Peerings(ends, tuple(_session(end, ends, underlay, sources) for end in every))
 
 
 def _ends(device: Device, sources: Sources) -> Iterator[_End]:
@@ -135,16 +115,10 @@ def _is_broadcast(peer: IPv4Address, local: IPv4Interface) -> bool:
     return length < 31 and int(peer) == int(local.network.broadcast_address)
 
 
-def _session(
-    end: _End, ends: _Ends, underlay: Underlay, sources: Sources, was: Session | None
-) -> Session:
-    """was: of another version, which is taken where it is the same."""
+def _session(end: _End, ends: _Ends, underlay: Underlay, sources: Sources) -> Session:
     far = _established_with(end, ends, underlay)
     if far is None:
-        found = _judged(end, ends, underlay, sources)
-        return was if was == found and was is not None else found
-    if was is not None and was.far == far:
-        return was
+        return _judged(end, ends, underlay, sources)
     return Session(end.device.name, end.peer.address, SessionStatus.ESTABLISHED, far=far)
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
-from typing import NamedTuple
 
 from rocefort.errors import Refused
 from rocefort.models.device import Device
@@ -49,13 +48,13 @@ Ends = frozenset[Stop]
 Memo = dict[str | tuple[str, ...], Ends]  # by switch, and by all that one goes on to
 
 
-@dataclass(frozen=True)
+@dataclass
 class Starts:
-    """Devices that packets start from, and which of them go on alike."""
+    """Devices that packets start from, and which of them go on alike: found once a group."""
 
     devices: tuple[str, ...]
-    _bunches: dict[int, tuple[Common, Sequence[Sequence[str]]]] = field(default_factory=dict)
-    _by_group: dict[int, tuple[Speakers, Mapping[int, Sequence[str]]]] = field(default_factory=dict)
+    _bunches: dict[Common, Sequence[Sequence[str]]] = field(default_factory=dict)
+    _by_group: dict[Speakers, Mapping[int, Sequence[str]]] = field(default_factory=dict)
 
     @cached_property
     def places(self) -> Mapping[str, int]:
@@ -85,25 +84,23 @@ class Starts:
         return sorted(found, key=lambda bunch: self.places[bunch[0]])
 
     def _grouped(self, speakers: Speakers) -> Mapping[int, Sequence[str]]:
-        known = self._by_group.get(id(speakers))
-        if known is None:
+        if speakers not in self._by_group:
             found: defaultdict[int, list[str]] = defaultdict(list)
             for device in self.devices:
                 found[speakers.group_of.get(device, -1)].append(device)
-            known = self._by_group[id(speakers)] = speakers, found
-        return known[1]
+            self._by_group[speakers] = found
+        return self._by_group[speakers]
 
     def _alike(
         self, forwarder: Forwarder, common: Common, devices: Sequence[str]
     ) -> Sequence[Sequence[str]]:
-        known = self._bunches.get(id(common))
-        if known is None:
+        if common not in self._bunches:
             found: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
             for device in devices:
                 onward = forwarder.senders(device, common.hops[device])
                 found[onward or ("", device)].append(device)  # nowhere: each is its own end
-            known = self._bunches[id(common)] = common, list(found.values())
-        return known[1]
+            self._bunches[common] = list(found.values())
+        return self._bunches[common]
 
 
 @dataclass
@@ -161,22 +158,6 @@ class Forwarder:
             asked = starts.together(self, routes, own)
         for devices in asked:
             yield self._walk(devices[0], steps, memo, ()), devices
-
-    def same_tables(self, other: Forwarder) -> bool:
-        """Whether another one's tables are the very same objects."""
-        here, there = self.underlay, other.underlay
-        return (
-            self.fib is other.fib
-            and self.neighbours is other.neighbours
-            and here.local is there.local
-            and here.owners is there.owners
-            and here.static == there.static
-            and here.connected == there.connected
-        )
-
-    def within(self, underlay: Underlay) -> Forwarder:
-        """The same, with all that it knows, in a version that has the same tables."""
-        return replace(self, underlay=underlay, table=self.prefixes)
 
     def steps(self, matching: tuple[IPv4Network, ...]) -> list[Step]:
         """What every device looks at for an address that these prefixes hold, in this order."""
@@ -285,48 +266,20 @@ class Trips:
         return None
 
 
-def trips(underlay: Underlay, forwarder: Forwarder, near: Trips | None = None) -> Trips:
-    """Journeys between all servers; near: of another version, whose places are taken as they are.
+def trips(underlay: Underlay, forwarder: Forwarder) -> Trips:
+    """Journeys between all servers.
 
     Raises Refused for a server on a switch that the network does not have.
     """
     network = underlay.network
     segments = {(segment.name, segment.leaf): segment for segment in network.segments or ()}
     by_name: dict[str, Attachment] = {}
-    known = near.attachments if near else {}
     for server in sorted(network.servers or (), key=lambda server: server.name):
         leaf = server.port.device
         if leaf not in network.by_name:
             raise Refused(f"server {server.name} is on {leaf}, which is not in the network")
-        basis = _Basis(
-            server,
-            segments.get((server.segment, leaf)),
-            network.by_name[leaf].device,
-            underlay.connected[leaf],
-        )
-        was = known.get(server.name)
-        if was is None or not basis.same(was.basis):
-            was = _attach(basis, underlay)
-        by_name[server.name] = was
+        by_name[server.name] = _attach(server, segments.get((server.segment, leaf)), underlay)
     return Trips(by_name, forwarder, filters_of(network))
-
-
-class _Basis(NamedTuple):
-    """What a server's place is worked out from; its leaf's ports go with the connected subnets."""
-
-    server: Server
-    segment: Segment | None
-    device: Device
-    connected: Mapping[IPv4Network, str]
-
-    def same(self, other: _Basis) -> bool:
-        """Whether another place is this one: on a leaf that was not worked out again."""
-        return (
-            self.device is other.device
-            and self.connected is other.connected
-            and self.server == other.server
-            and self.segment == other.segment
-        )
 
 
 @dataclass(frozen=True)
@@ -343,7 +296,7 @@ class Attachment:
     no_vlan: Stop | None
     no_gateway: Stop | None
     unlike_its_segment: bool  # tags another VLAN than its segment has there
-    basis: _Basis = field(repr=False, compare=False)
+    device: Device = field(repr=False, compare=False)  # its leaf
 
     def stop(self, destination: Attachment, forwarder: Forwarder) -> Stop | None:
         """Why a packet from here does not reach the destination by every branch."""
@@ -388,7 +341,7 @@ class Attachment:
         leaf, name = stop.port
         if leaf != self.port[0] or kind_of(name) != "vlanif":
             return Stop(f"packets to {subnet} end at {' '.join(stop.port)}", _place(stop.port))
-        interface = self.basis.device.by_interface.get(name) or Interface(name=name)
+        interface = self.device.by_interface.get(name) or Interface(name=name)
         if address in {own.ip for own in interface.addresses}:
             reason = f"{address} is also the address of {' '.join(stop.port)}"
             return Stop(reason, _place(stop.port))
@@ -403,8 +356,8 @@ def _place(port: Port) -> Place:
     return Place(port[0], f"interfaces[{port[1]}]", port[1])
 
 
-def _attach(basis: _Basis, underlay: Underlay) -> Attachment:
-    server, segment, device, _ = basis
+def _attach(server: Server, segment: Segment | None, underlay: Underlay) -> Attachment:
+    device = underlay.network.by_name[server.port.device].device
     port = server.port.device, server.port.interface
     interface = underlay.interface(port)
     vlan: int | None = None
@@ -431,7 +384,7 @@ def _attach(basis: _Basis, underlay: Underlay) -> Attachment:
         no_vlan=lost,
         no_gateway=lost or _no_gateway(server, vlan, wanted, underlay),
         unlike_its_segment=segment is not None and vlan != segment.vlan,
-        basis=basis,
+        device=device,
     )
 
 

@@ -27,7 +27,7 @@ class Selection(NamedTuple):
     ties: Hops  # next hops of all routes of that length
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Common:
     """The next hops of all members of a group that fare alike, by device."""
 
@@ -47,17 +47,15 @@ class Common:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Speakers:
-    """The devices that speak BGP and their edges, by number."""
+    """The devices that speak BGP and their edges, by number; what groups chose, by name, once."""
 
     names: tuple[str, ...]
     next_hops: Hops  # by edge; ascending among the edges of one receiver
-    groups: Groups = field(repr=False, compare=False)
-    _hops: dict[Edges, Hops] = field(default_factory=dict, repr=False, compare=False)
-    _common: dict[int, tuple[Choice, Common]] = field(
-        default_factory=dict, repr=False, compare=False
-    )  # by identity of the choice
+    groups: Groups = field(repr=False)
+    _hops: dict[Edges, Hops] = field(default_factory=dict, repr=False)
+    _common: dict[Choice, Common] = field(default_factory=dict, repr=False)
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -82,12 +80,11 @@ class Speakers:
 
     def common(self, choice: Choice) -> Common:
         """A choice by name."""
-        known = self._common.get(id(choice))
-        if known is None:
+        if choice not in self._common:
             rows = zip(choice.group.members, choice.used, strict=True)
             common = Common({self.names[device]: self.hops(used) for device, used in rows})
-            known = self._common[id(choice)] = choice, common
-        return known[1]
+            self._common[choice] = common
+        return self._common[choice]
 
     def selections(self, settled: Settled) -> dict[str, Selection]:
         """What every device that has a route makes of a class."""
@@ -229,7 +226,7 @@ class Moves:
             key = before.group_of.get(name, -1), after.group_of.get(name, -1)
             pairs.setdefault(key, set()).add(name)
         self._pairs = pairs
-        self._differing: dict[tuple[int, int, int, int], tuple[object, frozenset[str]]] = {}
+        self._differing: dict[tuple[object, ...], frozenset[str]] = {}
 
     def between(self, before: Learned | None, after: Learned | None) -> set[str]:
         """Devices among which are all that go another way; the others go the same."""
@@ -246,9 +243,9 @@ class Moves:
         self, key: tuple[int, int], old: Common | None, new: Common | None
     ) -> frozenset[str]:
         """Devices of two groups that do not have the same next hops in both."""
-        memo = *key, id(old), id(new)
+        memo = *key, old, new
         if memo not in self._differing:
             was, now = (one.hops if one else {} for one in (old, new))
             names = (n for n in self._pairs[key] if was.get(n, _NONE) != now.get(n, _NONE))
-            self._differing[memo] = (old, new), frozenset(names)
-        return self._differing[memo][1]
+            self._differing[memo] = frozenset(names)
+        return self._differing[memo]

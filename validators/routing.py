@@ -9,28 +9,27 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
 from itertools import chain
-from typing import TypeVar, overload
+from typing import overload
 
 from rocefort.models.network import Network, Sources
 from rocefort.models.reachability import Reachability
 from rocefort.models.routing import Answer, BgpSession, Route, RoutingState
 from rocefort.models.traffic import Flow
-from rocefort.validators.bgp_engine import PrefixClass, Routing, same_input, solve_bgp
+from rocefort.validators.bgp_engine import PrefixClass, Routing, solve_bgp
 from rocefort.validators.bgp_sessions import Peerings, Session, peerings
 from rocefort.validators.filters import questions
 from rocefort.validators.forwarding import Forwarder, Stop, Trips, trips
 from rocefort.validators.learned import Learned, Moves, Selection, Widths
 from rocefort.validators.outside import with_outside
-from rocefort.validators.server_classes import alike, reachability_of
+from rocefort.validators.server_classes import reachability_of
 from rocefort.validators.underlay import Underlay, build
 
 ENGINE = "embedded"
 _NOBODY: frozenset[str] = frozenset()
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,6 @@ class Solution:
     underlay: Underlay
     peerings: Peerings
     routing: Routing
-    near: Solution | None = field(default=None, repr=False, compare=False)  # of another version
 
     @property
     def sessions(self) -> tuple[Session, ...]:
@@ -76,23 +74,12 @@ class Solution:
     @cached_property
     def trips(self) -> Trips:
         """Journeys of packets between servers."""
-        near = self._by_now("trips", Trips)
-        forwarder = Forwarder(self.underlay, self.learned, self._neighbours)
-        if near and near.forwarder.same_tables(forwarder):
-            forwarder = near.forwarder.within(self.underlay)
-        return trips(self.underlay, forwarder, near)
-
-    @cached_property
-    def _neighbours(self) -> Mapping[tuple[str, IPv4Address], str]:
-        if self.near and self.near.sessions is self.sessions:
-            return self.near._neighbours  # noqa: SLF001 - of its own kind
-        return {(s.device, s.peer): s.far[0] for s in self.sessions if s.far}
+        neighbours = {(s.device, s.peer): s.far[0] for s in self.sessions if s.far}
+        return trips(self.underlay, Forwarder(self.underlay, self.learned, neighbours))
 
     @cached_property
     def learned(self) -> Mapping[IPv4Network, Learned]:
         """Next hops by prefix and device, of those too that use a route of their own."""
-        if self.near and self.near.routing is self.routing:
-            return self.near.learned
         return {prefix: group.learned for group in self.classes for prefix in group.prefixes}
 
     @cached_property
@@ -109,7 +96,10 @@ class Solution:
         """The answers, each collection sorted."""
         return RoutingState.model_construct(
             engine=ENGINE,
-            sessions=self._told_sessions(),
+            sessions=tuple(
+                BgpSession.model_construct(device=s.device, peer=s.peer, status=s.status)
+                for s in self.sessions
+            ),
             routes=Routes(self),
             reachability=self.reachability,
             answers=tuple(
@@ -121,72 +111,23 @@ class Solution:
     @cached_property
     def reachability(self) -> Reachability:
         """Which servers reach which with RDMA by every path."""
-        was, reached = self._by_now("trips", Trips), self._by_now("reachability", Reachability)
-        if was and reached and alike(was, self.trips):
-            return reached
         return reachability_of(self.trips)
-
-    def _told_sessions(self) -> tuple[BgpSession, ...]:
-        """The sessions as answers; those that are the same in the other version are made once."""
-        known: dict[int, BgpSession] = {}
-        if self.near and (state := self._by_now("state", RoutingState)):
-            if self.near.sessions is self.sessions:
-                return state.sessions
-            known = dict(zip(map(id, self.near.sessions), state.sessions, strict=True))
-        return tuple(
-            known.get(id(s))
-            or BgpSession.model_construct(device=s.device, peer=s.peer, status=s.status)
-            for s in self.sessions
-        )
-
-    @cached_property
-    def lender(self) -> Solution | None:
-        """The other version where all routes here are routes there, between the same switches."""
-        if self.near is None or self._same_routes:
-            return self.near
-        for group in self.classes:
-            if group.lender is None or not {*group.prefixes} <= {*group.lender.prefixes}:
-                return None
-        own = self.near.underlay.network.by_name.keys() - self.underlay.network.by_name.keys()
-        here, there = self.underlay.local, self.near.underlay.local
-        same = all(
-            here.get(prefix, _NOBODY) == there.get(prefix, _NOBODY) - own
-            for group in self.classes
-            for prefix in group.prefixes
-        )
-        return self.near if same else None
 
     @cached_property
     def rows(self) -> Mapping[str, list[Route]]:
-        """Routes of each device, by prefix; those of the other version as far as they are here."""
-        if self.lender is None:
-            return self._own_rows()
-        here = {prefix for group in self.classes for prefix in group.prefixes}
-        there = self.lender.by_prefix
-        gone = {id(prefix) for prefix, _ in there if prefix not in here}
-        nodes = self.underlay.network.by_name
-        rows = {name: own for name, own in self.lender.rows.items() if name in nodes}
-        if gone:
-            rows = {name: [r for r in own if id(r[1]) not in gone] for name, own in rows.items()}
-        return {name: own for name, own in rows.items() if own}
-
-    def _by_now(self, name: str, _: type[T]) -> T | None:
-        """What the other version has worked out by now; it is not made to work for this one."""
-        found: T | None = vars(self.near).get(name) if self.near else None
-        return found
-
-    @property
-    def _same_routes(self) -> bool:
-        """Whether all routes are those of the other version, and who has its own in their place."""
-        near = self.near
-        same = near is not None and near.routing is self.routing
-        return same and near is not None and near.underlay.local is self.underlay.local
+        """Routes of each device, by prefix."""
+        rows: defaultdict[str, list[Route]] = defaultdict(list)
+        made = tuple.__new__  # half the time of Route(...), which would only call it
+        for prefix, group in self.by_prefix:
+            own = self.underlay.local.get(prefix, ())
+            for device, (_, next_hops, _) in group.selections.items():
+                if next_hops and device not in own:  # as `_learned`, half a million times
+                    rows[device].append(made(Route, (device, prefix, next_hops)))
+        return rows
 
     @cached_property
     def widths(self) -> Mapping[IPv4Network, Widths]:
         """ECMP width of each route, by prefix and device."""
-        if self._same_routes and self.near:
-            return self.near.widths
         local = self.underlay.local
         return {
             prefix: Widths(learned, local.get(prefix, _NOBODY))
@@ -196,22 +137,10 @@ class Solution:
     @cached_property
     def width_counts(self) -> Mapping[int, int]:
         """How many routes have each ECMP width, by width."""
-        if self.near and self.near.widths is self.widths:
-            return self.near.width_counts
         found = Counter[int]()
         for widths in self.widths.values():
             found.update(widths.counts)
         return dict(sorted(found.items()))
-
-    def _own_rows(self) -> Mapping[str, list[Route]]:
-        rows: defaultdict[str, list[Route]] = defaultdict(list)
-        made = tuple.__new__  # half the time of Route(...), which would only call it
-        for prefix, group in self.by_prefix:
-            own = self.underlay.local.get(prefix, ())
-            for device, (_, next_hops, _) in group.selections.items():
-                if next_hops and device not in own:  # as `_learned`, half a million times
-                    rows[device].append(made(Route, (device, prefix, next_hops)))
-        return rows
 
     def ties(self, device: str, prefix: IPv4Network) -> frozenset[IPv4Address]:
         """Next hops of all routes that only an arbitrary tie-breaker tells apart."""
@@ -227,13 +156,7 @@ class Routes(Sequence[Route]):
 
     @cached_property
     def _all(self) -> tuple[Route, ...]:
-        rows, lender = self._solution.rows, self._solution.lender
-        if (
-            lender
-            and rows.keys() == lender.rows.keys()
-            and all(own is lender.rows[name] for name, own in rows.items())
-        ):
-            return tuple(lender.state.routes)
+        rows = self._solution.rows
         return tuple(chain.from_iterable(rows[device] for device in sorted(rows)))
 
     def __len__(self) -> int:
@@ -285,23 +208,16 @@ def moved_routes(
                 yield Route(name, prefix, old), Route(name, prefix, new)
 
 
-def analyse(
-    network: Network, sources: Sources | None = None, near: Solution | None = None
-) -> Solution:
-    """Solve a network and keep the reasons; near: of another version, to solve only what differs.
+def analyse(network: Network, sources: Sources | None = None) -> Solution:
+    """Solve a network and keep the reasons.
 
     Raises Refused, naming device and line, for what the engine does not model; for a server on
     an unknown switch when `state` or `trips` is asked for.
     """
     known = sources or Sources()
-    underlay = build(with_outside(network), known, near.underlay if near else None)
-    if near is None:
-        found = peerings(underlay, known)
-        return Solution(underlay, found, solve_bgp(underlay, found, known))
-    found = peerings(underlay, known, (near.underlay.network, near.peerings))
-    if found.all is near.sessions and same_input(near.underlay, underlay):
-        return Solution(underlay, found, near.routing, near)
-    return Solution(underlay, found, solve_bgp(underlay, found, known, near.routing), near)
+    underlay = build(with_outside(network), known)
+    found = peerings(underlay, known)
+    return Solution(underlay, found, solve_bgp(underlay, found, known))
 
 
 def solve(network: Network, sources: Sources | None = None) -> RoutingState:

@@ -15,7 +15,6 @@ from functools import cached_property
 from ipaddress import IPv4Network
 from typing import TypeVar
 
-from rocefort.models.interface import Interface
 from rocefort.models.reachability import Reachability, ServerClass, reachability
 from rocefort.models.traffic import Flow
 from rocefort.validators.filters import Filter
@@ -43,27 +42,6 @@ def reachability_of(trips: Trips) -> Reachability:
     return reachability(classes.values(), {name: found for name, found in lost.items() if found})
 
 
-def alike(before: Trips, after: Trips) -> bool:
-    """Whether servers reach each other alike in two versions: all that decides it is the same."""
-    was, now, known = before.attachments, after.attachments, _Classes(before)
-    return (
-        after.forwarder.same_tables(before.forwarder)
-        and was.keys() == now.keys()
-        and before.filters == after.filters
-        and all(one is was[name] or known.same_place(was[name], one) for name, one in now.items())
-        and all(_gateways(before, leaf) == _gateways(after, leaf) for leaf in _moved(was, now))
-    )
-
-
-def _moved(was: Mapping[str, Attachment], now: Mapping[str, Attachment]) -> set[str]:
-    """Leaves of servers whose place was worked out again."""
-    return {one.port[0] for name, one in now.items() if one is not was[name]}
-
-
-def _gateways(trips: Trips, leaf: str) -> tuple[Interface, ...]:
-    return trips.forwarder.underlay.network.by_name[leaf].device.vlanifs
-
-
 @dataclass(frozen=True)
 class _Classes:
     """Servers by class; the first by name speaks for the others."""
@@ -87,10 +65,6 @@ class _Classes:
             self._ruled.holding(address),
             forwarder.underlay.owners.get(address),
         )
-
-    def same_place(self, one: Attachment, other: Attachment) -> bool:
-        """Whether two servers would be of one class."""
-        return [*_own(one), *self._told_apart(one)] == [*_own(other), *self._told_apart(other)]
 
     @cached_property
     def _attached(self) -> PrefixTable:

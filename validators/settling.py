@@ -29,7 +29,7 @@ class Group:
     of_asn: Mapping[int, Sequence[int]] = field(repr=False, compare=False)  # members by their AS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Choice:
     """What the members of a group, in their order, take of the same offers."""
 
@@ -87,9 +87,9 @@ class Settled:
 _NO_ROUTE = One(())
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Groups:
-    """The devices of a graph by what they hear."""
+    """The devices of a graph by what they hear; every choice of a group is made once."""
 
     graph: Graph
     _choices: dict[tuple[int, Edges, Edges], Choice] = field(default_factory=dict)

@@ -8,8 +8,8 @@ an up port in its VLAN.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from rocefort.dialects.choose import dialect_of
@@ -51,17 +51,6 @@ class Underlay:
     def interface(self, port: Port) -> Interface:
         """The interface; a port without text is what the switch makes it by default."""
         return _interface(self.network, port)
-
-    def in_order(self, found: tuple[Port, ...]) -> tuple[Port, ...]:
-        """Ports by name of their switch, and there as its text has them."""
-        if len(found) == 1:
-            return found
-        at = {
-            (name, interface.name): (name, place)
-            for name in {port[0] for port in found}
-            for place, interface in enumerate(self.network.by_name[name].device.interfaces)
-        }
-        return tuple(sorted(found, key=at.__getitem__))
 
     def why_down(self, port: Port) -> tuple[str, Place]:
         """Why the addresses of an interface are not in use, and where that stands."""
@@ -105,11 +94,8 @@ def refuse(what: str, place: Place, sources: Sources, how: str = "") -> Refused:
     return Refused(what, where=where, how=how)
 
 
-def build(network: Network, sources: Sources, near: Underlay | None = None) -> Underlay:
+def build(network: Network, sources: Sources) -> Underlay:
     """Bring the interfaces up.
-
-    near: of another version; of switches that are the same objects there, with the same cables to
-    ends that are enabled alike, it is not worked out again.
 
     Raises Refused for what is not modelled: an addressed Eth-Trunk, one subnet on two interfaces
     of a switch, a VLAN bridged between switches, a subnet that does not tell who is wired to whom.
@@ -117,35 +103,27 @@ def build(network: Network, sources: Sources, near: Underlay | None = None) -> U
     # In order of names, so that no answer and no sentence hangs on the order of the nodes.
     ordered = tuple(sorted(network.nodes, key=lambda node: node.name))
     network = network.model_copy(update={"nodes": ordered})
-    known = near.network.by_name if near else {}
-    other = {node.name for node in network.nodes if known.get(node.name) is not node}
     for node in network.nodes:
-        if node.name in other:
-            _check_text(node, sources)
-            _check_device(node.device, sources)
-            _check_filters(node.device, sources)
+        _check_text(node, sources)
+        _check_device(node.device, sources)
+        _check_filters(node.device, sources)
     far = _cables(network, sources)
     _check_bridges(network, far, sources)
-    anew = other | _recabled(network, far, near, other) if near else other
-    up = {port for name in anew for port in up_ports(network.by_name[name], network, far)}
-    if near:
-        gone = anew | (known.keys() - network.by_name.keys())
-        up.update(port for port in near.up if port[0] not in gone)
-    kept = (near.connected, near.static) if near else ({}, {})
-    connected = {
-        node.name: {address.network: port for port, address in _in_use(node, up)}
-        if node.name in anew
-        else kept[0][node.name]
-        for node in network.nodes
-    }
-    static = {
-        node.name: statics_of(node.device, connected[node.name])
-        if node.name in anew
-        else kept[1][node.name]
-        for node in network.nodes
-    }
-    own = Underlay(network, far, frozenset(up), connected, {}, static, {})
-    return _with_tables(own, anew) if near is None else _with_tables_of(own, anew, near)
+    up = frozenset(port for node in network.nodes for port in up_ports(node, network, far))
+    owners: defaultdict[IPv4Address, list[Port]] = defaultdict(list)
+    local: defaultdict[IPv4Network, set[str]] = defaultdict(set)
+    connected: dict[str, dict[IPv4Network, str]] = {}
+    static: dict[str, Statics] = {}
+    for node in network.nodes:
+        in_use = list(_in_use(node, up))
+        connected[node.name] = {address.network: port for port, address in in_use}
+        static[node.name] = statics_of(node.device, connected[node.name])
+        for port, address in in_use:
+            owners[address.ip].append((node.name, port))
+        for prefix in (*connected[node.name], *static[node.name]):
+            local[prefix].add(node.name)
+    owned = {address: tuple(ports) for address, ports in owners.items()}
+    return Underlay(network, far, up, connected, owned, static, dict(local))
 
 
 def _in_use(node: Node, up: Set[Port]) -> Iterator[tuple[str, IPv4Interface]]:
@@ -155,58 +133,6 @@ def _in_use(node: Node, up: Set[Port]) -> Iterator[tuple[str, IPv4Interface]]:
             continue
         if interface.layer3 and not interface.vrf:
             yield from ((interface.name, address) for address in interface.addresses)
-
-
-def _with_tables(own: Underlay, names: Iterable[str]) -> Underlay:
-    """With who has an address and a prefix, of some switches."""
-    owners: defaultdict[IPv4Address, list[Port]] = defaultdict(list)
-    local: defaultdict[IPv4Network, set[str]] = defaultdict(set)
-    for name in sorted(names):
-        for port, address in _in_use(own.network.by_name[name], own.up):
-            owners[address.ip].append((name, port))
-        for prefix in (*own.connected[name], *own.static[name]):
-            local[prefix].add(name)
-    owned = {address: tuple(ports) for address, ports in owners.items()}
-    return replace(own, owners=owned, local=dict(local))
-
-
-def _with_tables_of(own: Underlay, anew: Set[str], near: Underlay) -> Underlay:
-    """The same from another version's, of which only some switches differ."""
-    known = near.network.by_name
-    gone = [name for name in known if name in anew or name not in own.network.by_name]
-    was, now = _with_tables(near, gone), _with_tables(own, anew)
-    if (was.owners, was.local) == (now.owners, now.local):
-        return replace(own, owners=near.owners, local=near.local)
-    owners, local = dict(near.owners), dict(near.local)
-    for address in {**was.owners, **now.owners}:
-        old = was.owners.get(address, ())
-        rest = (port for port in owners.pop(address, ()) if port not in old)
-        if ports := (*rest, *now.owners.get(address, ())):
-            owners[address] = own.in_order(ports)
-    for prefix in {**was.local, **now.local}:
-        others = set(local.pop(prefix, ())) - was.local.get(prefix, set())
-        if names := others | now.local.get(prefix, set()):
-            local[prefix] = names
-    return replace(own, owners=owners, local=local)
-
-
-def _recabled(
-    network: Network, far: Mapping[Port, Port], near: Underlay, other: Set[str]
-) -> set[str]:
-    """Switches whose cables end elsewhere than in another version, or at what is enabled otherwise.
-
-    other: switches that are not the same object there.
-    """
-    found = set()
-    if far != near.far:
-        found |= {port[0] for port, end in far.items() if near.far.get(port) != end}
-        found |= {port[0] for port in near.far.keys() - far.keys()} & network.by_name.keys()
-    for port, end in far.items():
-        if end[0] not in other or port[0] in other or port[0] in found:
-            continue
-        if _interface(network, end).enabled != _interface(near.network, end).enabled:
-            found.add(port[0])
-    return found
 
 
 def statics_of(device: Device, connected: Mapping[IPv4Network, str]) -> Statics:

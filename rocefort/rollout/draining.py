@@ -114,7 +114,7 @@ class Passage:
 
     def without(self, spine: str, done: frozenset[str]) -> Left:
         """What is left while a spine is drained; raises Refused as `analyse` does."""
-        solution = analyse(kept_from_traffic(self.at(done), [spine]), near=self.before)
+        solution = analyse(kept_from_traffic(self.at(done), [spine]))
         lost = sum(
             self._delivered.delivers(*pair)
             for pair in reachability_of(solution.trips).lost_pairs()

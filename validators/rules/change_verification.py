@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
-from ipaddress import IPv4Address, IPv4Network
-from itertools import permutations
-from typing import ClassVar, Generic, TypeVar
+from ipaddress import IPv4Network
+from typing import ClassVar
 
 from rocefort.models.finding import Finding, Report, Severity
 from rocefort.models.network import End, Network, Server, Sources
@@ -27,9 +26,6 @@ from rocefort.validators.routing import Solution, moved_routes
 from rocefort.validators.rules import Need, Verdict, registered, rule
 from rocefort.validators.rules.agreement import Difference, engines_agree
 from rocefort.validators.underlay import Place
-
-V = TypeVar("V")
-MOST = 2**32  # different next hops that one number has room for
 
 
 @dataclass(frozen=True)
@@ -86,58 +82,14 @@ def _moved(
     before: RoutingState, after: RoutingState, standing: Set[str]
 ) -> Iterator[tuple[Route, Route]]:
     """Routes with other next hops; one that only one version has goes to none in the other."""
-    if before.routes is after.routes:
-        return
-    # Many may be the same objects.
-    ids = [dict(zip(map(id, r), r, strict=True)) for r in (before.routes, after.routes)]
-    prefixes, hops = _Numbers[IPv4Network](), _Numbers[tuple[IPv4Address, ...]]()
     was, now = (
-        _by_device([own[key] for key in own.keys() - other.keys()], prefixes, hops)
-        for own, other in permutations(ids)
+        {(route.device, route.prefix): route.next_hops for route in side.routes}
+        for side in (before, after)
     )
-    for device in standing & (was.keys() | now.keys()):
-        rows = set(was.get(device, ())), set(now.get(device, ()))
-        old, new = (dict(divmod(row, MOST) for row in one - two) for one, two in permutations(rows))
-        for number in old.keys() | new.keys():
-            prefix = prefixes.values[number]
-            paths = (hops.values[side[number]] if number in side else () for side in (old, new))
-            yield Route(device, prefix, next(paths)), Route(device, prefix, next(paths))
-
-
-@dataclass
-class _Numbers(Generic[V]):
-    """A number for each value. Each object is hashed once, for the addresses of Python's library
-    are slow to hash and to compare, and half a million routes share a thousand of them.
-    """
-
-    values: list[V] = field(default_factory=list)
-    known: dict[V, int] = field(default_factory=dict)
-
-    def of(self, values: Sequence[V]) -> list[int]:
-        """Numbers of values, the same for equal ones."""
-        ids = list(map(id, values))
-        objects = dict(zip(ids, values, strict=True))
-        by_id = {key: self._number(value) for key, value in objects.items()}
-        return [by_id[key] for key in ids]
-
-    def _number(self, value: V) -> int:
-        if value not in self.known:
-            self.known[value] = len(self.values)
-            self.values.append(value)
-        return self.known[value]
-
-
-def _by_device(
-    routes: Sequence[Route],
-    prefixes: _Numbers[IPv4Network],
-    hops: _Numbers[tuple[IPv4Address, ...]],
-) -> dict[str, list[int]]:
-    """Routes of each device, each as one number of its prefix and its next hops."""
-    first, second = prefixes.of([r.prefix for r in routes]), hops.of([r.next_hops for r in routes])
-    found: defaultdict[str, list[int]] = defaultdict(list)
-    for route, prefix, paths in zip(routes, first, second, strict=True):
-        found[route.device].append(prefix * MOST + paths)
-    return found
+    for device, prefix in was.keys() | now.keys():
+        old, new = (side.get((device, prefix), ()) for side in (was, now))
+        if old != new and device in standing:
+            yield Route(device, prefix, old), Route(device, prefix, new)
 
 
 def _by_place(routes: tuple[Route, Route]) -> tuple[str, int, int]:

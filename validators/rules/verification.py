@@ -204,16 +204,10 @@ Widths = Mapping[IPv4Network, Mapping[str, int]]  # ECMP width by device
 
 
 def _by_prefix(routes: Iterable[Route]) -> Widths:
-    """Widths of routes; a prefix is hashed once, and not once a route, where it is one object."""
-    seen: dict[int, tuple[IPv4Network, dict[str, int]]] = {}
+    """Widths of routes."""
+    found: defaultdict[IPv4Network, dict[str, int]] = defaultdict(dict)
     for device, prefix, hops in routes:
-        known = seen.get(id(prefix))
-        if known is None or known[0] is not prefix:
-            known = seen[id(prefix)] = prefix, {}
-        known[1][device] = len(hops)
-    found: dict[IPv4Network, dict[str, int]] = {}
-    for prefix, widths in seen.values():
-        found.setdefault(prefix, {}).update(widths)
+        found[prefix][device] = len(hops)
     return found
 
 

@@ -70,10 +70,10 @@ def verify_both(
         quiet = _same(base.network, head.network, difference, buffers=False)
         earlier = failing
         if failing.study and not quiet:  # buffers differ, and whom they can make wait
-            earlier = _study(base, asking, analyse(base.network, base.sources, done.solution))
+            earlier = _study(base, asking, analyse(base.network, base.sources))
         told = _told(done, failing, earlier, done.state, done.solution)
         return Outcome(told.model_copy(update={"same": True}), report, report, done.solution)
-    solved = analyse(base.network, base.sources, done.solution)
+    solved = analyse(base.network, base.sources)
     was = verify(base.network, solved.state, base.sources, solved)
     changes = done.changes
     if not both:
