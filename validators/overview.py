@@ -58,14 +58,13 @@ def path_at(end: End, path: str) -> str:
     return f"interfaces[{end.interface}]" + (f".{path}" if path else "")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Overview:
     """A network with answers about it, each worked out once for all rules."""
 
     network: Network
     sources: Sources
     _wheres: dict[tuple[str, str, str | None], Where] = field(default_factory=dict)
-    _speeds: dict[tuple[int, str], int | None] = field(default_factory=dict)
     _by_nic: dict[bool, dict[str | None, tuple[Server, ...]]] = field(default_factory=dict)
     _lacking: dict[str, tuple[Node | End | None, ...]] = field(default_factory=dict)
 
@@ -130,15 +129,6 @@ class Overview:
                     found.setdefault(server.nic, []).append(server)
             self._by_nic[roce] = {name: tuple(servers) for name, servers in found.items()}
         return self._by_nic[roce]
-
-    def speed_gbps(self, node: Node, interface: str) -> int | None:
-        """Speed of a port of a switch, found once for all switches of its model."""
-        if node.device.splits:
-            return node.speed_gbps(interface)
-        key = id(node.hardware), interface
-        if key not in self._speeds:
-            self._speeds[key] = node.speed_gbps(interface)
-        return self._speeds[key]
 
     def where(self, device: str, path: str, interface: str | None) -> Where:
         """The place of a verdict; rules say much of the same places."""

@@ -57,7 +57,7 @@ def _towards_spines(overview: Overview) -> dict[str, int | None]:
     found: dict[str, int | None] = {}
     nodes = overview.network.by_name
     for ends in overview.uplinks:
-        speeds = [overview.speed_gbps(nodes[end.device], end.interface) for end in ends]
+        speeds = [nodes[end.device].speed_gbps(end.interface) for end in ends]
         known = [speed for speed in speeds if speed is not None]
         for end in ends:
             before = found.get(end.device, 0)

@@ -84,7 +84,7 @@ def _unequal_speed(
     subject: Subject, leaf: Node, uplinks: dict[tuple[str, str], list[End]], spines: list[str]
 ) -> Iterator[Verdict]:
     ports = [end.interface for spine in spines for end in uplinks[leaf.name, spine]]
-    found = {subject.overview.speed_gbps(leaf, port) for port in ports}
+    found = {leaf.speed_gbps(port) for port in ports}
     speeds = sorted(speed for speed in found if speed is not None)
     if len(speeds) > 1:
         yield subject.finding(

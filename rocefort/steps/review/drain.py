@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from rocefort.dialects.choose import dialect_of
@@ -27,7 +27,7 @@ MOST_JUDGED = 4  # drains that the routing engine solves: each costs as much as 
 MOST_NAMED = 12
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Sight:
     """Both sides of a change, switches by the names of the head. `renames`: see `renames.py`.
 
@@ -43,7 +43,7 @@ class Sight:
     canary: str = ""
     solved: Solution | None = None  # the base, where it was verified
     retired: Collection[tuple[Role, int]] = ()  # ids that no other switch gets
-    _judged: list[str] = field(default_factory=list)
+    _solved: int = 0  # how often `drained` has asked the engine
 
     @cached_property
     def servers_on(self) -> Mapping[str, list[Server]]:
@@ -57,9 +57,9 @@ class Sight:
 
     def drained(self, names: Collection[str]) -> Solution | None:
         """Routing with some switches drained; None where enough of them were solved."""
-        if len(self._judged) >= MOST_JUDGED:
+        if self._solved >= MOST_JUDGED:
             return None
-        self._judged.append(" ".join(names))
+        self._solved += 1
         return analyse(kept_from_traffic(self.before, names))
 
 
