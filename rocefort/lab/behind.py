@@ -124,10 +124,10 @@ class PfcState:
 
     interface: str
     queue: int
-    received: int = 0
-    received_pps: int = 0
-    sent: int = 0
-    sent_pps: int = 0
+    rx_frames: int = 0
+    rx_rate: int = 0  # frames a second
+    tx_frames: int = 0
+    tx_rate: int = 0
     deadlocks: int = 0
     recoveries: int = 0
 

@@ -46,7 +46,7 @@ def new_problems(running: Lines, config: Lines, family: SyntaxFamily) -> tuple[s
 
 def commit_problems(config: Lines, family: SyntaxFamily) -> tuple[str, ...]:
     """Limits, an address on two interfaces, and what is used without being there."""
-    profiles = {name: line for line in config if (name := _profile(line))}
+    profiles = profile_lines(config)
     problems = [*_addresses(config), *_pfc_queues(profiles, family), *_ai_queues(config)]
     if len(profiles.keys() | {BUILT_IN_PROFILE}) > MAX_PFC_PROFILES:
         problems.append(f"The number of PFC profiles exceeds {MAX_PFC_PROFILES}.")
@@ -76,27 +76,33 @@ def _named(words: list[str]) -> tuple[str, str]:
     return "", ""
 
 
-def _profile(line: ConfigLine) -> str:
-    """Name of the profile that a line opens, `dcb pfc NAME`; empty for any other line."""
-    words = line.text.split()
-    if words[:2] != ["dcb", "pfc"] or len(words) > 3:
-        return ""
-    return words[2] if len(words) == 3 else BUILT_IN_PROFILE
+def profile_lines(config: Lines) -> dict[str, ConfigLine]:
+    """The lines that open a PFC profile, `dcb pfc [NAME]`, by its name."""
+    words = ((line.text.split(), line) for line in config)
+    return {
+        (found[2] if len(found) == 3 else BUILT_IN_PROFILE): line
+        for found, line in words
+        if found[:2] == ["dcb", "pfc"] and len(found) <= 3
+    }
+
+
+def profile_queues(profile: ConfigLine) -> list[int]:
+    """The queues that a PFC profile pauses, as it runs."""
+    queues = {BUILT_IN_QUEUE}
+    for words in (child.text.split() for child in profile.children):
+        if words[0] == "priority" and all(map(str.isdecimal, words[1:])):
+            queues |= set(map(int, words[1:]))
+        elif words[:2] == ["undo", "priority"]:
+            queues -= set(map(int, words[2:]))
+    return sorted(queues)
 
 
 def _pfc_queues(profiles: dict[str, ConfigLine], family: SyntaxFamily) -> Iterator[str]:
     if family not in (*G1, *G2):
         return  # V200: no source has a limit
     for name, line in profiles.items():
-        queues = {BUILT_IN_QUEUE}
-        for words in (child.text.split() for child in line.children):
-            if words[0] == "priority" and len(words) == 2:
-                queues.add(int(words[1]))
-            elif words[:2] == ["undo", "priority"]:
-                queues.discard(int(words[2]))
-        if family in G2:
-            queues.discard(BUILT_IN_QUEUE)
-        if len(queues) > MAX_PFC_QUEUES:
+        free = {BUILT_IN_QUEUE} if family in G2 else set()
+        if len(set(profile_queues(line)) - free) > MAX_PFC_QUEUES:
             yield f"The number of PFC queues of profile {name} exceeds {MAX_PFC_QUEUES}."
 
 

@@ -18,7 +18,6 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from rocefort.dialects.vrp.interpret import Lines
@@ -72,12 +71,7 @@ class Deeds:
             raise ServiceFailed(str(error.strerror), where=str(self.path), how=how) from None
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._file)
 
     def begin(self, switch: EmulatedSwitch) -> None:

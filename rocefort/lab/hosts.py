@@ -10,13 +10,12 @@ from __future__ import annotations
 import asyncio
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from rocefort.errors import BadInput
@@ -165,11 +164,9 @@ class RdmaHosts:
         for client in clients or tuple(self.addresses):
             self._chosen[client, tool] = sample
 
-    @contextmanager
-    def in_thread(self) -> Iterator[Self]:
+    def in_thread(self) -> AbstractContextManager[Self]:
         """Run beside synchronous code."""
-        with run_in_thread(self) as hosts:
-            yield hosts
+        return run_in_thread(self)
 
     async def __aenter__(self) -> Self:
         doors = {name: Door(partial(self._serve, name)) for name in self.addresses}
@@ -182,12 +179,7 @@ class RdmaHosts:
         self._loop = asyncio.get_running_loop()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         for one in self._running.values():
             one.end("KILL")
         await self._open.aclose()
@@ -266,7 +258,7 @@ class RdmaHosts:
         tool = one.words[0]
         sample = self._chosen.get((one.host, tool)) or self.samples[tool]
         if self.choose is not None:
-            told = await asyncio.to_thread(self._told, one)
+            told = await asyncio.to_thread(self.choose, one.host, one.words)
             sample = sample if told is None else told
         if sample.server.exit_code in SIGNALLED:  # the server dies during the run
             server.sample.set_result(sample)
@@ -274,10 +266,6 @@ class RdmaHosts:
         if not server.sample.done():
             server.sample.set_result(sample)
         return end
-
-    def _told(self, one: Running) -> Sample | None:
-        """What the lab says that a run came to; None: nothing."""
-        return self.choose(one.host, one.words) if self.choose is not None else None
 
     def _waiting(self, address: str, port: int) -> Running | None:
         """The server that listens at an address and port, if its client has not come yet."""

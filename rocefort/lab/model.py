@@ -97,14 +97,12 @@ class Model:
     def inject(self, switch: str, fault: StateFault) -> None:
         """From now on a fault is there. Raises BadInput for what the switch does not have."""
         if switch not in self.switches:
-            raise BadInput(f"no switch is called {switch!r}", how=self._known())
+            known = ", ".join(self.switches)
+            raise BadInput(f"no switch is called {switch!r}", how=f"use one of: {known}")
         self._check(switch, fault.interface)
         if fault.far is not None and fault.far[0] in self.switches:
             self._check(*fault.far)
         self.faults.append((switch, Injected(fault, self.switches[switch].clock())))
-
-    def _known(self) -> str:
-        return f"use one of: {', '.join(self.switches)}"
 
     def _check(self, switch: str, interface: str) -> None:
         if all(state.name != interface for state in self.interfaces(switch)):

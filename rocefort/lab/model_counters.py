@@ -81,19 +81,15 @@ def lossless_queues(device: Device) -> Iterator[tuple[str, int]]:
             yield interface.name, queue
 
 
-def _lossless_queue(device: Device, interface: str) -> int:
-    """The queue that a fault without one is for; where the port has no lossless queue, 0."""
-    return next((queue for name, queue in lossless_queues(device) if name == interface), 0)
-
-
 def _of_queue(
     device: Device, faults: Sequence[Injected], interface: str, queue: int
 ) -> Iterator[Injected]:
+    # A fault without a queue is for the lossless one; where the port has none, for queue 0.
+    usual = next((number for name, number in lossless_queues(device) if name == interface), 0)
     for one in faults:
-        if one.on(interface):
-            meant = one.fault.queue
-            if queue == (_lossless_queue(device, interface) if meant is None else meant):
-                yield one
+        meant = usual if one.fault.queue is None else one.fault.queue
+        if one.on(interface) and queue == meant:
+            yield one
 
 
 def _pfc(interface: str, queue: int, faults: Sequence[Injected], now: float) -> PfcState:
@@ -101,10 +97,10 @@ def _pfc(interface: str, queue: int, faults: Sequence[Injected], now: float) -> 
     return PfcState(
         interface,
         queue,
-        received=_sum(faults, "pfc-received", now),
-        received_pps=_rate(faults, "pfc-received"),
-        sent=_sum(faults, "pfc-sent", now),
-        sent_pps=_rate(faults, "pfc-sent"),
+        rx_frames=_sum(faults, "pfc-received", now),
+        rx_rate=_rate(faults, "pfc-received"),
+        tx_frames=_sum(faults, "pfc-sent", now),
+        tx_rate=_rate(faults, "pfc-sent"),
         deadlocks=deadlocks,
         recoveries=deadlocks,
     )

@@ -146,17 +146,13 @@ def _state(
         protocol="up(s)" if name == NULL else "up" if works else "down",
         description=interface.description or "",
         routed=interface.layer3,
-        pvid=_pvid(interface),
+        pvid=None if interface.layer3 or interface.kind == "other" else interface.access_vlan or 1,
         mtu=interface.mtu or ETHERNET_MTU,
         frame_bytes=JUMBO_FRAME_BYTES,
         addresses=tuple(str(address) for address in interface.addresses),
         speed_mbps=_speed(sight, name) if physical else None,
         members=tuple(member.name for member in members),
     )
-
-
-def _pvid(interface: Interface) -> int | None:
-    return None if interface.layer3 or interface.kind == "other" else interface.access_vlan or 1
 
 
 def _speed(sight: Sight, name: str) -> int | None:

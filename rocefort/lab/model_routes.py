@@ -36,7 +36,7 @@ def table_of(
     found: dict[IPv4Network, RouteState] = {}
     for route in (
         *(route for i in public for a in i.addresses for route in _direct(a, i.name)),
-        *_loops(),
+        *(RouteState(IPv4Network(prefix), "Direct", 0, ((SELF, LOOP),)) for prefix in OWN),
         *_static(device, subnets),
         *_learned(learned, subnets),
     ):
@@ -57,11 +57,6 @@ def _direct(address: IPv4Interface, name: str) -> Iterator[RouteState]:
             last = IPv4Network(network.broadcast_address)
             yield RouteState(last, "Direct", 0, ((SELF, name),))
     yield RouteState(IPv4Network(address.ip), "Direct", 0, ((SELF, name),))
-
-
-def _loops() -> Iterator[RouteState]:
-    for prefix in OWN:
-        yield RouteState(IPv4Network(prefix), "Direct", 0, ((SELF, LOOP),))
 
 
 def _static(device: Device, subnets: Mapping[IPv4Network, str]) -> Iterator[RouteState]:

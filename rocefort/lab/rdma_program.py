@@ -17,7 +17,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -139,24 +139,31 @@ def perftest_server(name: str, given: Words, server: Server) -> None:
     """Wait for a client, and print what it measured."""
     say(WAITING)
     place = f"{server.own['address']}:{given.get('-p', PORT)}"
+    with client_at(place) as met, met.makefile("rw") as talk:
+        head(name, given, server, "")
+        if server.fault("killed-midrun"):
+            server.pause(1)
+            os.kill(os.getpid(), signal.SIGKILL)
+        rows = talk.readline()
+        if not rows:
+            fail(LOST)
+        if name != "ib_read_lat":
+            say(json.loads(rows))
+        talk.write("done\n")
+        talk.flush()
+
+
+@contextlib.contextmanager
+def client_at(place: str) -> Iterator[socket.socket]:
+    """The first client that comes to a socket, which is there until the block ends."""
     with socket.socket(socket.AF_UNIX) as door:
         Path(place).unlink(missing_ok=True)
         door.bind(place)
         try:
             door.listen(1)
             met, _ = door.accept()
-            with met, met.makefile("rw") as talk:
-                head(name, given, server, "")
-                if server.fault("killed-midrun"):
-                    server.pause(1)
-                    os.kill(os.getpid(), signal.SIGKILL)
-                rows = talk.readline()
-                if not rows:
-                    fail(LOST)
-                if name != "ib_read_lat":
-                    say(json.loads(rows))
-                talk.write("done\n")
-                talk.flush()
+            with met:
+                yield met
         finally:
             Path(place).unlink(missing_ok=True)
 
@@ -272,16 +279,8 @@ def iperf3(_name: str, words: Sequence[str], server: Server) -> None:
     given = Words(words)
     os.chdir(server.wire)
     if "-c" not in given.values:
-        place = f"tcp-{given.get('-B')}:{given.get('-p')}"
-        with socket.socket(socket.AF_UNIX) as door:
-            Path(place).unlink(missing_ok=True)
-            door.bind(place)
-            try:
-                door.listen(1)
-                met, _ = door.accept()
-                met.recv(1)
-            finally:
-                Path(place).unlink(missing_ok=True)
+        with client_at(f"tcp-{given.get('-B')}:{given.get('-p')}") as met:
+            met.recv(1)
         return
     with socket.socket(socket.AF_UNIX) as line:
         try:

@@ -11,26 +11,26 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
 import shlex
 import signal
 import stat
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rocefort.lab.hosts import KILL
+from rocefort.lab.hosts import TOOLS as PERFTEST
+
 if TYPE_CHECKING:
     import asyncssh
 
 PROGRAM = Path(__file__).parent / "rdma_program.py"
-PERFTEST = tuple(f"ib_{v}_{k}" for v in ("write", "read", "send") for k in ("bw", "lat"))
 OTHERS = ("iperf3", "fio", "mpirun")
 BASICS = ("cat", "echo", "flock", "grep", "kill", "sh", "sleep", "timeout", "tr", "true")
-KILL = re.compile(r"kill -(?:TERM|KILL) -(\d+) \|\| kill -(?:TERM|KILL) \1")
 STATISTIC = (
     "link {device}/1 sent_pkts {packets} rcvd_pkts {packets} duplicate_request 0 "
     "out_of_seq_request {lost} rcvd_rnr_err 0 send_rnr_err 0 rcvd_seq_err 0 ack_deferred 0 "
@@ -174,9 +174,11 @@ class RdmaRoot:
         if command is None:
             return False
         if found := KILL.fullmatch(command):
-            return int(found[1]) in self.processes()
-        words = self.unwrap(command)
-        return words is not None and (shlex.join(words) in self.texts or _is_program(words))
+            return int(found["pid"]) in self.processes()
+        words = self.unwrap(command) or ()
+        program = words[2:] if words[:2] == ("stdbuf", "-oL") else words
+        known = bool(program) and program[0] in (*PERFTEST, *OTHERS, "mountpoint")
+        return known or shlex.join(words) in self.texts
 
     async def serve(self, command: str, process: asyncssh.SSHServerProcess[bytes]) -> None:
         """Run a command that it knows, and answer with what it prints, as it prints it."""
@@ -211,14 +213,6 @@ class RdmaRoot:
                 process.exit_with_signal(signal.Signals(-code).name.removeprefix("SIG"))
             else:
                 process.exit(code)
-
-
-def _is_program(words: Sequence[str]) -> bool:
-    """Whether these words start one of the emulated programs, and nothing beside it."""
-    rest = list(words)
-    if rest[:2] == ["stdbuf", "-oL"]:
-        rest = rest[2:]
-    return bool(rest) and rest[0] in (*PERFTEST, *OTHERS, "mountpoint")
 
 
 async def _closed_with(

@@ -16,12 +16,16 @@ from rocefort.dialects.vrp.parameters import Tokens
 from rocefort.lab.commands import Command, Stage, commands, resolved
 from rocefort.lab.filters import BAR, filter_words
 from rocefort.lab.replies import Question, Reply, Typed
-from rocefort.lab.rows import config_commands, outer_commands
 from rocefort.lab.switch import CommitError, CommitOrder, EmulatedSwitch
 from rocefort.lab.views import SCREEN_LENGTH, leave_all
-from rocefort.lab.words import AMBIGUOUS, Fit, Place, Refused
-
-__all__ = ["BANNER", "Reply", "Session"]
+from rocefort.lab.words import (
+    AMBIGUOUS,
+    Fit,
+    Place,
+    Refused,
+    config_commands,
+    outer_commands,
+)
 
 BANNER = (
     "This is an emulator of a CloudEngine command line, not a switch.\n"
@@ -171,7 +175,8 @@ class Session:
         fit = resolved(self.stage, query, **self._release())
         if isinstance(fit, Refused):
             return self._configure(line) if self.in_system else self._caret(line, fit)
-        if self.in_system and not _as_typed(fit, query):
+        whole = [word.casefold() for word in fit.words] == [word.casefold() for word in query]
+        if self.in_system and not whole:
             return self._configure(line)  # shortened, it may mean a configuration command
         return fit.command.act(self, Typed(line, fit.params, fit.words))
 
@@ -199,14 +204,11 @@ class Session:
 
     def _resolve(self, tokens: Tokens) -> Fit[Command | None]:
         """The command of the dialogue, or of configuration (None), that shortened words mean."""
-        switch = self.switch
-        config = switch.candidate(self.number).config
-        known = commands(self.stage, **self._release())
-        own = [(None, nodes) for nodes in config_commands(config, self.view, switch.family)]
-        here: Place[Command | None] = Place([*known, *own])
         try:
-            return here.resolve(tokens)
+            return self._place().resolve(tokens)
         except Refused as refused:
+            switch = self.switch
+            config = switch.candidate(self.number).config
             outer = [(None, nodes) for nodes in outer_commands(config, self.view, switch.family)]
             around: Place[Command | None] = Place(outer)
             if refused.message == AMBIGUOUS:
@@ -283,14 +285,16 @@ class Session:
     def _known_words(self, tokens: Tokens, beginning: str) -> list[str]:
         if BAR in tokens:
             return filter_words(tokens, beginning)
-        switch = self.switch
+        return self._place().following(tokens, beginning)
+
+    def _place(self) -> Place[Command | None]:
+        """Commands of the dialogue and, in the system view and below, of configuration."""
         known = commands(self.stage, **self._release())
-        place: Place[Command | None] = Place(known)
-        if self.in_system:
-            config = switch.candidate(self.number).config
-            own = [(None, nodes) for nodes in config_commands(config, self.view, switch.family)]
-            place = Place([*known, *own])
-        return place.following(tokens, beginning)
+        if not self.in_system:
+            return Place(known)
+        config, family = self.switch.candidate(self.number).config, self.switch.family
+        own = ((None, nodes) for nodes in config_commands(config, self.view, family))
+        return Place([*known, *own])
 
 
 def idle_seconds(switch: EmulatedSwitch) -> int:
@@ -308,7 +312,3 @@ def _without_pipe(tokens: Tokens) -> Tokens:
     """The words before the pipe of a query; other lines have none."""
     shows = tokens and "display".startswith(tokens[0].casefold())
     return tokens[: tokens.index("|")] if shows and "|" in tokens else tokens
-
-
-def _as_typed(fit: Fit[Command], tokens: Tokens) -> bool:
-    return tuple(map(str.casefold, fit.words)) == tuple(map(str.casefold, tokens))

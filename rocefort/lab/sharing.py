@@ -1,12 +1,16 @@
-"""Equal lines of configuration kept once: the ports of a fabric say the same on every switch."""
+"""Start of switches whose equal lines are kept once: ports say the same on every switch."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
 
-from rocefort.dialects.vrp.interpret import Lines
+from rocefort.dialects.vrp.interpret import Lines, forget_lines
+from rocefort.dialects.vrp.kept import whole_tree
 from rocefort.dialects.vrp.tree import ConfigLine
+from rocefort.lab.switch import EmulatedSwitch
+
+__all__ = ["Pool", "forget_lines", "start"]
 
 
 @dataclass
@@ -30,3 +34,10 @@ class Pool:
             # Where a line stood in its file means nothing on a switch.
             found = self._lines[key] = ConfigLine(sys.intern(line.text), 0, children)
         return found
+
+
+def start(switch: EmulatedSwitch, pool: Pool, *, whole: bool) -> None:
+    """Read the start-up text once; whole: with the lines that no command is known for."""
+    lines = whole_tree(switch.startup, switch.family) if whole else switch.running
+    switch.running = switch.saved = pool.share(lines)
+    switch.startup = ""

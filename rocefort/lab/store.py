@@ -21,7 +21,6 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from rocefort.dialects.vrp.interpret import Lines
@@ -102,12 +101,7 @@ class Store:
         self._database.executemany("DELETE FROM trees WHERE digest = ?", unused)
         self._database.execute(f"PRAGMA user_version={FORM}")
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._opened.close()
 
     def knows(self, name: str) -> bool:
@@ -154,7 +148,10 @@ class Store:
             return
         known = self._written.get(switch.name, {})
         trees = {id(tree): tree for tree in _trees(switch)}
-        digests = {key: known.get(key) or (tree, _digest(tree)) for key, tree in trees.items()}
+        digests = {
+            key: known.get(key) or (tree, sha256(_text(tree).encode()).hexdigest())
+            for key, tree in trees.items()
+        }
         fresh = [
             (digest, _text(tree)) for key, (tree, digest) in digests.items() if key not in known
         ]
@@ -195,10 +192,6 @@ def _plain(lines: Lines) -> list[Any]:
 
 def _text(tree: Lines) -> str:
     return json.dumps(_plain(tree), separators=(",", ":"))
-
-
-def _digest(tree: Lines) -> str:
-    return sha256(_text(tree).encode()).hexdigest()
 
 
 def _trees(switch: EmulatedSwitch) -> Iterable[Lines]:

@@ -144,8 +144,7 @@ class EmulatedSwitch:
     booted: float = 0.0
     changed_at: datetime = field(default_factory=utc_now)
     changed: float = 0.0  # when that was, on its own clock
-    sessions: dict[int, str] = field(default_factory=dict)  # number -> user
-    logins: dict[int, Login] = field(default_factory=dict)
+    logins: dict[int, Login] = field(default_factory=dict)  # by the number of the session
     candidates: dict[int, Candidate] = field(default_factory=dict)  # by the session that owns it
     last_session: int = 0
     lock: Lock | None = None
@@ -169,18 +168,16 @@ class EmulatedSwitch:
     def open_session(self, user: str) -> int:
         """Register a session; returns its number. Raises NoFreeTerminal."""
         self.tick()
-        if len(self.sessions) >= self.most_sessions:
+        if len(self.logins) >= self.most_sessions:
             raise NoFreeTerminal
         self.last_session += 1
-        login = Login(self.last_session, user, free_vty(self.logins), self.now())
-        self.sessions[self.last_session] = user
-        self.logins[self.last_session] = login
+        vty = free_vty(self.logins)
+        self.logins[self.last_session] = Login(self.last_session, user, vty, self.now())
         return self.last_session
 
     def close_session(self, session: int) -> None:
         """Forget a session: its candidate and lock go, and its trial where trials die with it."""
         self.tick()
-        self.sessions.pop(session, None)
         self.logins.pop(session, None)
         self.candidates.pop(session, None)
         if self.lock and self.lock.session == session:
@@ -372,9 +369,7 @@ class EmulatedSwitch:
                 raise CommitError("Error: The system is in the trial of another persist ID.")
         elif confirms and order.persist:
             raise CommitError("Error: The persist ID of the trial configuration is incorrect.")
-        elif self.keeps_out(session) or (
-            trial.session != session and trial.session in self.sessions
-        ):
+        elif self.keeps_out(session) or (trial.session != session and trial.session in self.logins):
             raise CommitError(FOREIGN_TRIAL.format(trial.session))
 
     def keeps_out(self, session: int) -> bool:
@@ -448,8 +443,8 @@ class EmulatedSwitch:
 
     def _author(self, session: int) -> Author:
         login = self.logins.get(session)
-        interface = login.interface if login else ""
-        return Author(self.sessions.get(session, ""), interface, self.now())
+        user, interface = (login.user, login.interface) if login else ("", "")
+        return Author(user, interface, self.now())
 
     def fault(self, name: str, line: str = "") -> Fault | None:
         """The fault of this name that a line meets; it counts as having struck."""

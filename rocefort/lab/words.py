@@ -5,15 +5,20 @@ A keyword may be shortened as long as the whole line has one meaning: `dis cur`,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from rocefort.dialects.vrp.command import INCOMPLETE, Node, Reading, Trace, read_all
+from rocefort.dialects.vrp.execute import TypedLine
+from rocefort.dialects.vrp.interpret import Lines, View
 from rocefort.dialects.vrp.parameters import Tokens
+from rocefort.dialects.vrp.semantics import Row, rows_by_view
+from rocefort.models.hardware import SyntaxFamily
 
 AMBIGUOUS = "Error: Ambiguous command found at '^' position."
 END = "<cr>"  # what help shows where a line may end
+UNDO = Node("word", "undo")
 T = TypeVar("T")
 
 
@@ -98,3 +103,31 @@ def _narrowed(fitting: list[Fit[T]], index: int, typed: str) -> list[Fit[T]]:
     if len(meant) > 1:
         raise Refused(index, AMBIGUOUS)
     return fitting
+
+
+def config_commands(config: Lines, view: View, family: SyntaxFamily) -> list[tuple[Node, ...]]:
+    """The commands of a view and their `undo` forms."""
+    formats: list[tuple[Node, ...]] = []
+    for row in _rows(config, view, family):
+        formats.append(row.nodes)
+        formats += [(UNDO, *nodes) for nodes, _ in row.undo_nodes]
+    return formats
+
+
+def outer_commands(config: Lines, view: View, family: SyntaxFamily) -> list[tuple[Node, ...]]:
+    """Commands of the views around that open a view, the nearest first."""
+    return [
+        row.nodes
+        for depth in range(len(view) - 1, -1, -1)
+        for row in _rows(config, view[:depth], family)
+        if row.opens
+    ]
+
+
+def _rows(config: Lines, view: View, family: SyntaxFamily) -> Iterator[Row]:
+    """The rows of the view that this family and this interface have."""
+    typed = TypedLine(family, "", view)
+    port = typed.port(config)
+    for row in rows_by_view().get(typed.kind, ()):
+        if family in row.families and (port is None or port.has(row)):
+            yield row

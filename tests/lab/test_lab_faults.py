@@ -259,4 +259,4 @@ async def refused_login(make_switch: MakeSwitch, tmp_path: Path) -> None:
         ) as connection,
     ):
         assert (await connection.run("display version")).stdout == ""
-    assert not switch.sessions
+    assert not switch.logins

@@ -72,7 +72,7 @@ def site(heps: Derived, switches: dict[str, EmulatedSwitch]) -> Iterator[Site]:
     yield found
     for name, switch in switches.items():
         switch.running, switch.points, switch.trial = before[name], (), None
-        for number in tuple(switch.sessions):
+        for number in tuple(switch.logins):
             switch.close_session(number)
 
 

@@ -60,9 +60,9 @@ def test_a_lab_that_is_reset_is_like_one_that_has_just_started(
     lab = hall_shared.lab
     spoil(lab, driver)
     spoilt = unlike(picture(lab), hall_shared.start)
-    of_leaf = {"running", "points", "trial", "sessions", "logins", "last_session", "faults"}
+    of_leaf = {"running", "points", "trial", "logins", "last_session", "faults"}
     assert {("leaf08", name) for name in (*of_leaf, "strikes", "clock", "changed_at")} <= spoilt
-    assert {("leaf07", name) for name in ("lock", "candidates", "sessions")} <= spoilt
+    assert {("leaf07", name) for name in ("lock", "candidates", "logins")} <= spoilt
     assert {("spine01", "booted"), ("model", "faults"), ("servers", "_chosen")} <= spoilt
     assert {("files", "flash/leaf07/old.cfg"), ("listeners", "_listeners")} <= spoilt
     hall_shared.reset()

@@ -116,7 +116,7 @@ def test_a_commit_whose_answer_is_lost_ends_the_session_after_the_deed(
 
     asyncio.run(shell_of(LabServer({"leaf01": switch}, tmp_path), "leaf01", work))
     assert switch.hostname == "changed"
-    assert not switch.sessions
+    assert not switch.logins
 
 
 def test_a_client_that_vanishes_leaves_no_candidate_and_by_option_no_trial(
@@ -186,7 +186,7 @@ def test_a_lab_that_ends_takes_its_connections_with_it(
         await connection.wait_closed()
 
     asyncio.run(end_first())
-    assert not switch.sessions
+    assert not switch.logins
 
 
 def test_a_commit_that_is_never_answered_is_not_done(

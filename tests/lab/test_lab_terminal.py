@@ -11,9 +11,9 @@ import asyncssh
 import pytest
 
 from rocefort.lab.faults import Fault
-from rocefort.lab.pager import ERASE, MORE
 from rocefort.lab.server import LabServer
 from rocefort.lab.switch import EmulatedSwitch
+from rocefort.lab.terminal import ERASE, MORE
 
 MakeSwitch = Callable[..., EmulatedSwitch]
 LENGTH = "Info: The configuration takes effect on the current user terminal interface only.\r\n"
@@ -215,7 +215,7 @@ def test_bytes_as_netmiko_sends_them(typing: Typing) -> None:
 
     switch = typing(work)
     assert [point.user for point in switch.points] == ["netops"]
-    assert not switch.sessions
+    assert not switch.logins
 
 
 def test_bytes_as_scrapli_sends_them(typing: Typing) -> None:
@@ -230,7 +230,7 @@ def test_bytes_as_scrapli_sends_them(typing: Typing) -> None:
         keys.process.stdin.write(b"quit\n\nexit\n")
         assert (await keys.rest()).startswith("quit\r\n")
 
-    assert not typing(work).sessions
+    assert not typing(work).logins
 
 
 def test_an_answer_that_is_none_is_asked_for_again(typing: Typing) -> None:
@@ -277,7 +277,7 @@ def test_a_session_too_many_a_killed_one_and_an_idle_one(
             assert await first.rest() == "", "nobody typed for 30 seconds"
 
     asyncio.run(three())
-    assert not switch.sessions
+    assert not switch.logins
 
 
 def test_a_fault_after_the_reply_is_seen_with_the_reply(

@@ -100,7 +100,7 @@ def test_a_killed_session_leaves_its_terminal_and_no_line(
     assert other("kill user-interface vty 0", "n") == ""
     assert switch.candidates
     assert other("kill user-interface vty 0", "y") == ""
-    assert (list(switch.sessions), switch.candidates) == ([2], {})
+    assert (list(switch.logins), switch.candidates) == ([2], {})
     assert other.session.handle("kill user-interface vty 1").asks
     assert other.session.handle("y").closes, "the own one"
 

@@ -281,7 +281,7 @@ def walk(made: Any, case: Case, steps: tuple[str, ...], begun: CloudEngineDriver
 
 def typed(made: Any) -> list[str]:
     """The pending lines of all candidates, once the switch has noticed who is gone."""
-    made.wait(lambda: not made.switch.sessions)
+    made.wait(lambda: not made.switch.logins)
     return [line for candidate in made.switch.candidates.values() for _, line in candidate.typed]
 
 

@@ -38,7 +38,7 @@ def netmiko(made: Any) -> Iterator[Any]:
         alt_key_file=made.options()["ssh_known_hosts"],
     ) as connection:
         yield connection
-    made.wait(lambda: not made.switch.sessions)
+    made.wait(lambda: not made.switch.logins)
 
 
 @pytest.fixture

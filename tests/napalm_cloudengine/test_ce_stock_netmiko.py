@@ -38,7 +38,7 @@ def stock(made: Any) -> Iterator[Any]:
     )
     yield connection
     connection.remote_conn_pre.close()
-    made.wait(lambda: not made.switch.sessions)
+    made.wait(lambda: not made.switch.logins)
 
 
 def pending(made: Any) -> list[str]:
@@ -69,7 +69,7 @@ def test_a_question_takes_the_next_line_for_its_answer(made: Any, stock: Any) ->
     stock.send_config_set(lines, exit_config_mode=False, cmd_verify=False)
     assert "vlan batch 30" not in pending(made), "it was the answer"
     stock.remote_conn_pre.close()
-    made.wait(lambda: not made.switch.sessions)
+    made.wait(lambda: not made.switch.logins)
     with made.driver() as driver, pytest.raises(QuestionRefusedError, match="'vlan batch 20'"):
         driver.load_merge_candidate(config="\n".join(lines))
     assert pending(made) == []

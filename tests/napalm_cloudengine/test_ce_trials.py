@@ -26,7 +26,7 @@ def begin(made: Any, **options: Any) -> None:
     driver.commit_config(revert_in=600)
     driver._ssh.remote_conn_pre.close()
     session = made.switch.trial.session if made.switch.trial else 0
-    made.wait(lambda: session not in made.switch.sessions)
+    made.wait(lambda: session not in made.switch.logins)
 
 
 @pytest.mark.parametrize(("trial_mode", "persist"), RELEASES)
@@ -199,7 +199,7 @@ def test_a_session_lost_at_a_commit_is_found_out_by_the_next(
     with pytest.raises(OutcomeUnknownError, match=r"^leaf01: session lost after 'commit.*unknown"):
         driver.commit_config(revert_in=600) if act == "start" else driver.confirm_commit()
     made.switch.faults = ()
-    made.wait(lambda: not made.switch.sessions)
+    made.wait(lambda: not made.switch.logins)
     started, confirmed = act == "confirm" or done, act == "confirm" and done
     lives = persist == "present" or trial_mode != "dies-with-session"
     with made.driver(**ours) as after:

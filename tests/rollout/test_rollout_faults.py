@@ -198,4 +198,4 @@ def test_one_clear_error_and_every_switch_is_old_or_new(
         assert stands(switch, old[name]) == runs, name
         assert switch.saved == switch.running
         assert switch.trial is None
-        assert not any(map(switch.dirty, switch.sessions))
+        assert not any(map(switch.dirty, switch.logins))

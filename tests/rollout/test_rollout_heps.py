@@ -47,7 +47,7 @@ def running(lab: Rehearsal) -> dict[str, tuple[ConfigLine, ...]]:
 def untouched(lab: Rehearsal, before: dict[str, tuple[ConfigLine, ...]]) -> bool:
     """Whether no switch runs anything else than before, has a trial or a candidate left."""
     quiet = all(
-        switch.trial is None and not any(switch.dirty(s) for s in switch.sessions)
+        switch.trial is None and not any(switch.dirty(s) for s in switch.logins)
         for switch in lab.switches.values()
     )
     return quiet and running(lab) == before

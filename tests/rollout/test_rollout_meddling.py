@@ -44,7 +44,7 @@ def has_new(switch: EmulatedSwitch) -> bool:
 
 def at_rest(switch: EmulatedSwitch) -> bool:
     """Nothing on trial, in a candidate, or unsaved."""
-    idle = switch.trial is None and not any(map(switch.dirty, switch.sessions))
+    idle = switch.trial is None and not any(map(switch.dirty, switch.logins))
     return idle and switch.saved == switch.running
 
 

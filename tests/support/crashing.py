@@ -233,7 +233,7 @@ class Trials:
             for device in wave.devices:
                 switch = self.site.switches[device]
                 switch.tick()
-                assert switch.trial is None and not any(map(switch.dirty, switch.sessions))
+                assert switch.trial is None and not any(map(switch.dirty, switch.logins))
                 assert lines_of(switch) == STATES[0 if failed else -1], device
                 assert switch.saved == switch.running
         assert self.site.most_unconfirmed <= self.case.limit

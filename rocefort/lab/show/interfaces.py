@@ -8,6 +8,7 @@ LACP's states of single members are not modelled and shown as working.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
 from napalm_cloudengine.displays import lldp as displays
 from napalm_cloudengine.displays.interfaces import (
@@ -97,19 +98,14 @@ def _with_speed(state: InterfaceState) -> str:
 
 def one(switch: EmulatedSwitch, name: str) -> str:
     """`display interface X`."""
-    state = interface_of(switch, name)
-    return _shown(switch, state, _index(switch, name)) if state else NO_INTERFACE
+    states = enumerate(behind_of(switch).interfaces(switch.name), 6)
+    return next((_shown(switch, x, n) for n, x in states if x.name == name), NO_INTERFACE)
 
 
 def all_of(switch: EmulatedSwitch) -> str:
     """`display interface`: every interface, one below the other."""
     states = behind_of(switch).interfaces(switch.name)
     return "\n".join(_shown(switch, state, index) for index, state in enumerate(states, 6))
-
-
-def _index(switch: EmulatedSwitch, name: str) -> int:
-    states = behind_of(switch).interfaces(switch.name)
-    return next((index for index, state in enumerate(states, 6) if state.name == name), 6)
 
 
 def _shown(switch: EmulatedSwitch, state: InterfaceState, index: int) -> str:
@@ -127,7 +123,9 @@ def _shown(switch: EmulatedSwitch, state: InterfaceState, index: int) -> str:
 
 def _state(switch: EmulatedSwitch, state: InterfaceState, index: int) -> dict[str, object]:
     """What a port is, and how it is set."""
-    physical = kind_of(state.name) in ("ethernet", "management")
+    physical, split = kind_of(state.name) in ("ethernet", "management"), "-"
+    if switch.family is SyntaxFamily.V200:  # it tells whether a port is one of a split one
+        split = "ENABLE" if state.name != whole_port(state.name) else "DISABLE"
     values: dict[str, object] = {
         "name": state.name,
         "state": STATES[state.physical],
@@ -137,7 +135,7 @@ def _state(switch: EmulatedSwitch, state: InterfaceState, index: int) -> dict[st
         "frame_bytes": state.frame_bytes,
         "mac": HARDWARE_ADDRESS,
         "speed": str(state.speed_mbps) if state.physical == "up" and state.speed_mbps else "AUTO",
-        "split": _split(switch.family, state.name),
+        "split": split,
         "physical_up_at": "-",
         "physical_down_at": "-",
         "system_time": f"{switch.now():%Y-%m-%d %H:%M:%S}",
@@ -154,13 +152,6 @@ def _state(switch: EmulatedSwitch, state: InterfaceState, index: int) -> dict[st
     else:
         values["processing"] = "disabled"
     return values
-
-
-def _split(family: SyntaxFamily, name: str) -> str:
-    """V200 tells whether a port is one of a split one."""
-    if family is SyntaxFamily.V200:
-        return "ENABLE" if name != whole_port(name) else "DISABLE"
-    return "-"
 
 
 def _counts(state: InterfaceState) -> dict[str, object]:
@@ -187,16 +178,8 @@ def _counts(state: InterfaceState) -> dict[str, object]:
 
 def lldp(switch: EmulatedSwitch) -> str:
     """`display lldp neighbor brief`."""
-    rows = [
-        {
-            "local": seen.interface,
-            "expires_s": seen.expires_s,
-            "port": seen.port,
-            "device": seen.device,
-        }
-        for seen in behind_of(switch).neighbours(switch.name)
-    ]
-    return displays.BRIEF.write(rows)
+    heard = behind_of(switch).neighbours(switch.name)
+    return displays.BRIEF.write({"local": seen.interface, **asdict(seen)} for seen in heard)
 
 
 def lldp_detail(switch: EmulatedSwitch, interface: str = "") -> str | None:

@@ -6,15 +6,16 @@ Their forms, with sources: `napalm_cloudengine/displays/pfc.py`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from napalm_cloudengine.displays import pfc as displays
 from rocefort.dialects.vrp.interpret import Lines
-from rocefort.lab.checking import MAX_PFC_PROFILES
+from rocefort.lab.checking import MAX_PFC_PROFILES, profile_lines, profile_queues
 from rocefort.lab.show.asked import NO_INTERFACE, behind_of, interface_of
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.hardware import SyntaxFamily
-from rocefort.models.lossless import BUILT_IN_QUEUE
+from rocefort.models.lossless import BUILT_IN_PROFILE, BUILT_IN_QUEUE
 
 # Defaults, V300R023C00: G1 xon 100, xoff 125 kbytes; G2 alpha 3, offset 6 kbytes, headroom 256.
 UNITS = {"kbytes": "K", "mbytes": "M", "cells": "C", "bytes": "B"}
@@ -44,43 +45,18 @@ def _enabled(config: Lines) -> Iterator[tuple[str, str]]:
 
 def profiles(switch: EmulatedSwitch) -> str:
     """`display dcb pfc-profile`: `default` is there without a line."""
-    found = {"default": (BUILT_IN_QUEUE,)} | dict(_profiles(switch.running))
+    found = {BUILT_IN_PROFILE: [BUILT_IN_QUEUE]}
+    found |= {name: profile_queues(line) for name, line in profile_lines(switch.running).items()}
     rows = [{"name": name, "queues": queues} for name, queues in found.items()]
     return displays.write_profiles(rows, MAX_PFC_PROFILES)
-
-
-def _profiles(config: Lines) -> Iterator[tuple[str, tuple[int, ...]]]:
-    for line in config:
-        words = line.text.split()
-        if words[:2] == ["dcb", "pfc"] and (len(words) == 2 or len(words) == 3):
-            queues = {BUILT_IN_QUEUE}
-            for text in (child.text.split() for child in line.children):
-                if text[0] == "priority" and all(word.isdecimal() for word in text[1:]):
-                    queues |= set(map(int, text[1:]))
-                if text[:2] == ["undo", "priority"]:
-                    queues -= set(map(int, text[2:]))
-            yield (words[2] if len(words) == 3 else "default"), tuple(sorted(queues))
 
 
 def pfc(switch: EmulatedSwitch, interface: str | None = None) -> str:
     """`display dcb pfc [interface X]`: two lines for each lossless queue of a port."""
     if interface is not None and interface_of(switch, interface) is None:
         return NO_INTERFACE
-    rows = [
-        {
-            "interface": state.interface,
-            "queue": state.queue,
-            "rx_frames": state.received,
-            "rx_rate": state.received_pps,
-            "deadlocks": state.deadlocks,
-            "tx_frames": state.sent,
-            "tx_rate": state.sent_pps,
-            "recoveries": state.recoveries,
-        }
-        for state in behind_of(switch).pfc(switch.name)
-        if interface in (None, state.interface)
-    ]
-    return displays.COUNTERS.write(rows)
+    states = behind_of(switch).pfc(switch.name)
+    return displays.COUNTERS.write(asdict(s) for s in states if interface in (None, s.interface))
 
 
 def buffers(switch: EmulatedSwitch, interface: str | None = None) -> str:
@@ -92,27 +68,18 @@ def buffers(switch: EmulatedSwitch, interface: str | None = None) -> str:
         for state in behind_of(switch).pfc(switch.name)
         if interface in (None, state.interface)
     }
-    rows = [_threshold(switch, name, queue) for name, queue in sorted(wanted, key=_place(switch))]
+    names = [state.name for state in behind_of(switch).interfaces(switch.name)]
+    place = {name: index for index, name in enumerate(names)}
+    ordered = sorted(wanted, key=lambda row: (place.get(row[0], len(place)), row[1]))
+    rows = [_threshold(switch, name, queue) for name, queue in ordered]
     return displays.THRESHOLDS.write(rows, switch.family.value)
 
 
-def _place(switch: EmulatedSwitch) -> _Order:
-    names = [state.name for state in behind_of(switch).interfaces(switch.name)]
-    return _Order({name: index for index, name in enumerate(names)})
-
-
-class _Order:
-    """Sort key: ports in the order of the switch, then queues."""
-
-    def __init__(self, places: dict[str, int]) -> None:
-        self.places = places
-
-    def __call__(self, row: tuple[str, int]) -> tuple[int, int]:
-        return self.places.get(row[0], len(self.places)), row[1]
-
-
 def _threshold(switch: EmulatedSwitch, name: str, queue: int) -> dict[str, Any]:
-    words = _buffer_words(switch.running, name, queue)
+    start = f"dcb pfc buffer {queue} "
+    port = next((line for line in switch.running if line.text == f"interface {name}"), None)
+    own = [child.text for child in port.children] if port else []
+    words = [word for text in own if text.startswith(start) for word in text[len(start) :].split()]
     row: dict[str, Any] = {"interface": name, "queue": queue}
     if switch.family is SyntaxFamily.V300_G1:
         return row | {
@@ -130,14 +97,6 @@ def _threshold(switch: EmulatedSwitch, name: str, queue: int) -> dict[str, Any]:
         "xon_offset": _value(words, "xon", "6(K)"),
         "hdrm": _value(words, "hdrm", "256(K)"),
     }
-
-
-def _buffer_words(config: Lines, name: str, queue: int) -> list[str]:
-    """The words of all `dcb pfc buffer QUEUE ..` lines of a port, behind the queue."""
-    start = f"dcb pfc buffer {queue} "
-    port = next((line for line in config if line.text == f"interface {name}"), None)
-    own = [child.text for child in port.children] if port else []
-    return [word for text in own if text.startswith(start) for word in text[len(start) :].split()]
 
 
 def _value(words: Sequence[str], name: str, default: str) -> str:

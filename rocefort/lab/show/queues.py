@@ -6,6 +6,7 @@ V300R023C00 command reference, QoS.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -45,23 +46,9 @@ def slot_statistics(switch: EmulatedSwitch, slot: str) -> str | None:
 
 
 def _queue_rows(switch: EmulatedSwitch, interface: str) -> list[dict[str, Any]]:
-    return [
-        {
-            "queue": state.queue,
-            "cir": 0,
-            "passed_packets": state.passed_packets,
-            "passed_pps": state.passed_pps,
-            "dropped_packets": state.dropped_packets,
-            "dropped_pps": state.dropped_pps,
-            "drop_time": "-",
-            "pir": state.peak_kbps,
-            "passed_bytes": state.passed_bytes,
-            "passed_bps": 0,
-            "dropped_bytes": state.dropped_bytes,
-            "dropped_bps": 0,
-        }
-        for state in behind_of(switch).queues(switch.name, interface)
-    ]
+    nothing = {"cir": 0, "drop_time": "-", "passed_bps": 0, "dropped_bps": 0}
+    states = behind_of(switch).queues(switch.name, interface)
+    return [{**asdict(state), **nothing, "pir": state.peak_kbps} for state in states]
 
 
 def ai_ecn(switch: EmulatedSwitch, interface: str | None = None) -> str:
@@ -80,17 +67,10 @@ def ai_ecn(switch: EmulatedSwitch, interface: str | None = None) -> str:
 
 def _ai_row(state: AiEcnState, since: str) -> dict[str, Any]:
     """One queue; nothing is there while the function is abnormal."""
-    works = state.mode != "-"
-    return {
-        "interface": state.interface,
-        "queue": state.queue,
-        "low_bytes": state.low_bytes if works else None,
-        "high_bytes": state.high_bytes if works else None,
-        "percent": state.percent if works else None,
-        "mode": state.mode,
-        "model": state.model,
-        "since": since if works else "-",
-    }
+    if state.mode != "-":
+        return asdict(state) | {"since": since}
+    missing = dict.fromkeys(("low_bytes", "high_bytes", "percent"))
+    return asdict(state) | missing | {"since": "-"}
 
 
 def ecn_threshold(switch: EmulatedSwitch, interface: str) -> str:
