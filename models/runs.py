@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from rocefort.models.progress import Progress
 from rocefort.models.history import History
+from rocefort.models.progress import Progress
 from rocefort.models.rollout import Event, RunEnded, RunResumed, RunStarted
 
 

@@ -69,8 +69,7 @@ def lab_chaos(
     After each step its kernels are judged; it ends mended.
     """
     from rocefort.reports.lab_trials import chaos_sum
-    from rocefort.steps.lab.chaos import run_chaos
-    from rocefort.steps.lab.chaos_telling import Telling
+    from rocefort.steps.lab.chaos import Telling, run_chaos
     from rocefort.steps.lab.twin import find_lab
     from rocefort.steps.stopping import stop_on_signals
 

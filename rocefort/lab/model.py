@@ -175,7 +175,7 @@ class Model:
         """LLDP neighbours: switches of the lab; what servers say is not modelled."""
         if switch not in self.switches or not self.device(switch).lldp:
             return ()
-        own, cabling = self.switches[switch], self._cabling() or {}
+        own, cabling = self.switches[switch], self._plugged(switch)
         expires = LLDP_HOLD_S - int(own.clock() - own.booted) % LLDP_INTERVAL_S
         found = []
         for state in self.interfaces(switch):
@@ -186,6 +186,10 @@ class Model:
                     known = there.hostname, far[1], expires, far[0]
                     found.append(NeighbourState(state.name, *known))
         return found
+
+    def _plugged(self, switch: str) -> Cabling:  # noqa: ARG002 - a twin looks at one switch
+        """Cables, as they are plugged at a switch."""
+        return self._cabling() or {}
 
     def announced(self, neighbour: NeighbourState) -> Announced:
         """What a switch of the lab says of itself, from what it runs."""

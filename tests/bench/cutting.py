@@ -49,12 +49,7 @@ def ports_of(topology: Topology, failure: Failure) -> list[Port]:
 def lost_sessions(topology: Topology, ports: list[Port], nodes: tuple[str, ...]) -> set[str]:
     """Sessions that cannot be up with these ports dark: `switch peer`, both sides of each."""
     dark = {*ports, *(far for port in ports if (far := topology.far(*port)) is not None)}
-    owners = {
-        address.partition("/")[0]: (plan.name, link.name)
-        for plan in topology.switches
-        for link in plan.links
-        for address in link.addresses
-    }
+    owners = topology.owners
     return {
         f"{switch} {peer}"
         for switch, peers in topology.sessions.items()

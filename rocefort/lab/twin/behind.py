@@ -21,14 +21,13 @@ from rocefort.lab.behind import (
     Echo,
     EchoReply,
     InterfaceState,
-    NeighbourState,
     Physical,
     PortCounts,
     QueueState,
     RouteState,
 )
-from rocefort.lab.model import LLDP_HOLD_S, LLDP_INTERVAL_S, Model
-from rocefort.lab.model_ports import has_line
+from rocefort.lab.model import Model
+from rocefort.lab.model_ports import Cabling
 from rocefort.lab.model_routes import BgpRoute, table_of
 from rocefort.lab.switch import PeerState
 from rocefort.lab.twin.echo import echoes
@@ -100,20 +99,12 @@ class TwinBehind(Model):
             for row in rows
         ]
 
-    def neighbours(self, switch: str) -> Sequence[NeighbourState]:
-        """LLDP neighbours by the cables that are really there."""
-        if switch not in self.switches or not self.device(switch).lldp:
-            return ()
-        topology, own = self.twin().topology, self.switches[switch]
-        expires = LLDP_HOLD_S - int(own.clock() - own.booted) % LLDP_INTERVAL_S
-        return [
-            NeighbourState(state.name, self.switches[far[0]].hostname, far[1], expires, far[0])
-            for state in self.interfaces(switch)
-            if state.physical == "up"
-            and (far := far_end(topology, switch, kernel_name(state.name))) is not None
-            and far[0] in self.switches
-            and has_line(self.switches[far[0]].running, "lldp enable")
-        ]
+    def _plugged(self, switch: str) -> Cabling:
+        """The cables that are really there."""
+        topology = self.twin().topology
+        ports = topology.by_switch[switch].ports.items()
+        ends = ((name, far_end(topology, switch, port)) for name, port in ports)
+        return {(switch, name): far for name, far in ends if far is not None}
 
     def ping(self, switch: str, echo: Echo) -> Sequence[EchoReply | None]:
         """What really came back, over the kernels' tables; also from servers."""
@@ -141,13 +132,17 @@ class TwinBehind(Model):
         return int(row.get("peerUptimeMsec", 0)) // 1000
 
     def _summary(self, switch: str) -> Mapping[str, Any]:
+        peers: Mapping[str, Any] = self._bgp(switch, "summary json").get("peers", {})
+        return peers
+
+    def _bgp(self, switch: str, what: str) -> Mapping[str, Any]:
+        """Answer of bgpd; empty where it was killed: then no session is up."""
         try:
             with self.twin().daemons(switch).vty("bgpd") as vty:
-                answer = vty.read("show bgp ipv4 unicast summary json")
-        except ServiceFailed:  # it was killed: then no session is up
+                answer: Mapping[str, Any] = vty.read(f"show bgp ipv4 unicast {what}")
+        except ServiceFailed:
             return {}
-        peers: Mapping[str, Any] = answer.get("peers", {})
-        return peers
+        return answer
 
     def routes(self, switch: str) -> Sequence[RouteState]:
         """The kernel's table, with the switch's own addresses."""
@@ -167,16 +162,18 @@ class TwinBehind(Model):
         )
         table = table_of(device.model_copy(update={"static_routes": static}), states, learned)
         own = {prefix for prefix in there if prefix not in by_bgp}
-        return [r for r in table if r.protocol != "Direct" or _stands(r.prefix, own)]
+        return [
+            r
+            for r in table
+            if r.protocol != "Direct"
+            or r.prefix.prefixlen == 32  # own addresses are in a table that is not asked for
+            or r.prefix.network_address.is_loopback
+            or r.prefix in own
+        ]
 
     def bgp_paths(self, switch: str) -> Sequence[BgpPath]:
         """Every way that bgpd has, also those that it does not use."""
         if switch not in self.switches or self.device(switch).bgp is None:
-            return ()
-        try:
-            with self.twin().daemons(switch).vty("bgpd") as vty:
-                table = vty.read("show bgp ipv4 unicast json").get("routes", {})
-        except ServiceFailed:
             return ()
         found = [
             BgpPath(
@@ -186,7 +183,7 @@ class TwinBehind(Model):
                 best=bool(path.get("bestpath")),
                 med=path.get("metric"),
             )
-            for text, paths in table.items()
+            for text, paths in self._bgp(switch, "json").get("routes", {}).items()
             for path in paths
             if path.get("valid")
         ]
@@ -197,14 +194,9 @@ class TwinBehind(Model):
         bgp = self.device(switch).bgp
         if bgp is None or all(bgp.settings(peer).asn != bgp.asn for peer in bgp.peers):
             return set()
-        try:
-            with self.twin().daemons(switch).vty("bgpd") as vty:
-                table = vty.read("show bgp ipv4 unicast json")["routes"]
-        except ServiceFailed:
-            return set()
         return {
             prefix_of(text)
-            for text, paths in table.items()
+            for text, paths in self._bgp(switch, "json").get("routes", {}).items()
             if any(p.get("bestpath") and p.get("pathFrom") == "internal" for p in paths)
         }
 
@@ -252,8 +244,3 @@ def _counts(stats: Mapping[str, Mapping[str, int]], made: PortCounts) -> PortCou
         in_discards=made.in_discards + received["dropped"],
         out_discards=made.out_discards + sent["dropped"],
     )
-
-
-def _stands(prefix: IPv4Network, there: set[IPv4Network]) -> bool:
-    """Whether a connected prefix is in use; own addresses are in a table that is not asked for."""
-    return prefix.prefixlen == 32 or prefix.network_address.is_loopback or prefix in there

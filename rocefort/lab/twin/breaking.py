@@ -117,7 +117,7 @@ class Bench:
         return self.topology.model_copy(update={"cables": (*kept, *laid)})
 
 
-Deed = Callable[[Bench, Sequence[Place]], None]
+Deed = Callable[[Bench, Place], None]
 Recable = Callable[[Topology, Sequence[Place]], tuple[list[Cable], list[Cable]]]
 
 
@@ -194,9 +194,8 @@ def _wrong_cable(topology: Topology, places: Sequence[Place]) -> tuple[list[Cabl
     return gone, laid
 
 
-def _lose(bench: Bench, places: Sequence[Place]) -> None:
+def _lose(bench: Bench, place: Place) -> None:
     """Packets are lost both ways without a word, the light stays on; all of them without =N."""
-    (place,) = places
     share = 100 if place.value is None else place.value
     if not 1 <= share <= MOST_PERCENT:
         raise BadInput(f"{share} percent", where=place.node, how="write =1 to =100")
@@ -204,9 +203,8 @@ def _lose(bench: Bench, places: Sequence[Place]) -> None:
     _filter(bench, place, f"{some}counter drop", "ingress", "egress")
 
 
-def _hush(bench: Bench, places: Sequence[Place]) -> None:
+def _hush(bench: Bench, place: Place) -> None:
     """All packets of a node are lost without a word, its lights stay on and its daemons run."""
-    (place,) = places
     ports = sorted({p for c in bench.topology.cables for n, p in c.ends if n == place.node})
     chains = "".join(
         f'chain {hook}_{number} {{ type filter hook {hook} device "{port}" priority 0; drop; }}\n'
@@ -217,14 +215,8 @@ def _hush(bench: Bench, places: Sequence[Place]) -> None:
     bench.run(place.node, ("nft", "-f", "-"), f"table netdev {HUSHED} {{\n{chains}}}\n")
 
 
-def _unhush(bench: Bench, places: Sequence[Place]) -> None:
-    (place,) = places
-    bench.run(place.node, ("nft", "delete", "table", "netdev", HUSHED), check=False)
-
-
-def _mark(bench: Bench, places: Sequence[Place]) -> None:
+def _mark(bench: Bench, place: Place) -> None:
     """ECN-capable packets that leave are marked CE; all without =N, else those above N/s."""
-    (place,) = places
     limit = "" if place.value is None else f"limit rate over {place.value}/second "
     _filter(bench, place, f"ip ecn != not-ect {limit}counter ip ecn set ce", "egress")
 
@@ -234,55 +226,49 @@ def _filter(bench: Bench, place: Place, rule: str, *hooks: str) -> None:
         f'chain {hook} {{ type filter hook {hook} device "{place.port}" priority 0; {rule}; }}\n'
         for hook in hooks
     )
-    text = f"table netdev broken_{place.port} {{\n{chains}}}\n"
+    text = f"table netdev {HUSHED}_{place.port} {{\n{chains}}}\n"
     bench.run(place.node, ("nft", "-f", "-"), text)
 
 
-def _unfilter(bench: Bench, places: Sequence[Place]) -> None:
-    (place,) = places
-    words = ("nft", "delete", "table", "netdev", f"broken_{place.port}")
+def _unfilter(bench: Bench, place: Place) -> None:
+    table = f"{HUSHED}_{place.port}" if place.port else HUSHED
+    words = ("nft", "delete", "table", "netdev", table)
     bench.run(place.node, words, check=False)  # it went with the port where that was made anew
 
 
-def _slow(bench: Bench, places: Sequence[Place]) -> None:
+def _slow(bench: Bench, place: Place) -> None:
     """The port sends no more than N Mb/s, 10 without =N."""
-    (place,) = places
     rate = f"{place.value or 10}mbit"
     words = f"tc qdisc replace dev {place.port} root tbf rate {rate} burst 128kb latency 50ms"
     bench.run(place.node, words.split())
 
 
-def _unslow(bench: Bench, places: Sequence[Place]) -> None:
-    (place,) = places
+def _unslow(bench: Bench, place: Place) -> None:
     bench.run(place.node, f"tc qdisc del dev {place.port} root".split(), check=False)
 
 
-def _shrink(bench: Bench, places: Sequence[Place]) -> None:
+def _shrink(bench: Bench, place: Place) -> None:
     """The port has an MTU of N bytes, 1500 without =N, whatever its switch says."""
-    (place,) = places
     words = f"ip link set dev {place.port} mtu {place.value or 1500}"
     bench.run(place.node, words.split())
 
 
-def _unshrink(bench: Bench, places: Sequence[Place]) -> None:
-    (place,) = places
+def _unshrink(bench: Bench, place: Place) -> None:
     plan = bench.topology.by_switch[place.node]
     mtu = plan.by_link[place.port].mtu
     if mtu is not None:
         bench.run(place.node, f"ip link set dev {place.port} mtu {mtu}".split())
 
 
-def _kill_bgpd(bench: Bench, places: Sequence[Place]) -> None:
+def _kill_bgpd(bench: Bench, place: Place) -> None:
     """bgpd of a switch is killed: zebra takes its routes out of the kernel, its peers miss it."""
-    (place,) = places
     daemons = bench.builder.daemons(place.node)
     if not daemons.running("bgpd"):
         raise BadInput("runs no bgpd", where=place.node)
     os.kill(int((daemons.directory / "bgpd.pid").read_text("ascii")), signal.SIGKILL)
 
 
-def _start_bgpd(bench: Bench, places: Sequence[Place]) -> None:
-    (place,) = places
+def _start_bgpd(bench: Bench, place: Place) -> None:
     daemons, texts = bench.builder.daemons(place.node), bench.topology.by_switch[place.node].texts
     if not daemons.running("bgpd") and "bgpd" in texts:
         start = partial(daemons.start, (("bgpd", texts["bgpd"]),))
@@ -298,7 +284,7 @@ FAULTS: dict[str, Kind] = {
     "wrong-mtu": Kind("a port", _shrink, _unshrink, value="BYTES"),
     "wrong-cable": Kind("two ports", recable=_wrong_cable),
     "bgpd-killed": Kind("a node", _kill_bgpd, _start_bgpd),
-    "silent-node": Kind("a node", _hush, _unhush),
+    "silent-node": Kind("a node", _hush, _unfilter),
     **{name: Kind("a command line", line=name) for name in LINE_FAULTS},
 }
 
@@ -334,11 +320,16 @@ def _break_node(bench: Bench, kind: Kind, wanted: Broken, known: tuple[Broken, .
     made = wanted.model_copy(update={"removed": tuple(removed), "laid": tuple(laid)})
     _note(bench, (*known, made))
     if kind.begin is not None:
-        _begin(kind.begin, bench, places, known)
+        try:  # one command, all or nothing: where it is refused, nothing is broken
+            kind.begin(bench, places[0])
+        except RocefortError:
+            _note(bench, known)
+            raise
     if kind.recable is not None:
         _lose_light(bench, removed, places[0].node)
         bench.recable(removed, laid)
-        _put_out(bench, laid)
+        if dark := [cable.b_port for cable in laid if cable.b == BACKSTAGE]:
+            bench.builder.ip(BACKSTAGE, [f"link set dev {port} down" for port in dark])
     return made
 
 
@@ -367,15 +358,6 @@ def _refuse_twice(bench: Bench, where: str, taken: Sequence[Broken]) -> None:
         raise Refused(f"is broken already: {taken[0]}", where=where, how=how)
 
 
-def _begin(begin: Deed, bench: Bench, places: Sequence[Place], known: tuple[Broken, ...]) -> None:
-    """Each is one command, all or nothing: where it is refused, nothing is broken."""
-    try:
-        begin(bench, places)
-    except RocefortError:
-        _note(bench, known)
-        raise
-
-
 def mend_lab(registry: Registry, name: str) -> tuple[Broken, ...]:
     """Mend everything that was broken on purpose, the last first; gives what it was.
 
@@ -397,7 +379,7 @@ def mend_lab(registry: Registry, name: str) -> tuple[Broken, ...]:
 def _mend(bench: Bench, last: Broken) -> None:
     kind = FAULTS[last.fault]
     if kind.end is not None:
-        kind.end(bench, _places(bench.topology, kind, last.where))
+        kind.end(bench, *_places(bench.topology, kind, last.where))
     if kind.recable is not None:
         bench.restore(last.laid, last.removed)
 
@@ -406,6 +388,13 @@ def broken(registry: Registry, record: Record) -> tuple[Broken, ...]:
     """What is broken on purpose in a lab."""
     file = broken_file(registry, record)
     return BROKEN.validate_json(file.read_bytes()) if file.exists() else ()
+
+
+def require_mended(registry: Registry, record: Record) -> None:
+    """Raise Refused where something is broken on purpose."""
+    if there := broken(registry, record):
+        how = f"rocefort lab mend {record.name}"
+        raise Refused(f"is broken on purpose: {there[0]}", where=record.name, how=how)
 
 
 def broken_file(registry: Registry, record: Record) -> Path:
@@ -448,13 +437,6 @@ def _lose_light(bench: Bench, cables: Sequence[Cable], named: str) -> None:
         if not any(DEAD in table.split() for table in tables):
             return
         sleep(0.01)
-
-
-def _put_out(bench: Bench, laid: Sequence[Cable]) -> None:
-    """Dark ends of unplugged cables."""
-    ports = [cable.b_port for cable in laid if cable.b == BACKSTAGE]
-    if ports:
-        bench.builder.ip(BACKSTAGE, [f"link set dev {port} down" for port in ports])
 
 
 def _places(topology: Topology, kind: Kind, where: str) -> list[Place]:

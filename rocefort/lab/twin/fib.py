@@ -55,12 +55,12 @@ def chosen_of(table: Mapping[str, Any], own: Collection[IPv4Network]) -> Fib:
     """
     found = {}
     for text, paths in table.get("routes", {}).items():
-        hops = frozenset(address_of(path["nexthops"][0]["ip"]) for path in paths if _used(path))
+        hops = frozenset(
+            address_of(path["nexthops"][0]["ip"])
+            for path in paths
+            if path.get("valid") and (path.get("bestpath") or path.get("multipath"))
+        )
         prefix = prefix_of(text)
         if prefix not in own and not any(hop.is_unspecified for hop in hops) and hops:
             found[prefix] = hops
     return found
-
-
-def _used(path: Mapping[str, Any]) -> bool:
-    return bool(path.get("valid") and (path.get("bestpath") or path.get("multipath")))

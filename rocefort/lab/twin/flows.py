@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -143,14 +143,9 @@ def _results(process: subprocess.Popen[str]) -> tuple[Heard, ...]:
     if process.returncode != 0:
         lines = said.strip().splitlines() or [f"exit code {process.returncode}"]
         raise ServiceFailed(f"the flows broke off: {lines[-1]}")
-    return tuple(_heard(row) for row in json.loads(text))
-
-
-def _heard(row: dict[str, object]) -> Heard:
-    gaps = row["gaps"]
-    assert isinstance(gaps, list)  # noqa: S101 - we wrote it
-    return Heard(
-        int(str(row["sent"])), int(str(row["received"])), tuple(Gap(**gap) for gap in gaps)
+    return tuple(
+        Heard(row["sent"], row["received"], tuple(Gap(**gap) for gap in row["gaps"]))
+        for row in json.loads(text)
     )
 
 
@@ -232,7 +227,10 @@ class Work:
             for number, sender in sockets:
                 words = number, self.sent[number], time.monotonic_ns()
                 self.sent[number] += 1
-                _try(sender, PACKET.pack(self.word, *words) + PADDING)
+                # What the kernel refuses (no route, no space) is sent and does not come.
+                with suppress(OSError):
+                    packet = PACKET.pack(self.word, *words) + PADDING
+                    sender.send(packet, socket.MSG_DONTWAIT)
             due += pause
             late = time.monotonic() - due
             due = due if late < 1 else time.monotonic()  # after a long wait it goes on as before
@@ -246,14 +244,6 @@ def _sender(flow: Flow) -> socket.socket:
     sender.bind(("", flow.port))
     sender.connect((flow.address, ROCE_PORT))
     return sender
-
-
-def _try(sender: socket.socket, packet: bytes) -> None:
-    """Send; what the kernel refuses (no route, no space) counts as sent and does not come."""
-    try:
-        sender.send(packet, socket.MSG_DONTWAIT)
-    except OSError:
-        return
 
 
 def gaps_of(sent: int, came: Sequence[tuple[int, int]]) -> Heard:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocefort.errors import Problem, Refused
-from rocefort.lab.twin.breaking import Bench, broken
+from rocefort.lab.twin.breaking import Bench, require_mended
 from rocefort.lab.twin.following import patient_lock
 from rocefort.lab.twin.limits import raise_neighbour_limit
 from rocefort.lab.twin.reap import end_processes, namespaces_of, remove_namespaces
@@ -70,9 +70,7 @@ def grow_lab(registry: Registry, record: Record, new: Topology) -> Topology:
     """
     raise_neighbour_limit(registry.root, neighbours_of(new))
     with patient_lock(registry, record.name):
-        if there := broken(registry, record):
-            how = f"rocefort lab mend {record.name}"
-            raise Refused(f"is broken on purpose: {there[0]}", where=record.name, how=how)
+        require_mended(registry, record)
         old = registry.topology(record)
         bench = Bench(registry, record, old)
         registry.save(record.model_copy(update={"status": "changing"}))

@@ -24,7 +24,7 @@ from rocefort.lab.guest.machine import (
     require_qemu,
 )
 from rocefort.lab.twin.forwarding import LOOPBACK, pid_file, ports_file, start_forwarding
-from rocefort.lab.twin.namespaces import MARK, inside, run
+from rocefort.lab.twin.namespaces import inside, is_marked, run
 from rocefort.lab.twin.reap import end_processes, namespace
 from rocefort.lab.twin.registry import Record, Registry
 from rocefort.lab.twin.topology import GUEST_TAP, MANAGEMENT_TAP, Host, Topology
@@ -181,9 +181,7 @@ class Guests:
         It bears the lab's mark, which only a process of the lab does.
         """
         with suppress(OSError, ValueError):
-            pid = int(file.read_text(encoding="ascii"))
-            marks = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-            return f"{MARK}={self.record.id}".encode() in marks
+            return is_marked(int(file.read_text(encoding="ascii")), self.record.id)
         return False
 
     def dead(self) -> list[str]:

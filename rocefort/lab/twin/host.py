@@ -45,7 +45,9 @@ def require_host(*, other_frr: bool = False) -> None:
     Raises ServiceFailed with all that is missing, each with what installs it.
     """
     require_root()
-    problems = [*_tool_problems(), *_frr_problems(other_frr)]
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    problems = [Problem(tool, "is not installed", INSTALL) for tool in missing]
+    problems += _frr_problems(other_frr)
     if problems:
         raise ServiceFailed(problems=problems)
 
@@ -60,12 +62,6 @@ def require_root() -> None:
         raise ServiceFailed(what, how="run it on a Linux machine or in a virtual one")
     if os.geteuid() != 0:
         raise ServiceFailed("a twin needs root, for its namespaces", how="run it with sudo")
-
-
-def _tool_problems() -> Iterator[Problem]:
-    for tool in TOOLS:
-        if shutil.which(tool) is None:
-            yield Problem(tool, "is not installed", INSTALL)
 
 
 def _frr_problems(other: bool) -> Iterator[Problem]:

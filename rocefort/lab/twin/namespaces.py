@@ -7,6 +7,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import TypeVar
@@ -86,6 +87,14 @@ def run(
 def marked(lab: str) -> dict[str, str]:
     """Environment of a lab's processes, by which `down` knows them."""
     return {**os.environ, MARK: lab}
+
+
+def is_marked(process: int, lab: str) -> bool:
+    """Whether a process is a lab's; one that has ended is nobody's."""
+    with suppress(OSError):
+        marks = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+        return f"{MARK}={lab}".encode() in marks
+    return False
 
 
 def ip_batch(lab: str, lines: Iterable[str], *, where: str = "") -> None:

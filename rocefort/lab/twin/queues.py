@@ -8,7 +8,6 @@ port where it came in, and the diffserv domain there.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -40,18 +39,15 @@ class Left:
     octets: int
 
 
-def queues_of(twin: Twin, switch: str, device: Device) -> dict[str, Counts]:
+def queues_of(twin: Twin, switch: str, device: Device) -> Mapping[str, Counts]:
     """By kernel name of a port, what has left it by each queue since this was first asked."""
-    found: dict[str, Counter[int]] = {}
-    octets: dict[str, Counter[int]] = {}
+    found: dict[str, dict[int, tuple[int, int]]] = {}
     for row in _counted(twin, switch):
+        counts = found.setdefault(row.port, {})
         queue = queue_of(device, row.came_in, row.dscp)
-        found.setdefault(row.port, Counter())[queue] += row.packets
-        octets.setdefault(row.port, Counter())[queue] += row.octets
-    return {
-        port: {queue: (packets, octets[port][queue]) for queue, packets in counts.items()}
-        for port, counts in found.items()
-    }
+        packets, octets = counts.get(queue, (0, 0))
+        counts[queue] = packets + row.packets, octets + row.octets
+    return found
 
 
 def queue_of(device: Device, came_in: str, dscp: int) -> int:
@@ -70,7 +66,8 @@ def queue_of(device: Device, came_in: str, dscp: int) -> int:
 
 def _counted(twin: Twin, switch: str) -> Iterator[Left]:
     """Read the counters; the first time, and after a port was made anew, they begin."""
-    ports = _ports(twin, switch)
+    cables = [c for c in twin.topology.cables if BACKSTAGE not in (c.a, c.b)]  # lead somewhere
+    ports = sorted({port for cable in cables for node, port in cable.ends if node == switch})
     rows = _read(twin, switch)
     there = {row["chain"]["name"] for row in rows if "chain" in row}
     if there != {f"{way}_{port}" for way in WAYS for port in ports}:  # one goes with its port
@@ -102,12 +99,6 @@ def dscp_number(word: str | int) -> int:
     if word.startswith("af"):
         return int(word[2]) * 8 + int(word[3]) * 2
     return NAMED[word] if word in NAMED else int(word, 0)
-
-
-def _ports(twin: Twin, switch: str) -> list[str]:
-    """Ports with a cable that leads somewhere, in one order."""
-    cables = [c for c in twin.topology.cables if BACKSTAGE not in (c.a, c.b)]
-    return sorted({port for cable in cables for node, port in cable.ends if node == switch})
 
 
 def _read(twin: Twin, switch: str) -> list[dict[str, Any]]:

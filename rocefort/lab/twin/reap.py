@@ -11,11 +11,12 @@ import shutil
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from rocefort.errors import ServiceFailed
 from rocefort.lab.twin.limits import restore_neighbour_limit
-from rocefort.lab.twin.namespaces import MARK, NETNS, ip_batch
+from rocefort.lab.twin.namespaces import NETNS, ip_batch, is_marked
 from rocefort.lab.twin.registry import Record, Registry
 
 PATIENCE_S = 20.0
@@ -58,7 +59,8 @@ def end_processes(lab: str, only: set[str] | None = None) -> None:
     until = time.monotonic() + PATIENCE_S
     while found := list(processes_of(lab, only)):
         for pid in found:
-            _kill(pid)
+            with suppress(ProcessLookupError):  # it has ended meanwhile
+                os.kill(pid, signal.SIGKILL)
         if time.monotonic() > until:
             what = f"process {found[0]} does not end"
             raise ServiceFailed(what, how="see what it waits for: cat /proc/PID/stack")
@@ -69,12 +71,11 @@ def processes_of(lab: str, only: set[str] | None = None) -> Iterator[int]:
     """Processes that a lab has started, or that are in one of its namespaces."""
     names = only if only is not None else set(namespaces_of(lab))
     inodes = {stat.st_ino for name in names if (stat := _stat(NETNS / name)) is not None}
-    mark = f"{MARK}={lab}".encode()
     for path in Path("/proc").iterdir():
         if path.name.isdecimal() and int(path.name) != os.getpid():
             inside = _stat(path / "ns/net")
             if (inside is not None and inside.st_ino in inodes) or (
-                only is None and mark in _environment(path)
+                only is None and is_marked(int(path.name), lab)
             ):
                 yield int(path.name)
 
@@ -84,17 +85,3 @@ def _stat(path: Path) -> os.stat_result | None:
         return path.stat()
     except OSError:
         return None  # the process has ended meanwhile
-
-
-def _environment(path: Path) -> list[bytes]:
-    try:
-        return (path / "environ").read_bytes().split(b"\0")
-    except OSError:
-        return []
-
-
-def _kill(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return  # it has ended meanwhile

@@ -74,14 +74,19 @@ class Topology(Frozen):
         return None
 
     @property
-    def sessions(self) -> dict[str, tuple[str, ...]]:
-        """By switch the peers that must come up: enabled here, and there for an own address."""
-        owners = {
-            address.partition("/")[0]: plan
+    def owners(self) -> dict[str, tuple[str, str]]:
+        """By address the switch that has it, and the kernel name of its link."""
+        return {
+            address.partition("/")[0]: (plan.name, link.name)
             for plan in self.switches
             for link in plan.links
             for address in link.addresses
         }
+
+    @property
+    def sessions(self) -> dict[str, tuple[str, ...]]:
+        """By switch the peers that must come up: enabled here, and there for an own address."""
+        owners, plans = self.owners, self.by_switch
         own = {
             plan.name: {a.partition("/")[0] for link in plan.links for a in link.addresses}
             for plan in self.switches
@@ -90,7 +95,7 @@ class Topology(Frozen):
             plan.name: tuple(
                 peer
                 for peer in plan.peers
-                if peer in owners and set(owners[peer].peers) & own[plan.name]
+                if peer in owners and set(plans[owners[peer][0]].peers) & own[plan.name]
             )
             for plan in self.switches
         }

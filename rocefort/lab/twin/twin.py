@@ -162,9 +162,7 @@ class Twin:
         Raises Refused where the lab is not whole, ServiceFailed where a step fails: then the lab
         is neither, and says so.
         """
-        if self.record.status != "up":
-            how = f"rocefort lab down {self.record.name}, and up again"
-            raise Refused(f"lab {self.record.name} is not whole: a change was broken off", how=how)
+        self.require_whole()
         host.require_host(other_frr=self.choice.other_frr)
         new = topology_of(network, host.features_of(host.probe()), bfd=self.record.bfd)
         new = with_guests(new, set(self.record.guests) & new.by_host.keys())
@@ -174,6 +172,12 @@ class Twin:
             self.registry.save(self.record)
             self._build(self.topology, new, say)
             self._stands()
+
+    def require_whole(self) -> None:
+        """Raise Refused where a change of the lab was broken off."""
+        if self.record.status != "up":
+            how = f"rocefort lab down {self.record.name}, and up again"
+            raise Refused(f"lab {self.record.name} is not whole: a change was broken off", how=how)
 
     def down(self) -> None:
         """Remove the lab."""

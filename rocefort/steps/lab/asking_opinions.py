@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rocefort.errors import BadInput, ServiceFailed
-from rocefort.lab.twin.breaking import Broken, break_lab, mend_lab
+from rocefort.lab.twin.breaking import Broken, break_lab, mend_lab, require_mended
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.lab_trials import OpinionRow
 from rocefort.models.network import Network
 from rocefort.models.routing import Failure, RoutingState
-from rocefort.steps.lab.network import await_law, detection_s, require_mended, running_network
+from rocefort.steps.lab.network import await_law, detection_s, running_network
 from rocefort.steps.lab.opinions import Opinions, Tables, compare_tables, tables_of
 from rocefort.validators.batfish import ask
 from rocefort.validators.batfish_access import Service
@@ -140,7 +140,7 @@ def lab_opinions(
 
     Raises Refused where something is broken already.
     """
-    require_mended(twin)
+    require_mended(twin.registry, twin.record)
     network = running_network(twin)
     rows = [opinions_of(twin, network, batfish)]
     if failures:

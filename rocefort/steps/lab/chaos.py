@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import Path
 from random import Random
 from time import monotonic
 
-from rocefort.errors import Refused, ServiceFailed
-from rocefort.lab.twin.breaking import Broken, break_lab, mend_lab
+from rocefort.errors import BadInput, Refused, ServiceFailed
+from rocefort.lab.twin.breaking import Broken, break_lab, mend_lab, require_mended
+from rocefort.lab.twin.registry import write_whole
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.lab_trials import Chaos, ChaosStep
 from rocefort.models.network import Network
 from rocefort.models.wording import counted
+from rocefort.reports.lab_trials import chaos_head, step_text
 from rocefort.steps.lab.network import (
     Verdict,
     await_law,
     detection_s,
-    require_mended,
     running_network,
     timers_of,
 )
@@ -119,7 +121,7 @@ class Running:
                 return
             self._round(faults)
             if self.chaos.failed:
-                self._stopped("the law did not hold")
+                self._add(stopped="the law did not hold")
                 return
 
     def _round(self, faults: Sequence[Fault]) -> None:
@@ -151,9 +153,6 @@ class Running:
         )
         self._add(steps=(*self.chaos.steps, step))
 
-    def _stopped(self, why: str) -> None:
-        self._add(stopped=why)
-
     def _add(self, **changes: object) -> None:
         self.chaos = self.chaos.model_copy(update=changes)
         self.say(self.chaos)
@@ -162,7 +161,7 @@ class Running:
         """Leave nothing broken, and see that the lab is whole."""
         mend_lab(self.twin.registry, self.twin.record.name)
         if self.stop():
-            self._stopped("asked to")
+            self._add(stopped="asked to")
         verdict = await_law(self.twin, self.network, (), self.chaos.deadline_s)
         if not verdict.holds and not self.chaos.failed:
             what = f"is mended and not whole: {verdict.opinions.differences[0]}"
@@ -175,7 +174,7 @@ def run_chaos(twin: Twin, seed: int, minutes: float, stop: Callable[[], bool], s
     Raises Refused where something is broken already, the lab has no command lines, or fewer than
     two cables between switches, ServiceFailed where it is not whole at the begin.
     """
-    require_mended(twin)
+    require_mended(twin.registry, twin.record)
     network = running_network(twin)
     if len(network.links or ()) < FEWEST_CABLES:
         what = "has fewer than two cables between switches: too few to swap or to lose"
@@ -199,3 +198,27 @@ def run_chaos(twin: Twin, seed: int, minutes: float, stop: Callable[[], bool], s
     finally:
         running.mend()
     return running.chaos
+
+
+class Telling:
+    """Says what is new in a chaos, and keeps the whole in a file, if there is to be one."""
+
+    def __init__(self, say: Callable[[str], None], journal: Path | None) -> None:
+        self.say = say
+        self.journal = journal
+        self._told = -1
+
+    def __call__(self, chaos: Chaos) -> None:
+        """Tell the steps that were not told yet."""
+        if self._told < 0:
+            self.say(chaos_head(chaos))
+            self._told = 0
+        for step in chaos.steps[self._told :]:
+            self.say(step_text(step))
+        self._told = len(chaos.steps)
+        if self.journal is not None:
+            try:
+                write_whole(self.journal, chaos.model_dump_json(indent=1) + "\n")
+            except OSError as error:
+                what, where = f"cannot be written: {error.strerror}", str(self.journal)
+                raise BadInput(what, where=where) from None

@@ -28,7 +28,6 @@ from rocefort.lab.twin.registry import Record, Registry
 from rocefort.lab.twin.telling import status_of
 from rocefort.lab.twin.twin import Choice, Twin, take_down
 from rocefort.models.change import GatePair, Plan
-from rocefort.models.network import Server
 from rocefort.models.rollout import Applied
 from rocefort.models.wording import counted
 from rocefort.rdma.gate import plan_pairs
@@ -90,7 +89,8 @@ def run_lab_demo(fabric: Path, say: Say) -> None:
         changed = Path(directory) / "fabric.yaml"
         changed.write_text(edited, encoding="utf-8")
         tell("change", f"in the YAML: another description of {pair.client} and {pair.server}")
-        _rolled_out(stage, changed, "there")
+        applied = _applied(stage, _sealed(stage, changed), "there")
+        _expect(not applied.failure, f"the rollout stopped: {applied.failure}")
         back = _stopped(stage, fabric, pair.client)
         _mended(stage, back)
         _expect(stage.kernels() == before, "a kernel does not have the routes that it had before")
@@ -180,7 +180,8 @@ def _edited(derived: Derived, servers: tuple[str, str]) -> str:
     document = derived.document
     lines = Path(document.file).read_text(encoding="utf-8").splitlines(keepends=True)
     for name in servers:
-        found = next((n for n, line in enumerate(lines) if _begins(line, name)), None)
+        begins = re.compile(rf"\s*- name: {re.escape(name)}\s*")
+        found = next((n for n, line in enumerate(lines) if begins.fullmatch(line)), None)
         if found is None:
             raise BadInput(
                 f"the demonstration writes a description below `- name: {name}`",
@@ -190,10 +191,6 @@ def _edited(derived: Derived, servers: tuple[str, str]) -> str:
         indent = lines[found].index("name:")
         lines.insert(found + 1, f"{' ' * indent}description: {DESCRIPTION}\n")
     return "".join(lines)
-
-
-def _begins(line: str, server: str) -> bool:
-    return re.fullmatch(rf"\s*- name: {re.escape(server)}\s*", line) is not None
 
 
 def _sealed(stage: Stage, fabric: Path) -> Plan:
@@ -209,15 +206,11 @@ def _applied(stage: Stage, plan: Plan, journal: str) -> Applied:
     return apply_plan(plan, stage.access, stage.state / journal, [listener])
 
 
-def _rolled_out(stage: Stage, fabric: Path, journal: str) -> None:
-    applied = _applied(stage, _sealed(stage, fabric), journal)
-    _expect(not applied.failure, f"the rollout stopped: {applied.failure}")
-
-
 def _stopped(stage: Stage, fabric: Path, server: str) -> Plan:
     """The way back while a server's port loses everything, which only the gate can see."""
-    port = _port(stage, server)
-    where = f"{port.port.device}:{port.port.interface}"
+    servers = stage.derived.network.servers or ()
+    port = next(each.port for each in servers if each.name == server)
+    where = f"{port.device}:{port.interface}"
     break_lab(stage.twin.registry, stage.twin.record.name, "silent-loss", where)
     stage.tell(
         "fault", f"{where} loses every packet of {server} without a word, its light stays on"
@@ -230,10 +223,6 @@ def _stopped(stage: Stage, fabric: Path, server: str) -> Plan:
     touched = counted(len(applied.rolled_back), "switch")
     stage.tell("proof", f"{touched} rolled back, no other was touched")
     return plan
-
-
-def _port(stage: Stage, server: str) -> Server:
-    return next(each for each in stage.derived.network.servers or () if each.name == server)
 
 
 def _mended(stage: Stage, plan: Plan) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from time import monotonic, sleep
 
 from rocefort.documents.nearest import nearest
 from rocefort.errors import BadInput, Refused, ServiceFailed
-from rocefort.lab.twin.breaking import Broken, break_lab, mend_lab
+from rocefort.lab.twin.breaking import Broken, break_lab, mend_lab, require_mended
 from rocefort.lab.twin.flows import Flow, Gap, Load, flows_between, running
 from rocefort.lab.twin.reap import namespace
 from rocefort.lab.twin.topology import Host
@@ -19,7 +19,6 @@ from rocefort.steps.lab.network import (
     await_law,
     detection_s,
     far_ends,
-    require_mended,
     running_network,
     timers_of,
 )
@@ -92,11 +91,11 @@ def speaks(host: Host) -> bool:
     return host.gateway is not None and not host.guest
 
 
-def _uplinks(network: Network, leaf: str) -> Iterator[tuple[str, str]]:
+def _uplinks(network: Network, leaf: str) -> list[tuple[str, str]]:
     """Switches next to a leaf, each with the leaf's own port, in order."""
     ends = far_ends(network)
-    found = ((ends[end].device, end) for end in sorted(ends, key=str) if end.device == leaf)
-    yield from ((device, end.interface) for device, end in found)
+    own = (end for end in sorted(ends, key=str) if end.device == leaf)
+    return [(ends[end].device, end.interface) for end in own]
 
 
 def faults_between(pair: Pair) -> tuple[tuple[str, str, str], ...]:
@@ -134,7 +133,7 @@ def measure_failover(  # noqa: PLR0913, PLR0917 - a pair, what is wished, and wh
     Raises Refused where something is broken already, BadInput for more packets than can be sent.
     """
     check_wish(wish)
-    require_mended(twin)
+    require_mended(twin.registry, twin.record)
     network = running_network(twin)
     pair = pair_of(twin, network, source, target)
     work = Measuring(twin, network, pair, wish, stop)

@@ -40,9 +40,7 @@ def grow_running(twin: Twin, fabric: Path) -> Gained:
     Raises Refused where the fabric has not all of the lab, something is broken, or the lab is not
     whole, ServiceFailed where a step fails; the lab is then what it was before.
     """
-    if twin.record.status != "up":
-        how = f"rocefort lab down {twin.record.name}, and up again"
-        raise Refused(f"lab {twin.record.name} is not whole: a change was broken off", how=how)
+    twin.require_whole()
     if not lines_run(twin.registry, twin.record):
         what = "the command lines of its switches do not run, and new ones would have none"
         raise Refused(what, where=twin.record.name, how="take it down and up again")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import replace
-from pathlib import Path
 
 from rocefort.errors import RocefortError
 from rocefort.fleet.connections import Connections, load_connections, save_connections
@@ -54,7 +52,9 @@ def _grow(
     known = load_connections(file)
     servers = {server.name for server in known.servers} | {*lab.hosts.addresses}
     fresh = tuple(s for s in network.servers or () if s.name not in servers)
-    hosts = _hosts(lab, network.model_copy(update={"servers": fresh}), file.parent)
+    added = network.model_copy(update={"servers": fresh})
+    hosts = hosts_of(added, file.parent, ("127.0.0.1", 0), 0)
+    hosts.choose = lab.hosts.choose  # what they replay is chosen as by the others
     with ExitStack() as more:
         more.enter_context(hosts.in_thread())
         lab.server.add(switches)
@@ -62,11 +62,6 @@ def _grow(
     model = model_of(network, {**lab.switches, **switches})
     lab.model.cabling, lab.model.ports = model.cabling, model.ports
     save_connections(_connections(lab, hosts, known, switches), file)
-
-
-def _hosts(lab: Rehearsal, network: Network, state: Path) -> RdmaHosts:
-    """The new servers, which choose what they replay as the others do."""
-    return replace(hosts_of(network, state, ("127.0.0.1", 0), 0), choose=lab.hosts.choose)
 
 
 def _connections(

@@ -29,16 +29,17 @@ def model_of(network: Network, switches: Mapping[str, EmulatedSwitch]) -> Model:
     return Model(
         switches,
         cabling=None if network.links is None else _cabling(network),
-        ports={node.name: _ports(node) for node in network.nodes},
+        ports={
+            node.name: _ports(tuple((name, node.speed_gbps(name)) for name in node.port_names))
+            for node in network.nodes
+        },
         routing=routing_of(network),
     )
 
 
 def _cabling(network: Network) -> Cabling:
-    cables: dict[Port, Port] = {}
-    for one, other in _cables(network):
-        cables[one], cables[other] = other, one
-    return cables
+    cables = dict(_cables(network))
+    return cables | {far: near for near, far in cables.items()}
 
 
 def _cables(network: Network) -> Iterator[tuple[Port, Port]]:
@@ -55,13 +56,8 @@ def _port(end: End) -> Port:
     return end.device, end.interface
 
 
-def _ports(node: Node) -> PortsOfSwitch:
-    speeds = tuple((name, node.speed_gbps(name)) for name in node.port_names)
-    return _shared(speeds)
-
-
 @lru_cache(maxsize=256)
-def _shared(speeds: tuple[tuple[str, int | None], ...]) -> PortsOfSwitch:
+def _ports(speeds: tuple[tuple[str, int | None], ...]) -> PortsOfSwitch:
     """One table for all switches with the same ports."""
     return {name: gbps * 1000 if gbps else None for name, gbps in speeds}
 
@@ -78,9 +74,11 @@ def routing_of(network: Network) -> Routing:
 
     def at(running: Mapping[str, Config], dead: frozenset[Port]) -> Network:
         for name, node in nodes.items():
-            if read.get(name) is not running[name]:
-                nodes[name] = _running(node, running[name])
-                read[name] = running[name]
+            config = running[name]
+            if read.get(name) is not config:
+                device = without_closed(read_running(name, config), config)
+                nodes[name] = node.model_copy(update={"device": device})
+                read[name] = config
         return bare.model_copy(
             update={"nodes": tuple(_without(node, dead) for node in nodes.values())}
         )
@@ -99,12 +97,6 @@ def routing_of(network: Network) -> Routing:
             return no_routing(running, dead)
 
     return routed
-
-
-def _running(node: Node, running: Config) -> Node:
-    """The node with what it runs."""
-    device = read_running(node.name, running)
-    return node.model_copy(update={"device": without_closed(device, running)})
 
 
 def _without(node: Node, dead: frozenset[Port]) -> Node:

@@ -8,7 +8,6 @@ from time import monotonic, sleep
 
 from rocefort.errors import Refused
 from rocefort.lab.twin.breaking import Broken
-from rocefort.lab.twin.breaking import broken as broken_in
 from rocefort.lab.twin.lines import devices_directory, network_file
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.device import Device
@@ -44,13 +43,6 @@ def running_network(twin: Twin) -> Network:
         for node in network.nodes
     )
     return with_outside(network.model_copy(update={"nodes": nodes}))
-
-
-def require_mended(twin: Twin) -> None:
-    """See that nothing is broken on purpose: what is begun now mends all at its end."""
-    if there := broken_in(twin.registry, twin.record):
-        how = f"rocefort lab mend {twin.record.name}"
-        raise Refused(f"is broken on purpose: {there[0]}", where=twin.record.name, how=how)
 
 
 def far_ends(network: Network) -> dict[End, End]:

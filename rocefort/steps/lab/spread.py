@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import IPv4Address, IPv4Network
@@ -57,29 +57,21 @@ def measure_spread(twin: Twin, source: str | None, target: str | None, flows: in
         destination=pair.target,
         leaf=pair.near,
         flows=flows,
-        rows=tuple(_rows(twin, paths, counted, foretold, fair)),
+        rows=tuple(
+            SpreadRow(
+                spine=path.spine,
+                port=twin.topology.by_switch[path.spine].by_link[path.link].interface,
+                counted=counted[path],
+                expected=fair,
+                foretold=foretold[path.hop],
+            )
+            for path in paths
+        ),
         chi_square=chi_square,
         freedom=len(paths) - 1,
         chance=chance_of(chi_square, len(paths) - 1),
         bound=BOUND,
     )
-
-
-def _rows(
-    twin: Twin,
-    paths: Sequence[Path],
-    counted: Mapping[Path, int],
-    foretold: Mapping[IPv4Address, int],
-    fair: float,
-) -> Iterator[SpreadRow]:
-    for path in paths:
-        yield SpreadRow(
-            spine=path.spine,
-            port=twin.topology.by_switch[path.spine].by_link[path.link].interface,
-            counted=counted[path],
-            expected=fair,
-            foretold=foretold[path.hop],
-        )
 
 
 def paths_of(twin: Twin, state: RoutingState, pair: Pair) -> list[Path]:
@@ -90,13 +82,7 @@ def paths_of(twin: Twin, state: RoutingState, pair: Pair) -> list[Path]:
     if best is None or best.width < 2:
         what = f"has {best.width if best else 0} paths to {address}: nothing to spread"
         raise Refused(what, where=pair.near, how="name servers of leaves with several spines")
-    owners = {
-        address.partition("/")[0]: (plan.name, link.name)
-        for plan in twin.topology.switches
-        for link in plan.links
-        for address in link.addresses
-    }
-    return [Path(hop, *owners[str(hop)]) for hop in best.next_hops]
+    return [Path(hop, *twin.topology.owners[str(hop)]) for hop in best.next_hops]
 
 
 def ask_leaf(twin: Twin, pair: Pair, flows: int) -> Counter[IPv4Address]:

@@ -77,11 +77,10 @@ def notes_of(twin: Twin) -> list[str]:
     for plan in twin.topology.switches:
         for note in plan.notes:
             found.setdefault(note, []).append(plan.name)
-    return [f"{note} ({_who(names)})" for note, names in found.items()]
-
-
-def _who(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else counted(len(names), "switch")
+    return [
+        f"{note} ({names[0] if len(names) == 1 else counted(len(names), 'switch')})"
+        for note, names in found.items()
+    ]
 
 
 def the_lab(name: str | None) -> str:
