@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rocefort.design.derive import Derived, derive
-from rocefort.design.infer import infer
+from rocefort.design.infer import infer, with_hardware
 from rocefort.design.infer_cabling import Heard
-from rocefort.design.infer_hardware import with_hardware
 from rocefort.dialects.choose import dialect_of, dialects
 from rocefort.dialects.data import Parsed, sources_of
 from rocefort.dialects.dialect import Dialect
