@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from threading import Thread
+from typing import TypeVar
 
 from nornir.core import Nornir
 from nornir.core.configuration import Config, LoggingConfig, SSHConfig
 from nornir.core.exceptions import ConnectionNotOpen
 from nornir.core.plugins.connections import ConnectionPluginRegister
+from nornir.core.task import Result, Task
 from nornir.plugins.runners import ThreadedRunner
 from nornir_napalm.plugins.connections import Napalm
 
@@ -26,6 +29,8 @@ from rocefort.fleet.inventory import (
 )
 from rocefort.fleet.open_files import require_open_files
 from rocefort.models.network import Network
+
+T = TypeVar("T")
 
 WORKERS = 20
 END_S = 2.0  # how long an end waits for a session that hangs while it is closed
@@ -51,6 +56,23 @@ def open_fleet(network: Network, connections: Connections, workers: int = WORKER
     hosts = inventory.hosts.values()
     require_open_files(sum(1 + (host.platform == PLATFORM) for host in hosts))  # see NEW_SESSION
     return Nornir(inventory=inventory, config=config, runner=ThreadedRunner(num_workers=workers))
+
+
+def on_hosts(nornir: Nornir, names: Iterable[str], step: Callable[[Task], T]) -> dict[str, T]:
+    """Run a step on hosts at once: what it returns, by name, in their order.
+
+    A name that the fleet does not have is left out; a host that failed in an earlier step is not.
+    Raises NornirExecutionError for what a step raises.
+    """
+    wanted = dict.fromkeys(names)
+
+    def task(task: Task) -> Result:
+        return Result(task.host, result=step(task))
+
+    chosen = nornir.filter(filter_func=lambda host: host.name in wanted)
+    answers = chosen.run(task=task, on_failed=True)
+    answers.raise_on_error()
+    return {name: answers[name][0].result for name in wanted if name in answers}
 
 
 def end_fleet(nornir: Nornir) -> None:

@@ -57,6 +57,11 @@ class CommandResult:
     exit_code: int | None
     timed_out: bool = False
 
+    @property
+    def complaint(self) -> str:
+        """The start of what it printed on stderr, on one line; else its exit code."""
+        return " ".join(self.stderr.split())[:120] or f"exit code {self.exit_code}"
+
 
 def guarded(command: str, timeout_s: float) -> str:
     """The command as the server runs it: says its process id on stderr, ends at its deadline."""

@@ -16,6 +16,7 @@ from itertools import combinations
 from rocefort.models.base import Frozen
 from rocefort.models.network import Server
 from rocefort.models.rdma_result import Measurement, Verdict
+from rocefort.models.wording import counted
 from rocefort.rdma.wiring import MISSED, Wiring, missed
 
 LARGEST_SET = 3
@@ -55,8 +56,7 @@ class Culprits(Frozen):
 
     @property
     def _explained(self) -> str:
-        count = len(self.slow) - len(self.unexplained)
-        return f"{count} slow pair{'' if count == 1 else 's'}"
+        return counted(len(self.slow) - len(self.unexplained), "slow pair")
 
 
 @dataclass(frozen=True)

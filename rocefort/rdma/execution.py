@@ -14,11 +14,12 @@ from datetime import UTC, datetime, timedelta
 from shlex import join
 
 from nornir.core import Nornir
-from nornir.core.task import Result, Task
+from nornir.core.task import Task
 
 from rocefort.errors import RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.failures import Unreachable
+from rocefort.fleet.runner import on_hosts
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.fabric_rdma import Rdma, is_within
 from rocefort.models.rdma_plan import Program, RdmaPlan, RdmaRun, Round
@@ -116,28 +117,21 @@ def _run_round(nornir: Nornir, plan: RdmaPlan, each: Round, terms: Terms) -> lis
     """All runs of a round at once; every client has one run in it."""
     by_client = {run.client: run for run in each.runs}
 
-    def measure(task: Task) -> Result:
-        run = by_client[task.host.name]
-        return Result(task.host, result=_run(nornir, plan, run, terms))
+    def measure(task: Task) -> Ran:
+        at = terms.now()
+        ran = _measured(nornir, plan, by_client[task.host.name], terms)
+        return Ran(ran.measurement.model_copy(update={"at": at}), ran.raw)
 
-    clients = nornir.filter(filter_func=lambda host: host.name in by_client)
-    answers = clients.run(task=measure, on_failed=True)
-    answers.raise_on_error()
+    answers = on_hosts(nornir, by_client, measure)
     found = []
     for run in each.runs:
         if by_client[run.client] is not run:
             found.append(_not_run(run, f"{run.client} has another run in this round"))
         elif run.client in answers:
-            found.append(answers[run.client][0].result)
+            found.append(answers[run.client])
         else:
             found.append(_not_run(run, f"{run.client} is not in the inventory"))
     return found
-
-
-def _run(nornir: Nornir, plan: RdmaPlan, run: RdmaRun, terms: Terms) -> Ran:
-    at = terms.now()
-    ran = _measured(nornir, plan, run, terms)
-    return Ran(ran.measurement.model_copy(update={"at": at}), ran.raw)
 
 
 def _measured(nornir: Nornir, plan: RdmaPlan, run: RdmaRun, terms: Terms) -> Ran:
@@ -146,7 +140,8 @@ def _measured(nornir: Nornir, plan: RdmaPlan, run: RdmaRun, terms: Terms) -> Ran
         outcome, said = unfit
         return Ran(not_measured(run, outcome, f"{outcome}: {MEANING[outcome]} ({said})"))
     try:
-        commands = _commands(plan, run)
+        server = join(argv(run, "server", hosts)) if run.program.has_server else ""
+        commands = Commands(join(argv(run, "client", hosts)), server)
         both = _both(nornir, run, commands, terms)
     except Unreachable as error:
         return Ran(not_measured(run, Outcome.UNREACHABLE, f"{Outcome.UNREACHABLE}: {error}"))
@@ -156,11 +151,6 @@ def _measured(nornir: Nornir, plan: RdmaPlan, run: RdmaRun, terms: Terms) -> Ran
         return _not_run(run, both)
     found = read_run(run, both.client, both.server, expectation(run, terms.rdma, terms.note))
     return Ran(found, tuple(_raw(run, commands, both)))
-
-
-def _commands(plan: RdmaPlan, run: RdmaRun) -> Commands:
-    server = join(argv(run, "server", plan.by_host)) if run.program.has_server else ""
-    return Commands(join(argv(run, "client", plan.by_host)), server)
 
 
 def _both(nornir: Nornir, run: RdmaRun, commands: Commands, terms: Terms) -> Both | str:

@@ -8,13 +8,12 @@ and is refused. Where fio 3.33 cannot create its file it ends with exit code 1, 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from rocefort.rdma.outcome import Outcome
-from rocefort.rdma.rows import FlawError
+from rocefort.rdma.rows import FlawError, load_report
 
 LARGEST = 1e18  # beyond it a report is broken
 SLACK = 0.02  # runtime is in whole milliseconds
@@ -40,18 +39,11 @@ def read_fio(text: str, direction: Direction = "write") -> tuple[FioResult, ...]
     """Read one report, a result for each job; raises FlawError at the first thing that is off."""
     lines = text.splitlines(keepends=True)
     start = next((n for n, line in enumerate(lines) if not line.startswith(NOTES)), 0)
-    try:
-        report = json.loads("".join(lines[start:]), parse_constant=_constant)
-    except ValueError as error:
-        raise FlawError(Outcome.NOT_JSON, str(error)) from None
+    report = load_report("".join(lines[start:]))
     jobs = report.get("jobs") if isinstance(report, Mapping) else None
     if not isinstance(jobs, list) or not jobs:
         raise FlawError(Outcome.MISSING_ROW, "no jobs")
     return tuple(_job(job, direction) for job in jobs)
-
-
-def _constant(name: str) -> float:
-    raise FlawError(Outcome.NOT_A_NUMBER, name)
 
 
 def _job(job: object, direction: Direction) -> FioResult:

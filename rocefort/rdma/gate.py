@@ -15,9 +15,11 @@ from rocefort.models.base import Frozen
 from rocefort.models.change import Gate, GatePair
 from rocefort.models.fabric_rdma import Rdma
 from rocefort.models.network import Network, Role, Server
+from rocefort.models.wording import counted
 from rocefort.rdma.ends import Commands, run_ends
 from rocefort.rdma.outcome import MEANING, Outcome
 from rocefort.rdma.perftest import Judgement, Tool, judge
+from rocefort.rdma.tournament import disjoint_rounds
 
 TOOLS = (Tool.WRITE_BW, Tool.WRITE_LAT)
 DEADLINE_S = 30.0
@@ -82,7 +84,7 @@ class GateResult(Frozen):
             failed = [r.sentence for r in self.results if r.verdict is not Verdict.PASSED]
             return "; ".join(failed or self.sentences)
         pairs = len({result.pair for result in self.results})
-        measured = f"{pairs} pair{'' if pairs == 1 else 's'} measured"
+        measured = f"{counted(pairs, 'pair')} measured"
         if not self.speed_judged:
             return f"{measured}, speed not judged"
         rates = [r.gbps for r in self.results if r.gbps is not None]
@@ -278,16 +280,7 @@ def perftest_command(host: Host, tool: Tool, gate: Gate, server_address: str = "
 
 def _rounds(pairs: Iterable[GatePair]) -> Iterator[list[GatePair]]:
     """Groups of pairs in which no server is used twice."""
-    rest = list(dict.fromkeys(pairs))
-    while rest:
-        busy: set[str] = set()
-        batch: list[GatePair] = []
-        for pair in rest:
-            if busy.isdisjoint((pair.client, pair.server)):
-                batch.append(pair)
-                busy |= {pair.client, pair.server}
-        yield batch
-        rest = [pair for pair in rest if pair not in batch]
+    yield from disjoint_rounds(dict.fromkeys(pairs), lambda pair: (pair.client, pair.server))
 
 
 def _run_round(

@@ -12,10 +12,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from nornir.core import Nornir
-from nornir.core.task import Result, Task
+from nornir.core.task import Task
 
 from rocefort.errors import RocefortError
 from rocefort.fleet import ssh_exec
+from rocefort.fleet.runner import on_hosts
 from rocefort.fleet.ssh_exec import RemoteCommand
 from rocefort.models.rdma_result import Stopped
 from rocefort.rdma.scripts import BUSY, HELD, HOLD, STOP
@@ -44,18 +45,15 @@ def held(nornir: Nornir, servers: Sequence[str], run: str) -> Iterator[Hold]:
     found = Hold()
     with ExitStack() as opened:
 
-        def hold(task: Task) -> Result:
+        def hold(task: Task) -> str:
             keeper, why = _hold(task, run)
             if keeper is not None:
                 opened.callback(keeper.kill)
                 found.keepers[task.host.name] = keeper
-            return Result(task.host, result=why)
+            return why
 
-        chosen = nornir.filter(filter_func=lambda host: host.name in set(servers))
-        answers = chosen.run(task=hold, on_failed=True)
-        answers.raise_on_error()
-        for name in servers:
-            if name in answers and (why := answers[name][0].result):
+        for name, why in on_hosts(nornir, servers, hold).items():
+            if why:
                 found.refused[name] = f"{name}: {why}"
         yield found
 
@@ -71,8 +69,7 @@ def _hold(task: Task, run: str) -> tuple[RemoteCommand | None, str]:
             done = keeper.wait(1.0)
             if done.exit_code == BUSY:
                 return None, "another RDMA run holds it; wait for it, or end it with `rdma stop`"
-            said = " ".join(done.stderr.split())[:120] or f"exit code {done.exit_code}"
-            return None, f"it cannot be held for a run: {said}"
+            return None, f"it cannot be held for a run: {done.complaint}"
         if time.monotonic() > deadline:
             keeper.kill()
             return None, f"it could not be held within {HOLD_S:g} s"
@@ -83,20 +80,14 @@ def _hold(task: Task, run: str) -> tuple[RemoteCommand | None, str]:
 def stop_all(nornir: Nornir, servers: Sequence[str]) -> tuple[Stopped, ...]:
     """End all that any run of ours has started on these servers, whoever started it."""
 
-    def stop(task: Task) -> Result:
+    def stop(task: Task) -> Stopped:
         name = task.host.name
         try:
             done = ssh_exec.session(task.host, task.nornir.config).run(STOP, STOP_S)
         except RocefortError as error:
-            return Result(task.host, result=Stopped(server=name, why=str(error)))
+            return Stopped(server=name, why=str(error))
         ended = tuple(line.strip() for line in done.stdout.splitlines())
-        if done.exit_code:
-            said = " ".join(done.stderr.split())[:120] or f"exit code {done.exit_code}"
-            why = f"{name}: not all ended: {said}"
-            return Result(task.host, result=Stopped(server=name, ended=ended, why=why))
-        return Result(task.host, result=Stopped(server=name, ended=ended))
+        why = f"{name}: not all ended: {done.complaint}" if done.exit_code else ""
+        return Stopped(server=name, ended=ended, why=why)
 
-    chosen = nornir.filter(filter_func=lambda host: host.name in set(servers))
-    answers = chosen.run(task=stop, on_failed=True)
-    answers.raise_on_error()
-    return tuple(answers[name][0].result for name in servers)
+    return tuple(on_hosts(nornir, servers, stop).values())

@@ -7,13 +7,12 @@ Some keys stand twice in one object (`sock_bufsize`), so that a strict JSON read
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rocefort.rdma.outcome import Outcome
-from rocefort.rdma.rows import FlawError
+from rocefort.rdma.rows import FlawError, load_report
 
 LARGEST = 1e18  # beyond it a report is broken
 SLACK = 0.02  # of the two ends' clocks: each divides by its own seconds
@@ -44,7 +43,9 @@ class IperfResult:
 
 def read_iperf(text: str) -> IperfResult:
     """Read the client's report; raises FlawError at the first thing that is off."""
-    report = _report(text)
+    report = load_report(text)
+    if not isinstance(report, Mapping):
+        raise FlawError(Outcome.NOT_JSON, text[:60])
     if error := report.get("error"):
         known = any(words in str(error) for words in NO_SERVER)
         raise FlawError(Outcome.NO_SERVER if known else Outcome.TOOL_ERROR, str(error))
@@ -64,20 +65,6 @@ def read_iperf(text: str) -> IperfResult:
         tos=tos if isinstance(tos, int) else None,
         intervals=tuple(_intervals(report)),
     )
-
-
-def _report(text: str) -> Mapping[str, Any]:
-    try:
-        report = json.loads(text, parse_constant=_constant)
-    except ValueError as error:
-        raise FlawError(Outcome.NOT_JSON, str(error)) from None
-    if not isinstance(report, Mapping):
-        raise FlawError(Outcome.NOT_JSON, text[:60])
-    return report
-
-
-def _constant(name: str) -> float:
-    raise FlawError(Outcome.NOT_A_NUMBER, name)
 
 
 def _part(report: Mapping[str, Any], key: str) -> Mapping[str, Any]:

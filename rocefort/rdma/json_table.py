@@ -11,10 +11,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import NoReturn
 
 from rocefort.rdma.outcome import Outcome
-from rocefort.rdma.rows import Cell, FlawError, Row, bandwidth_row, latency_row
+from rocefort.rdma.rows import Cell, FlawError, Row, bandwidth_row, latency_row, no_number
 from rocefort.rdma.table import Table
 
 Section = dict[str, str]
@@ -69,16 +68,12 @@ def read_json(text: str, *, gbits: bool = True, sizes: int = 1) -> Table:
 
 def _sections(text: str) -> dict[str, Section]:
     try:
-        found = json.loads(text, parse_float=str, parse_int=str, parse_constant=_constant)
+        found = json.loads(text, parse_float=str, parse_int=str, parse_constant=no_number)
     except ValueError:
         return _old_sections(text)
     if not isinstance(found, Mapping) or not all(isinstance(v, Mapping) for v in found.values()):
         raise FlawError(Outcome.NOT_JSON, text[:60])
     return {name: {k: str(v) for k, v in part.items()} for name, part in found.items()}
-
-
-def _constant(name: str) -> NoReturn:
-    raise FlawError(Outcome.NOT_A_NUMBER, name)
 
 
 def _old_sections(text: str) -> dict[str, Section]:

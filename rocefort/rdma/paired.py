@@ -22,6 +22,7 @@ from statistics import NormalDist, median
 
 from rocefort.models.base import Frozen
 from rocefort.models.rdma_plan import ARROW
+from rocefort.models.wording import counted
 from rocefort.rdma.regression import MATTERS, P_VALUE, ranks
 
 LEAST_PAIRS = 7  # that changed: of six, all on one side, chance makes 1 in 64
@@ -53,7 +54,9 @@ def paired(
     """
     sign = -1 if higher_is_better else 1
     found = {
-        pair: round(sign * median(map(_change, then, now[pair])), DIGITS)
+        pair: round(
+            sign * median(math.log(b / a) for a, b in zip(then, now[pair], strict=False)), DIGITS
+        )
         for pair, then in before.items()
         if then and now.get(pair)
     }
@@ -66,17 +69,13 @@ def paired(
     return _judged(len(changes), len(differing), middle, p, _share_servers(found))
 
 
-def _change(then: float, now: float) -> float:
-    return math.log(now / then)
-
-
 def _share_servers(pairs: Iterable[str]) -> bool:
     ends = [name for pair in pairs for name in pair.split(ARROW)]
     return len(set(ends)) < len(ends)
 
 
 def _judged(pairs: int, changed: int, change: float, p: float, shared: bool) -> Paired:
-    counted = f"{pairs} pair{'' if pairs == 1 else 's'}"
+    compared = counted(pairs, "pair")
     side = "slower" if change > 0 else "faster"
     amount = f"the median pair {abs(change):.1%} {side}" if change else "the median pair as before"
     slower: bool | None = None
@@ -99,7 +98,7 @@ def _judged(pairs: int, changed: int, change: float, p: float, shared: bool) -> 
         pairs=pairs,
         changed=changed,
         p=p if changed else None,
-        sentence=f"{counted}, {amount}: {said}",
+        sentence=f"{compared}, {amount}: {said}",
     )
 
 

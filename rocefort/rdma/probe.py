@@ -6,26 +6,32 @@ A server that cannot measure is named with the reason, and left out; the others 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv6Address
 
 from nornir.core import Nornir
-from nornir.core.task import Result, Task
+from nornir.core.task import Task
 
 from rocefort.errors import BadInput, RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.failures import Unreachable
+from rocefort.fleet.runner import on_hosts
 from rocefort.models.network import Server
 from rocefort.models.rdma_plan import RdmaHost
 from rocefort.rdma.command_lines import version_of
-from rocefort.rdma.gids import Gid, choose_gid, read_gids
 from rocefort.rdma.outcome import MEANING, Outcome
 from rocefort.rdma.rows import FlawError
 from rocefort.rdma.scripts import PROBE
 
 DEADLINE_S = 20.0
 SECTION = re.compile(r"@(?P<name>[a-z]+)(?: (?P<what>\S+))?")
+# One GID a line, as sysfs tells them (`/sys/class/infiniband/DEVICE/ports/PORT/gids/INDEX`).
+GID_ROW = re.compile(
+    r"\s*(?P<device>\S+)\s+(?P<port>\d+)\s+(?P<index>\d+)\s+(?P<gid>[0-9a-f:]{39})\s+"
+    r"(?P<type>IB/RoCE v1|RoCE v2)\s+(?P<interface>\S+)\s*"
+)
+V2 = "RoCE v2"
 # PCI device ids of NVIDIA NICs, decimal as the kernel's hca_type has them (the PCI ID repository).
 NICS = {
     "MT4115": "ConnectX-4",
@@ -90,19 +96,11 @@ def probe(nornir: Nornir, servers: Sequence[Server], *, perftest: bool = True) -
     """
     by_name = {server.name: server for server in servers}
 
-    def ask(task: Task) -> Result:
-        server = by_name[task.host.name]
-        found = _probed(task, server, perftest)
-        return Result(task.host, result=found)
-
-    chosen = nornir.filter(filter_func=lambda host: host.name in by_name)
-    answers = chosen.run(task=ask, on_failed=True)
-    answers.raise_on_error()
+    answers = on_hosts(
+        nornir, by_name, lambda task: _probed(task, by_name[task.host.name], perftest)
+    )
     missing = "no entry in the connections; add it under servers"
-    return {
-        name: answers[name][0].result if name in answers else Probed(name, why=f"{name}: {missing}")
-        for name in by_name
-    }
+    return {name: answers.get(name) or Probed(name, why=f"{name}: {missing}") for name in by_name}
 
 
 def _probed(task: Task, server: Server, perftest: bool) -> Probed:
@@ -114,8 +112,8 @@ def _probed(task: Task, server: Server, perftest: bool) -> Probed:
     except RocefortError as error:
         return Probed(server.name, why=str(error))
     if done.timed_out or done.exit_code:
-        said = " ".join(done.stderr.split())[:120] or f"exit code {done.exit_code}"
-        return _useless(server, Outcome.TIMED_OUT if done.timed_out else Outcome.EXIT_CODE, said)
+        outcome = Outcome.TIMED_OUT if done.timed_out else Outcome.EXIT_CODE
+        return _useless(server, outcome, done.complaint)
     try:
         found = read_probe(
             server, done.stdout, task.host["rdma_device"], task.host["gid_index"], perftest=perftest
@@ -140,7 +138,7 @@ def read_probe(
     device, gid_index: what the connections say of it; the GID's index is looked up anew.
     """
     parts = {section.name: section for section in read_sections(text)}
-    gid = _gid(server, parts["gids"].text, device)
+    gid = choose_gid(read_gids(parts["gids"].text), IPv4Address(server.address.ip), device)
     devices = {row[0]: row for row in (line.split() for line in parts["devices"].lines)}
     _, numa, kind, driver = devices.get(device, (device, "-1", "-", "-"))
     version = _version(parts["perftest"].text, perftest=perftest)
@@ -179,10 +177,6 @@ def read_probe(
     )
 
 
-def _gid(server: Server, rows: str, device: str) -> Gid:
-    return choose_gid(read_gids(rows), IPv4Address(server.address.ip), device)
-
-
 def _version(said: str, *, perftest: bool) -> str | None:
     words = said.strip()
     try:
@@ -205,3 +199,50 @@ def conditions(probed: Sequence[Probed]) -> dict[str, str]:
         values = {each.get(name, "not known") for each in facts}
         found[name] = ", ".join(sorted(values))
     return found
+
+
+# --- which GID index of a server is right: RoCE v2, with its address in its segment -----------
+
+
+@dataclass(frozen=True)
+class Gid:
+    """One GID of a device; address is None where it maps no IPv4 address (a link-local one)."""
+
+    device: str
+    port: int
+    index: int
+    address: IPv4Address | None
+    type: str
+    interface: str
+
+
+def read_gids(text: str) -> tuple[Gid, ...]:
+    """Read all rows; raises FlawError for none, and for a line that is no row."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise FlawError(Outcome.NO_DEVICE, "no GID of any RDMA device")
+    found = []
+    for line in lines:
+        row = GID_ROW.fullmatch(line)
+        if row is None:
+            raise FlawError(Outcome.UNKNOWN_LINE, line)
+        address = IPv6Address(row["gid"]).ipv4_mapped
+        place = (row["device"], int(row["port"]), int(row["index"]))
+        found.append(Gid(*place, address, row["type"], row["interface"]))
+    return tuple(found)
+
+
+def choose_gid(gids: Iterable[Gid], address: IPv4Address, device: str | None = None) -> Gid:
+    """The RoCE v2 GID with this address; raises FlawError with what is there instead.
+
+    device: only of this one; None: whichever has the address.
+    """
+    known = [gid for gid in gids if device is None or gid.device == device]
+    if device is not None and not known:
+        raise FlawError(Outcome.NO_DEVICE, device)
+    fit = [gid for gid in known if gid.address == address]
+    chosen = next((gid for gid in fit if gid.type == V2), None)
+    if chosen is None:
+        there = ", ".join(f"{g.device} {g.index} {g.address} {g.type}" for g in known if g.address)
+        raise FlawError(Outcome.BAD_GID, f"no {V2} GID has {address}; there: {there or 'none'}")
+    return chosen

@@ -140,7 +140,8 @@ def _of_all_ranks(tables: tuple[MpiTable, ...], ranks: int) -> MpiTable:
 def _over_time(run: RdmaRun, client: CommandResult, server: CommandResult | None) -> Measurement:
     """A run without an end is ended from outside: a deadline is no failure of it."""
     for end in (client, server):
-        if end is not None and (cause := cause_of(end.stderr)) and not _only_ended(cause):
+        cause = cause_of(end.stderr) if end is not None else None
+        if cause and cause[0] not in (Outcome.KILLED, Outcome.PEER_LOST):
             return _failed(run, cause)
     if client.exit_code not in (None, *ENDED):
         return _failed(run, (Outcome.EXIT_CODE, f"exit code {client.exit_code}"))
@@ -161,10 +162,6 @@ def _is_whole(run: RdmaRun, series: Sequence[Point]) -> None:
         raise FlawError(Outcome.MISSING_ROW, f"rows of {last_s:g} s, of {run.duration_s} s")
     if not any(point.gbps for point in series):
         raise FlawError(Outcome.ZERO_BANDWIDTH, f"{len(series)} rows of zeros")
-
-
-def _only_ended(cause: tuple[Outcome, str]) -> bool:
-    return cause[0] in (Outcome.KILLED, Outcome.PEER_LOST)
 
 
 READERS: dict[Program, Callable[[RdmaRun, CommandResult], Measurement]] = {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NoReturn
 
 from rocefort.rdma.outcome import Outcome
 
@@ -18,6 +20,19 @@ class FlawError(Exception):
     def __init__(self, outcome: Outcome, line: str) -> None:
         self.outcome, self.line = outcome, " ".join(line.split())
         super().__init__(f"{outcome}: {self.line}")
+
+
+def no_number(name: str) -> NoReturn:
+    """Refuse NaN and Infinity, which Python's JSON reader would take."""
+    raise FlawError(Outcome.NOT_A_NUMBER, name)
+
+
+def load_report(text: str) -> object:
+    """The JSON that a program printed; raises FlawError where it is none."""
+    try:
+        return json.loads(text, parse_constant=no_number)
+    except ValueError as error:
+        raise FlawError(Outcome.NOT_JSON, str(error)) from None
 
 
 @dataclass(frozen=True)

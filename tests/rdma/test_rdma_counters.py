@@ -9,7 +9,7 @@ import pytest
 from rocefort.models.observed import PfcCountersSeen, QueueSeen
 from rocefort.models.rdma_counters import MarkedSeen, NicCounters, SwitchCounters
 from rocefort.rdma.counter_rules import driver_of, judge_nics, judge_switches
-from rocefort.rdma.counter_text import read_ethtool, read_rdma_statistic
+from rocefort.rdma.nic_reading import read_ethtool, read_rdma_statistic
 from rocefort.rdma.rows import FlawError
 
 # Recorded on Soft-RoCE guests before and after a run with one packet in a hundred lost.

@@ -6,7 +6,7 @@ from ipaddress import IPv4Address
 
 import pytest
 
-from rocefort.rdma.gids import choose_gid, read_gids
+from rocefort.rdma.probe import choose_gid, read_gids
 from rocefort.rdma.rows import FlawError
 
 # The first two rows were recorded on a Soft-RoCE guest; mlx5 has a v1 row before each v2 row.

@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 
 from nornir.core import Nornir
-from nornir.core.task import Result, Task
+from nornir.core.task import Task
 
 from rocefort.design.derive import Derived, derive
 from rocefort.design.hosts import host_plans
@@ -18,7 +18,7 @@ from rocefort.documents.nearest import nearest
 from rocefort.errors import BadInput, Problem, RocefortError, ServiceFailed
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections
-from rocefort.fleet.runner import open_fleet
+from rocefort.fleet.runner import on_hosts, open_fleet
 from rocefort.models.finding import Report
 from rocefort.models.host import HostPlan, HostSeen, HostsSeen
 from rocefort.models.wording import counted
@@ -124,18 +124,15 @@ def observe_hosts(
 ) -> tuple[HostSeen, ...]:
     """Read servers at once; what fails on one is in its HostSeen, never raised."""
 
-    def task(task: Task) -> Result:
+    def read(task: Task) -> HostSeen:
         plan = plans[task.host.name]
         try:
-            return Result(host=task.host, result=_read(task, plan, deadline_s))
+            return _read(task, plan, deadline_s)
         except RocefortError as error:
             what = f"{error.problem.what}; {error.problem.how}".removesuffix("; ")
-            return Result(host=task.host, result=HostSeen(name=plan.server, failed=what))
+            return HostSeen(name=plan.server, failed=what)
 
-    chosen = nornir.filter(filter_func=lambda host: host.name in plans)
-    results = chosen.run(task=task, on_failed=True)
-    results.raise_on_error()
-    return tuple(results[name][0].result for name in plans)
+    return tuple(on_hosts(nornir, plans, read).values())
 
 
 def reader_command(plan: HostPlan) -> str:
@@ -149,6 +146,5 @@ def _read(task: Task, plan: HostPlan, deadline_s: float) -> HostSeen:
     if done.timed_out:
         return HostSeen(name=plan.server, failed=f"it did not end within {deadline_s:g} s")
     if done.exit_code != 0:
-        said = " ".join(done.stderr.split())[:120] or f"exit code {done.exit_code}"
-        return HostSeen(name=plan.server, failed=f"its shell refused: {said}")
+        return HostSeen(name=plan.server, failed=f"its shell refused: {done.complaint}")
     return read_host(plan, done.stdout)
