@@ -13,7 +13,7 @@ from ipaddress import IPv4Address, IPv4Network
 from itertools import chain
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Template
 
 from rocefort.design.allocate import FIRST_SERVER
 from rocefort.design.capacity import larger_hardware
@@ -32,6 +32,7 @@ from rocefort.models.fabric_types import (
 from rocefort.models.hardware import Family, Hardware
 from rocefort.models.wording import counted
 from rocefort.paths import HARDWARE, INVENTORY, TEMPLATES
+from rocefort.templating import text_templates
 
 RELEASES = ("V300R023C00", "V200R022C00")  # those that the references and HEPS know
 XOFF_KBYTES, XON_GAP_KBYTES = 600, 50  # HEPS: Network 2025, 5(4), 53
@@ -334,12 +335,6 @@ def _word(text: str) -> str:
 
 @cache
 def _template() -> Template:
-    environment = Environment(  # noqa: S701 - YAML, not HTML; `word` guards what a user types
-        loader=FileSystemLoader(TEMPLATES / "fabric"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["word"] = _word
+    environment = text_templates(TEMPLATES / "fabric")
+    environment.filters["word"] = _word  # guards what a user types
     return environment.get_template("new.yaml.j2")

@@ -10,11 +10,12 @@ import re
 import shlex
 from functools import cache
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 
 from rocefort.errors import BadInput
 from rocefort.models.host import PRIORITIES, HostPlan
 from rocefort.paths import TEMPLATES
+from rocefort.templating import text_templates
 
 SCRIPT = "rocefort-host"
 UNITS = ("rocefort-host.service", "rocefort-host-drift.service", "rocefort-host-drift.timer")
@@ -45,16 +46,7 @@ def _render(template: str, plan: HostPlan) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES / "host"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        auto_reload=False,
-        finalize=_argument,
-        autoescape=False,  # noqa: S701 - the output is no HTML; _argument guards every value
-    )
+    environment = text_templates(TEMPLATES / "host", _argument)
     environment.filters |= {"comment": _comment, "path": _path, "eight": _eight}
     return environment
 

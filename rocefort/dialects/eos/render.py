@@ -14,7 +14,7 @@ from functools import cache
 from ipaddress import IPv4Address
 from typing import Literal
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Template
 
 from rocefort.dialects.eos.filters import access_lists, filter_problems, groups_of
 from rocefort.dialects.routing_problems import list_problems, range_problems, session_problems
@@ -27,6 +27,7 @@ from rocefort.models.interface import DEFAULT_VLAN, SWITCHING, Interface, gatewa
 from rocefort.models.static import STATIC_PREFERENCE
 from rocefort.models.subnets import Subnets
 from rocefort.paths import TEMPLATES
+from rocefort.templating import text_templates
 
 EOS_BGP_DISTANCE = 200  # of an EOS switch; VRP's is 255
 
@@ -139,14 +140,7 @@ def render_eos(device: Device) -> str:
 
 @cache
 def _template() -> Template:
-    environment = Environment(  # noqa: S701 - configuration text, not HTML
-        loader=FileSystemLoader(TEMPLATES),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("eos/device.j2")
+    return text_templates(TEMPLATES).get_template("eos/device.j2")
 
 
 def _port(device: Device, interface: Interface) -> Port:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from ipaddress import IPv4Address
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 
 from rocefort.dialects.frr.names import kernel_name
 from rocefort.dialects.frr.state import Features
@@ -23,6 +23,7 @@ from rocefort.models.bgp import Bgp, BgpPeer, BgpSettings, PrefixEntry
 from rocefort.models.device import Device
 from rocefort.models.static import STATIC_PREFERENCE, StaticRoute
 from rocefort.paths import TEMPLATES
+from rocefort.templating import text_templates
 
 # Behind every static route: VRP's BGP has 255, which to FRR means that a route is not used.
 BGP_DISTANCE = 254
@@ -74,18 +75,12 @@ def peers_of(device: Device) -> Iterator[str]:
 
 
 @cache
-def _environment() -> Environment:
-    return Environment(  # noqa: S701 - configuration text, not HTML
-        loader=FileSystemLoader(TEMPLATES / "frr"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+def _templates() -> Environment:
+    return text_templates(TEMPLATES / "frr")
 
 
 def _render(template: str, **values: object) -> str:
-    return _environment().get_template(template).render(**values)
+    return _templates().get_template(template).render(**values)
 
 
 def _static_routes(device: Device, features: Features) -> list[tuple[str | None, str]]:

@@ -59,16 +59,16 @@ def readings(kind: str, tokens: Tokens, family: SyntaxFamily) -> tuple[tuple[Row
     )
 
 
-def rows_of(kind: str, first: str, family: SyntaxFamily) -> tuple[Row, ...]:
-    """Rows of a view that a family has and that can begin with a word."""
+def rows_of(kind: str, first: str, family: SyntaxFamily | None = None) -> tuple[Row, ...]:
+    """Rows of a view that a family, or any, has and that can begin with a word."""
     return _by_first_word(kind, family).get(first.casefold(), ())
 
 
 @cache
-def _by_first_word(kind: str, family: SyntaxFamily) -> Mapping[str, tuple[Row, ...]]:
+def _by_first_word(kind: str, family: SyntaxFamily | None) -> Mapping[str, tuple[Row, ...]]:
     found: dict[str, list[Row]] = {}
     for row in rows_by_view().get(kind, ()):
-        if family in row.families:
+        if family is None or family in row.families:
             for word in row.first_words:
                 found.setdefault(word, []).append(row)
     return {word: tuple(rows) for word, rows in found.items()}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from rocefort.dialects.vrp.beside import beside
 from rocefort.dialects.vrp.command import Trace, read_all, words_of
-from rocefort.dialects.vrp.parameters import Tokens
-from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, SYSTEM, Row, rows_by_view
+from rocefort.dialects.vrp.identity import rows_of
+from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, SYSTEM, Row
 from rocefort.models.network import TextLine
 
 UNDO = "undo"
@@ -42,19 +42,8 @@ def _row(view: str, text: str) -> Row | None:
     words = words_of(text)
     undone = words[0] == UNDO and len(words) > 1
     words = words[1:] if undone else words
-    rows = _by_first_word(view).get(words[0].casefold(), ())
-    return next((row for row in rows if _fits(row, words, undone=undone)), None)
-
-
-def _fits(row: Row, words: Tokens, *, undone: bool) -> bool:
-    forms = [nodes for nodes, _ in row.undo_nodes] if undone else []
-    return any(True for form in (row.nodes, *forms) for _ in read_all(form, words, Trace()))
-
-
-@cache
-def _by_first_word(view: str) -> dict[str, tuple[Row, ...]]:
-    found: dict[str, list[Row]] = {}
-    for row in rows_by_view().get(view, ()):
-        for word in row.first_words:
-            found.setdefault(word, []).append(row)
-    return {word: tuple(rows) for word, rows in found.items()}
+    for row in rows_of(view, words[0]):
+        forms = (row.nodes, *(nodes for nodes, _ in row.undo_nodes if undone))
+        if any(True for form in forms for _ in read_all(form, words, Trace())):
+            return row
+    return None

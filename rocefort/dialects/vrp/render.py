@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator
 from functools import cache
 from operator import attrgetter
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFound
+from jinja2 import Environment, StrictUndefined, TemplateNotFound
 
 from rocefort.dialects.vrp.missing_commands import without_command
 from rocefort.dialects.vrp.names import interface_name, is_address, ranges, snmp_version_text
@@ -25,6 +25,7 @@ from rocefort.models.interface import NO_DOMAIN, Interface, xon_at_most_xoff
 from rocefort.models.lossless import BUILT_IN_QUEUE
 from rocefort.models.secret import placeholder
 from rocefort.paths import TEMPLATES
+from rocefort.templating import text_templates
 
 V200, G1 = SyntaxFamily.V200, SyntaxFamily.V300_G1
 WORD = re.compile(r"[!-~]+")
@@ -96,16 +97,7 @@ def render(device: Device, family: SyntaxFamily, template: str | None = None) ->
 @cache
 def environment() -> Environment:
     """Templates of templates/vrp; every value in them passes as one word or as free text."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES / "vrp"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        auto_reload=False,
-        finalize=_argument,
-        autoescape=False,  # noqa: S701 - the output is no HTML; _argument guards every value
-    )
+    environment = text_templates(TEMPLATES / "vrp", _argument)
     environment.filters["free_text"] = FreeText
     environment.filters["settings"] = _settings
     environment.filters["secret"] = lambda stated: FreeText(placeholder(stated))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocefort.dialects.vrp.parsing import marking
+from rocefort.dialects.vrp.parsing import lossless
 from rocefort.dialects.vrp.row import G1, G2, OFFSET, V200, Row, command, group, wider
 from rocefort.models.drop_profile import DROPS_WHEN_FULL
 from rocefort.models.lossless import BUILT_IN_QUEUE
@@ -120,13 +120,13 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             command(
                 f"color {colour} ( {LIMITS} )",
                 "colours[]",
-                reads=marking.colour(colour),
+                reads=lossless.colour(colour),
                 undo=(f"color {colour}",),
                 default=f"color {colour} {FULL}",
             )
             for colour in ("green", "red", "yellow")
         ),
-        command(f"ecn ( {LIMITS} )", "ecn", reads=marking.ecn, undo=("ecn",)),
+        command(f"ecn ( {LIMITS} )", "ecn", reads=lossless.ecn, undo=("ecn",)),
     ),
     group(
         "ai-service",

@@ -1,16 +1,21 @@
-"""Lines of PFC that say more than fields and their values.
+"""Lines of PFC and drop profiles that say more than fields and their values.
 
-Sources: V300R023C00 command reference (DCB); V200 forms from published configurations.
+Sources: V300R023C00 command reference (DCB, congestion avoidance); V200 forms from published
+configurations and the AI Fabric best practice (static ECN).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rocefort.dialects.vrp.parsing import arguments
 from rocefort.dialects.vrp.parsing.parts import NOT_MODELLED, BadArgumentError, Part
+from rocefort.models.drop_profile import Unit
 
 SLOT = "1"  # the one slot of a box switch; what other slots are told is not modelled
 PFC_OFF = "pfc off"  # fact of a switch on which no port pauses, whatever its lines say
 DEFAULT_OFFSET_KBYTES = 6  # V300 G2, `dcb pfc buffer`
+UNITS: tuple[Unit, ...] = ("bytes", "cells", "percent")  # of a drop profile, as in its format
 
 
 def pfc_off(device: Part) -> bool:
@@ -103,3 +108,30 @@ def _one_form(port: Part, collection: str, queue: int) -> None:
             f"xoff of queue {queue} is in another unit on line {port.log.first[path]}",
             "keep one of the two lines",
         )
+
+
+# --- drop profiles, whose limits stand in one of three units -------------------------------------
+
+
+def colour(name: str) -> Callable[..., None]:
+    """Reader of the line of one colour."""
+
+    def read(profile: Part, *words: str | None) -> None:
+        _limits(profile.row("colours", name, colour=name), words)
+
+    return read
+
+
+def ecn(profile: Part, *words: str | None) -> None:
+    """Between which depths of its queue a packet is marked."""
+    _limits(profile.part("ecn"), words)
+
+
+def _limits(part: Part, words: tuple[str | None, ...]) -> None:
+    *pairs, percent = words
+    for unit, low, high in zip(UNITS, pairs[::2], pairs[1::2], strict=True):
+        if low is not None and high is not None:
+            part.set("unit", unit)
+            part.set("low", arguments.whole(low))
+            part.set("high", arguments.whole(high))
+    part.set("percent", arguments.whole(percent or ""))

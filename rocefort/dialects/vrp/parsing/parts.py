@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Set
+from collections.abc import Hashable, Set
 from dataclasses import dataclass, field
 
 
@@ -35,13 +35,9 @@ class Log:
         return {
             number
             for path, number in self.marks
-            if any(path[:end] in places for end in (*_ends(path), len(path)))
+            if path in places
+            or any(path[:at] in places for at, sign in enumerate(path) if sign in ".[")
         }
-
-
-def _ends(path: str) -> Iterator[int]:
-    """Where the enclosing paths of a path end."""
-    return (at for at, sign in enumerate(path) if sign in ".[")
 
 
 @dataclass(slots=True)
