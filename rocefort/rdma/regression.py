@@ -39,8 +39,6 @@ class Regression(Frozen):
 
     slower: bool | None
     drop: float | None
-    good_runs: int
-    fresh_runs: int
     sentence: str
 
 
@@ -49,9 +47,9 @@ def regression(
 ) -> Regression:
     """Compare fresh values of one pair, program and size with those of its last good runs."""
     if not fresh:
-        return _not_judged(good, fresh, "nothing was measured")
+        return _not_judged("nothing was measured")
     if len(good) < LEAST_HISTORY:
-        return _not_judged(good, fresh, f"{len(good)} good runs, {LEAST_HISTORY} are needed")
+        return _not_judged(f"{len(good)} good runs, {LEAST_HISTORY} are needed")
     sign = 1 if higher_is_better else -1
     usual, now = median(good), median(fresh)
     drop = sign * (usual - now) / usual
@@ -65,19 +63,11 @@ def regression(
     counts = f"{len(fresh)} fresh against {len(good)} good runs"
     verdict = "a regression" if slower else "no regression"
     said = f"{now:.2f}, {abs(drop):.1%} {word} than {usual:.2f}: {verdict} ({how}; {counts})"
-    return Regression(
-        slower=slower, drop=drop, good_runs=len(good), fresh_runs=len(fresh), sentence=said
-    )
+    return Regression(slower=slower, drop=drop, sentence=said)
 
 
-def _not_judged(good: Sequence[float], fresh: Sequence[float], why: str) -> Regression:
-    return Regression(
-        slower=None,
-        drop=None,
-        good_runs=len(good),
-        fresh_runs=len(fresh),
-        sentence=f"not judged: {why}",
-    )
+def _not_judged(why: str) -> Regression:
+    return Regression(slower=None, drop=None, sentence=f"not judged: {why}")
 
 
 def _by_mad(good: Sequence[float], fresh: Sequence[float], sign: int) -> tuple[bool, str]:

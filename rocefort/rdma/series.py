@@ -6,7 +6,7 @@ here, no rule ends the table, and a row of zeros is a measurement: nothing came 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
@@ -65,19 +65,6 @@ def read_series(text: str, every_s: float) -> tuple[Point, ...]:
         for number, row in enumerate(rows, 1)
         if isinstance(row, BandwidthRow)
     )
-
-
-def rates(readings: Iterable[tuple[float, int]]) -> tuple[Point, ...]:
-    """Gb/s between readings of a byte counter, (seconds, bytes) each; raises FlawError.
-
-    The finer clock where rows come too seldom: a NIC's or a switch port's own counter.
-    """
-    points = []
-    for (before, low), (after, high) in pairwise(readings):
-        if after <= before or high < low:
-            raise FlawError(Outcome.SUMS, f"{low} bytes at {before} s, {high} at {after} s")
-        points.append(Point(at_s=after, gbps=(high - low) * 8 / (after - before) / 1e9))
-    return tuple(points)
 
 
 def outage(series: Sequence[Point], failed_at_s: float | None = None) -> Outage:

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from canonical import canonical
 
 from rocefort import options
 from rocefort.design.derive import Derived
 from rocefort.dialects.texts import render_all
-from rocefort.dialects.vrp.interpret import apply_lines, canonical
+from rocefort.dialects.vrp.interpret import apply_lines
 from rocefort.dialects.vrp.tree import parse_tree
 from rocefort.paths import HARDWARE, PROFILES
 from rocefort.reports.differences import WRITERS, Shown, diff_markdown

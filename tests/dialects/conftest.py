@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 
 import pytest
+from canonical import canonical
 
-from rocefort.dialects.vrp.interpret import apply_lines, canonical
+from rocefort.dialects.vrp.interpret import apply_lines
 from rocefort.dialects.vrp.secrets import as_saved
 from rocefort.dialects.vrp.tree import parse_tree
 from rocefort.models.hardware import SyntaxFamily

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from canonical import canonical
 
-from rocefort.dialects.vrp.interpret import VrpRefusal, apply_lines, canonical
+from rocefort.dialects.vrp.interpret import VrpRefusal, apply_lines
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.tree import parse_tree, tree_text

@@ -7,12 +7,13 @@ from ipaddress import IPv4Network
 from typing import Any
 
 import pytest
+from canonical import canonical
 from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.dialects.vrp.disruption import DISRUPTS
-from rocefort.dialects.vrp.interpret import VrpRefusal, apply_lines, canonical
+from rocefort.dialects.vrp.interpret import VrpRefusal, apply_lines
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.dialects.vrp.render import render

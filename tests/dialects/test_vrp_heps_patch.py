@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from canonical import canonical
+
 from rocefort.design.derive import Derived
 from rocefort.dialects.texts import render_all
-from rocefort.dialects.vrp.interpret import apply_lines, canonical
+from rocefort.dialects.vrp.interpret import apply_lines
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.dialects.vrp.tree import parse_tree
 

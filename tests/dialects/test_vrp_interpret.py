@@ -5,14 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from canonical import canonical
 
-from rocefort.dialects.vrp.interpret import (
-    VrpRefusal,
-    apply_line,
-    apply_lines,
-    canonical,
-    replay,
-)
+from rocefort.dialects.vrp.interpret import VrpRefusal, apply_line, apply_lines, replay
 from rocefort.dialects.vrp.semantics import rows_by_view
 from rocefort.dialects.vrp.tree import ConfigLine, parse_tree, tree_text
 from rocefort.models.hardware import SyntaxFamily

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from canonical import canonical
 from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.dialects.vrp.interpret import VrpRefusal, apply_line, canonical, replay
+from rocefort.dialects.vrp.interpret import VrpRefusal, apply_line, replay
 from rocefort.dialects.vrp.tree import ConfigLine, parse_tree, tree_text
 from rocefort.models.hardware import SyntaxFamily
 

@@ -6,9 +6,10 @@ import re
 from typing import Any
 
 import pytest
+from canonical import canonical
 
 from rocefort.dialects.vrp.disruption import DISRUPTS
-from rocefort.dialects.vrp.interpret import VrpRefusal, apply_lines, canonical, replay
+from rocefort.dialects.vrp.interpret import VrpRefusal, apply_lines, replay
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.tree import parse_tree, tree_text

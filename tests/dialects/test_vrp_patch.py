@@ -6,10 +6,11 @@ import threading
 from itertools import permutations
 
 import pytest
+from canonical import canonical
 from lossless_patches import candidates, unpaused
 from patch_cases import BY_NAME
 
-from rocefort.dialects.vrp.interpret import apply_lines, canonical
+from rocefort.dialects.vrp.interpret import apply_lines
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import Patch, make_patch
 from rocefort.dialects.vrp.profile_moves import ProfileMove

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import pytest
+from canonical import canonical
 from lossless_patches import breaches
 from patch_cases import BY_NAME, Case, of_whole_texts
 from random_values import TEMPLATES
 from second_opinion import disagreement, excepted
 
-from rocefort.dialects.vrp.interpret import View, apply_line, canonical
+from rocefort.dialects.vrp.interpret import View, apply_line
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import Patch, make_patch
 from rocefort.dialects.vrp.render import render

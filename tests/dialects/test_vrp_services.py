@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address
 
 import pytest
+from canonical import canonical
 from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.dialects.changes import change_of
-from rocefort.dialects.vrp.interpret import apply_lines, canonical
+from rocefort.dialects.vrp.interpret import apply_lines
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.dialects.vrp.render import render

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address, IPv4Network
 
 import pytest
+from canonical import canonical
 
 from rocefort.dialects.eos import render_eos
 from rocefort.dialects.vrp.disruption import DISRUPTS
 from rocefort.dialects.vrp.execute import VrpRefusal
-from rocefort.dialects.vrp.interpret import apply_lines, canonical
+from rocefort.dialects.vrp.interpret import apply_lines
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.dialects.vrp.render import render

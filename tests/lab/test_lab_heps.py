@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from canonical import canonical
 
 from rocefort.design.derive import derive
-from rocefort.dialects.vrp.interpret import canonical
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.tree import parse_tree
 from rocefort.lab.switch import EmulatedSwitch

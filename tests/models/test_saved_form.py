@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from canonical import canonical
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rocefort.design.derive import Derived
 from rocefort.design.load import load_catalogue
-from rocefort.dialects.vrp.interpret import canonical, replay
+from rocefort.dialects.vrp.interpret import replay
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.tree import parse_tree, tree_text

@@ -15,7 +15,7 @@ from rocefort.rdma.fio import read_fio
 from rocefort.rdma.iperf import read_iperf
 from rocefort.rdma.mpi import MpiRow, read_imb, read_osu
 from rocefort.rdma.rows import FlawError
-from rocefort.rdma.series import outage, rates, read_series
+from rocefort.rdma.series import outage, read_series
 
 TOOLS = Path(__file__).parents[1] / "samples" / "tools"
 
@@ -267,7 +267,5 @@ def test_rows_over_time_that_are_off(broken: str, outcome: str) -> None:
     assert flaw(lambda: read_series(broken, every_s=1))[0] == outcome
 
 
-def test_rates_by_a_counter() -> None:
-    assert rates([(0.0, 0), (0.5, 5_000_000_000)]) == (Point(at_s=0.5, gbps=80),)
-    assert flaw(lambda: rates([(0.0, 9), (0.5, 3)]))[0] == "sums-do-not-add-up"
+def test_nothing_is_said_of_an_outage_without_points() -> None:
     assert flaw(lambda: outage(()))[0] == "missing-row"

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from canonical import canonical
 
 from rocefort.design.derive import Derived
 from rocefort.dialects.texts import render_all
-from rocefort.dialects.vrp.interpret import apply_lines, canonical
+from rocefort.dialects.vrp.interpret import apply_lines
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.secrets import as_saved
 from rocefort.dialects.vrp.tree import parse_tree, tree_text

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from canonical import canonical
 
 from rocefort.design.catalogue import load_catalogue
 from rocefort.design.derive import Derived, derive
-from rocefort.dialects.vrp.interpret import canonical
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.same_change import same_change

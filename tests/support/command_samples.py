@@ -46,18 +46,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from canonical import EMPTY_PORT, canonical
 from random_values import TEMPLATES
 
 from rocefort.dialects.data import Parsed
-from rocefort.dialects.vrp.interpret import (
-    EMPTY_PORT,
-    Lines,
-    View,
-    VrpRefusal,
-    apply_line,
-    canonical,
-    replay,
-)
+from rocefort.dialects.vrp.interpret import Lines, View, VrpRefusal, apply_line, replay
 from rocefort.dialects.vrp.joined import joined
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.render import render

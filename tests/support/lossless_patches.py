@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from rocefort.dialects.vrp.interpret import Lines, View, apply_line, canonical
+from canonical import canonical
+
+from rocefort.dialects.vrp.interpret import Lines, View, apply_line
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.dialects.vrp.profile_moves import ProfileMove

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from canonical import canonical
 from hier_config import HConfig, HConfigChild, Platform, get_hconfig
 
-from rocefort.dialects.vrp.interpret import Lines, apply_lines, canonical
+from rocefort.dialects.vrp.interpret import Lines, apply_lines
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.dialects.vrp.secrets import as_saved
 from rocefort.dialects.vrp.tree import parse_tree

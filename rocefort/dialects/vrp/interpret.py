@@ -16,8 +16,7 @@ from rocefort.dialects.vrp.edit import Lines, View, children_at, put
 from rocefort.dialects.vrp.execute import TypedLine, VrpRefusal, view_kind
 from rocefort.dialects.vrp.identity import identify, readings
 from rocefort.dialects.vrp.parameters import Tokens
-from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, PORT, PROMPTS, QUESTIONS, SYSTEM, Question
-from rocefort.dialects.vrp.tree import ConfigLine
+from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, PROMPTS, QUESTIONS, SYSTEM, Question
 from rocefort.models.hardware import SyntaxFamily
 
 __all__ = [
@@ -27,15 +26,11 @@ __all__ = [
     "VrpRefusal",
     "apply_line",
     "apply_lines",
-    "canonical",
     "forget_lines",
     "prompt_name",
     "replay",
     "view_kind",
 ]
-
-
-EMPTY_PORT = re.compile(rf"interface {PORT}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,31 +85,10 @@ def replay(tree: Lines, family: SyntaxFamily) -> tuple[Lines, tuple[VrpRefusal, 
     return config, tuple(refusals)
 
 
-def canonical(tree: Lines, family: SyntaxFamily) -> Lines:
-    """Bring two texts of one meaning to one tree. Raises VrpRefusal for a line not understood.
-
-    An empty physical port is left out: it is there whether a text names it or not.
-    """
-    config, refusals = replay(tree, family)
-    if refusals:
-        raise refusals[0]
-    named = (line for line in config if line.children or not EMPTY_PORT.fullmatch(line.text))
-    return _ordered(tuple(named), (), family)
-
-
 def forget_lines() -> None:
     """Free what is remembered of the lines of texts that have been loaded."""
     for remembered in (words_of, identify, readings, view_kind):
         remembered.cache_clear()
-
-
-def _ordered(lines: Lines, view: View, family: SyntaxFamily) -> Lines:
-    kind = view_kind(view, family)
-    ordered = sorted(lines, key=lambda line: identify(kind, line.text, family).order)
-    return tuple(
-        ConfigLine(line.text, 0, _ordered(line.children, (*view, line.text), family))
-        for line in ordered
-    )
 
 
 def _replay(

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from canonical import canonical
 from efforts import tries
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from rocefort.dialects.texts import read_back, render_all, render_node
-from rocefort.dialects.vrp.interpret import canonical
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.patch import make_patch
 from rocefort.dialects.vrp.secrets import as_saved, masked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from canonical import canonical
 from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,6 @@ from random_values import TEMPLATES
 from rocefort.design.catalogue import load_catalogue
 from rocefort.dialects.changes import change_of
 from rocefort.dialects.placeholders import filled
-from rocefort.dialects.vrp.interpret import canonical
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.same_change import same_change
