@@ -7,9 +7,9 @@ microseconds, over all processes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TypeVar
 
 from rocefort.rdma.outcome import Outcome
@@ -111,16 +111,10 @@ def _imb_table(lines: Sequence[str]) -> MpiTable:
     if title is None or at is None or len(processes) != 1:
         raise FlawError(Outcome.UNKNOWN_LINE, lines[0])
     names = ("size", "repetitions", "min", "max", "avg")
-    rows = tuple(_row(line, line.split(), names) for line in _until_blank(lines[at + 1 :]))
+    body = takewhile(lambda line: line.strip() and not line.startswith("#"), lines[at + 1 :])
+    rows = tuple(_row(line, line.split(), names) for line in body)
     _whole(rows, lines[at], None)
     return MpiTable(_plain(title["name"]), int(processes[0]["count"]), rows)
-
-
-def _until_blank(lines: Sequence[str]) -> Iterator[str]:
-    for line in lines:
-        if not line.strip() or line.startswith("#"):
-            return
-        yield line
 
 
 def _plain(name: str) -> str:

@@ -174,7 +174,7 @@ def _switch(result: RdmaResult, reference: Reference, figure: Figure) -> Compari
     values = [j.value for j in result.judged if j.subject == SWITCH_LATENCY and j.value is not None]
     reasons = Reasons(
         differing=("theirs is nominal, ours by subtraction",),
-        unknown=tuple(_lacking(result, reference, figure, ())),
+        unknown=tuple(_unknown(result, reference, figure, ())),
         unpublished=_unpublished(figure),
     )
     return _compared(figure, values, reasons if values else Reasons())
@@ -248,18 +248,13 @@ def _conditions(result: RdmaResult, measurements: Iterable[Measurement]) -> dict
 def _unknown(
     result: RdmaResult, reference: Reference, figure: Figure, measurements: Sequence[Measurement]
 ) -> Iterator[str]:
-    yield from _lacking(result, reference, figure, measurements)
-    if figure.rate_gbps is not None and all(m.run.reach_gbps is None for m in measurements):
-        yield "speed of the ports"
-
-
-def _lacking(
-    result: RdmaResult, reference: Reference, figure: Figure, measurements: Sequence[Measurement]
-) -> Iterator[str]:
     here = _conditions(result, measurements)
     for name in reference.conditions_of(figure):
         if name not in here:
             yield name.replace("_", " ")
+    reached = [m.run.reach_gbps for m in measurements]
+    if figure.rate_gbps is not None and reached and not any(reached):
+        yield "speed of the ports"
 
 
 def _unpublished(figure: Figure) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, dataclass
 
 from rocefort.design.catalogue import Catalogue
 from rocefort.design.importing import management
@@ -66,7 +66,7 @@ def _fabric(name: str, survey: Survey, library: Library) -> Data:
     common = max(each.values(), key=lambda number: list(each.values()).count(number))
     data: Data = {
         "fabric": name,
-        "capacity": _capacity(survey),
+        "capacity": asdict(survey.capacity),
         "pools": pools,
         "routing": routing_of(survey),
         "mtu": mtu,
@@ -83,6 +83,8 @@ def _fabric(name: str, survey: Survey, library: Library) -> Data:
             for leaf in leaves
         ],
     }
+    if survey.capacity.links_per_pair == 1:
+        del data["capacity"]["links_per_pair"]
     if common > 1:
         data["links_per_pair"] = common
     data["servers"] = servers_of(survey, found)
@@ -126,12 +128,6 @@ def _networks(survey: Survey, ways: Sequence[Way]) -> tuple[Data, list[Data]]:
     segments.append({"name": "management", "role": "management", "prefix": outside})
     pools["links"], pools["link_prefix_length"] = link_pool(survey, space)
     return pools, segments
-
-
-def _capacity(survey: Survey) -> Data:
-    spines, leaves, links = astuple(survey.capacity)
-    found: Data = {"spines": spines, "leaves": leaves}
-    return found | ({"links_per_pair": links} if links > 1 else {})
 
 
 def _switch(survey: Survey, source: Source) -> Data:

@@ -9,6 +9,7 @@ from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.design.border import FIRST_ACCEPTED
 from rocefort.design.importing.graph import Graph
+from rocefort.design.importing.links import is_port
 from rocefort.design.importing.notes import Data, Source, writable
 from rocefort.design.importing.secrets import authentication
 from rocefort.design.importing.survey import Survey
@@ -16,7 +17,6 @@ from rocefort.models.base import NAME
 from rocefort.models.bgp import BgpPeer, PrefixEntry
 from rocefort.models.breakout import whole_port
 from rocefort.models.fabric_border import MOST_ACCEPTED
-from rocefort.models.fabric_types import PORT_NAME
 from rocefort.models.interface import ETHERNET_MTU, NO_DOMAIN, Interface
 from rocefort.models.static import DEFAULT_ROUTE
 
@@ -42,7 +42,7 @@ def ways_out(survey: Survey) -> list[Way]:
         own = [
             Way(leaf.name, out.port, out.peer.address, out.peer)
             for out in survey.graph.outward
-            if out.device == leaf.name and out.port and out.peer.asn and _is_port(out.port)
+            if out.device == leaf.name and out.port and out.peer.asn and is_port(out.port)
         ]
         cabled = {port for name, port in survey.cabled if name == leaf.name}
         own += _static(leaf, {way.port.name for way in own} | cabled)
@@ -56,17 +56,13 @@ def ways_out(survey: Survey) -> list[Way]:
     return found
 
 
-def _is_port(port: Interface) -> bool:
-    return re.fullmatch(PORT_NAME, port.name, re.ASCII) is not None
-
-
 def _static(leaf: Source, used: Collection[str]) -> Iterator[Way]:
     hops = _default_hops(leaf)
     for port in leaf.device.interfaces:
         if port.kind != "ethernet" or not port.routed or port.name in used:
             continue
         peer = next((hop for hop in hops for a in port.addresses if hop in a.network), None)
-        if peer is not None and _is_port(port):
+        if peer is not None and is_port(port):
             yield Way(leaf.name, port, peer, None)
 
 

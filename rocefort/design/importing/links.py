@@ -65,13 +65,18 @@ def _impossible(graph: Graph, pairs: Iterable[Sequence[tuple[Tip, Tip]]]) -> Ite
         for spine, leaf in ends:
             file = graph.sources[leaf.device].file
             for tip in (spine, leaf):
-                if not re.fullmatch(PORT_NAME, tip.port.name, re.ASCII):
+                if not is_port(tip.port):
                     what = f"{leaf} - {spine}: {tip.port.name} is no port"
                     yield Problem(file, what, "a link of a fabric joins two ports")
             subnet = _subnet(spine, leaf)
             if subnet.prefixlen not in (30, 31):
                 what = f"{leaf} - {spine} has subnet {subnet}"
                 yield Problem(file, what, "a link of a fabric has a /30 or a /31")
+
+
+def is_port(interface: Interface) -> bool:
+    """Whether an interface has the name of a port that a fabric can name."""
+    return re.fullmatch(PORT_NAME, interface.name, re.ASCII) is not None
 
 
 def _subnet(spine: Tip, leaf: Tip) -> IPv4Network:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
-from typing import TypeVar
 
 from rocefort.design.importing.notes import Data, Source, nameable
 from rocefort.design.importing.pools import Space, around
@@ -17,7 +16,6 @@ from rocefort.models.management import Acl
 from rocefort.models.static import DEFAULT_ROUTE
 from rocefort.models.telemetry import Telemetry
 
-T = TypeVar("T", bound=Hashable)
 KEYS = ("authentication", "privacy")
 
 
@@ -99,7 +97,8 @@ def security_of(survey: Survey) -> Data:
         if rule.source and rule.action == "permit" and rule.index % RULE_STEP == 0 and rule.index
     ]:
         found["management_access"] = access
-    idle = notes.agreed("the idle timeout, s", {name: _idle(d.vty) for name, d in devices})
+    timeouts = {n: next((line.idle_timeout_s for line in d.vty), None) for n, d in devices}
+    idle = notes.agreed("the idle timeout, s", timeouts)
     if idle and idle % 60 == 0:
         found["idle_timeout_min"] = idle // 60
     return found
@@ -111,18 +110,12 @@ def _access(acls: Sequence[Acl], lines: Sequence[Vty]) -> Acl | None:
     return next((acl for acl in acls if acl.number == ACCESS_ACL and acl.number in named), None)
 
 
-def _idle(lines: Sequence[Vty]) -> int | None:
-    return next((line.idle_timeout_s for line in lines), None)
-
-
 def services_of(survey: Survey) -> Data:
     """`services` of a fabric."""
     notes, devices = survey.notes, [(s.name, s.device) for s in survey.switches]
     found: Data = {
-        "ntp": _list(notes.agreed("NTP servers", {name: d.ntp_servers for name, d in devices})),
-        "syslog": _list(
-            notes.agreed("syslog hosts", {name: d.syslog.hosts for name, d in devices})
-        ),
+        "ntp": [*(notes.agreed("NTP servers", {n: d.ntp_servers for n, d in devices}) or ())],
+        "syslog": [*(notes.agreed("syslog hosts", {n: d.syslog.hosts for n, d in devices}) or ())],
         "netconf": notes.agreed("NETCONF", {n: d.netconf.server for n, d in devices}) or False,
     }
     readers = notes.agreed(
@@ -138,10 +131,6 @@ def services_of(survey: Survey) -> Data:
     if telemetry:
         found["telemetry"] = [row.model_dump(mode="json") for row in telemetry]
     return found
-
-
-def _list(values: Sequence[T] | None) -> list[T]:
-    return list(values or ())
 
 
 def _telemetry(telemetry: Telemetry) -> tuple[TelemetryIntent, ...]:

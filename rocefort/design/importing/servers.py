@@ -7,14 +7,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rocefort.design.importing.exits import Way
-from rocefort.design.importing.links import SpeedOf, kind_of
+from rocefort.design.importing.links import SpeedOf, is_port, kind_of
 from rocefort.design.importing.notes import Data, writable
 from rocefort.design.importing.segments import gateways
 from rocefort.design.importing.survey import Survey
 from rocefort.models.base import LONGEST_NAME, NAME
 from rocefort.models.bond import MANUAL, trunk_number
 from rocefort.models.breakout import whole_port
-from rocefort.models.fabric_types import PORT_NAME
 from rocefort.models.interface import Interface
 
 TO = "to "  # begins the description of a server's port that derivation writes
@@ -44,7 +43,7 @@ def carried(survey: Survey, segments: Mapping[int, str], ways: Sequence[Way]) ->
             number = trunk_number(interface.name)
             ports = (interface,) if number is None else leaf.device.members.get(number, ())
             usable = all(
-                re.fullmatch(PORT_NAME, port.name, re.ASCII) is not None
+                is_port(port)
                 and whole_port(port.name) in free
                 and (leaf.name, port.name) not in used
                 for port in ports

@@ -38,9 +38,9 @@ def fabric_text(data: Data, notes: Notes, origin: str) -> str:
     lines = [
         MODELINE,
         "#",
-        f"# Imported from the configurations in {_one_line(origin)}. What no text says is marked",
+        f"# Imported from the configurations in {one_line(origin)}. What no text says is marked",
         "# `assumed`: replace it by what your site has.",
-        *(f"# Switches differ in {_one_line(line)}." for line in notes.differences),
+        *(f"# Switches differ in {one_line(line)}." for line in notes.differences),
     ]
     for key in ORDER:
         value = data.get(key)
@@ -54,7 +54,7 @@ def fabric_text(data: Data, notes: Notes, origin: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """Text that stays within one comment."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
@@ -62,7 +62,7 @@ def _one_line(text: str) -> str:
 def _entry(key: str, value: object, path: YamlPath, notes: Notes, indent: str) -> Iterator[str]:
     """`key: value`, on one line where it fits, with a comment where the value is assumed."""
     why = notes.assumed.get(path)
-    comment = f"  # assumed: {_one_line(why)}" if why else ""
+    comment = f"  # assumed: {one_line(why)}" if why else ""
     head = f"{indent}{_word(key)}:"
     inline = _inline(value)
     noted = any(len(at) > len(path) and at[: len(path)] == path for at in notes.assumed)

@@ -12,7 +12,7 @@ from rocefort.design.derive import Derived, derive
 from rocefort.design.importing.build import draft
 from rocefort.design.importing.hardware import Facts, given, read_facts
 from rocefort.design.importing.notes import Source
-from rocefort.design.importing.write import fabric_text
+from rocefort.design.importing.write import fabric_text, one_line
 from rocefort.design.load import FABRIC_FILE, load_catalogue
 from rocefort.design.new import write_new
 from rocefort.design.profiles import shipped_profiles
@@ -159,12 +159,8 @@ def _comments(left: Sequence[str], added: Sequence[str]) -> str:
         ("What this fabric adds to the configurations:", added),
     ):
         if rows:
-            lines += ["", f"# {head}", *(f"#   {_printable(row)}" for row in rows)]
+            lines += ["", f"# {head}", *(f"#   {one_line(row)}" for row in rows)]
     return "\n".join([*lines, ""]) if lines else ""
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def imported_text(done: Imported) -> str:
@@ -185,7 +181,7 @@ def imported_text(done: Imported) -> str:
 def _wrapped(row: str) -> list[str]:
     """One row for a terminal of 80 columns; no name or path of a file is broken."""
     return textwrap.wrap(
-        _printable(row),
+        one_line(row),
         WIDTH,
         initial_indent="  ",
         subsequent_indent="      ",
