@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import AddressValueError, IPv4Interface, NetmaskValueError
 from typing import TypeVar
 
@@ -142,7 +143,7 @@ class _Reading:
             mtu=self._of("mtu", f"{at}/mtu", _number, missing),
             speed_mbps=self._of("speed_mbps", f"{at}/speed", _number, missing),
             rings=self._of("rings", f"{at}/rings", _rings, missing, "ethtool"),
-            dcbx=qos("dcbx", _dcbx) if wanted else None,
+            dcbx=qos("dcbx", partial(_after, title="DCBX mode")) if wanted else None,
             trust=qos("trust", _trust) if wanted else None,
             priorities=qos("priorities", _priorities) if wanted else None,
             paused=qos("paused", _paused) if wanted else None,
@@ -243,10 +244,6 @@ def _after(lines: tuple[str, ...], title: str) -> str:
     if len(found) != 1:
         raise FlawError(f"mlnx_qos does not show the {title}")
     return found[0]
-
-
-def _dcbx(lines: tuple[str, ...]) -> str:
-    return _after(lines, "DCBX mode")
 
 
 def _trust(lines: tuple[str, ...]) -> str:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.dialects.vrp.missing_commands import rows_of_fields
 from rocefort.dialects.vrp.parse import parse
 from rocefort.dialects.vrp.parsing.bindings import bindings_of
+from rocefort.dialects.vrp.render import rows_of_fields
 from rocefort.dialects.vrp.row import Row
 from rocefort.dialects.vrp.semantics import rows_by_view
 from rocefort.models import device as module

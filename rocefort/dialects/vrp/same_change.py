@@ -171,7 +171,11 @@ def _said(edit: Edit) -> str:
 
 def _secrets(planned: Change, lines: Iterable[ChangedLine]) -> Iterator[str]:
     """Secrets that are set and not planned, or planned and not set; by the lines they stand in."""
-    mine = {_place(path, text): text for path, text in _typed(planned.patch) if _names_one(text)}
+    mine = {
+        _place(path, text): text
+        for path, text in _typed(planned.patch)
+        if any(map(is_reference, PLACEHOLDER.findall(text)))
+    }
     its = {
         _place(line.path, masked(line.text))
         for line in lines
@@ -184,10 +188,6 @@ def _secrets(planned: Change, lines: Iterable[ChangedLine]) -> Iterator[str]:
     for place in its:
         if place not in mine:
             yield f"{UNPLANNED}: + {' / '.join(place)}"
-
-
-def _names_one(text: str) -> bool:
-    return any(is_reference(stated) for stated in PLACEHOLDER.findall(text))
 
 
 def _place(path: Path, text: str) -> Path:
