@@ -145,6 +145,10 @@ class Bgp(Frozen):
             lent = lent | {"password": None, "keychain": None}
         return BgpSettings(**lent | own)
 
+    def group_of(self, peer: BgpPeer) -> BgpGroup | None:
+        """The group of a peer; None: it is in none, or in one that is not there."""
+        return next((group for group in self.groups if group.name == peer.group), None)
+
     @cached_property
     def by_address(self) -> dict[IPv4Address, BgpPeer]:
         """Peers by address; a spine has one for every leaf."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rocefort.errors import Problem
 from rocefort.models.bgp import Bgp, BgpPeer
 from rocefort.models.device import Device
+from rocefort.models.static import STATIC_PREFERENCE
 from rocefort.models.subnets import Subnets
 
 DEFINE = "define it, or remove the reference"
@@ -15,6 +16,30 @@ DEFINE = "define it, or remove the reference"
 def missing(where: str, what: str) -> Problem:
     """A reference to what is not there."""
     return Problem(where, f"{what} does not exist", DEFINE)
+
+
+def name_problems(
+    device: Device, system: str, how: str, fits: Callable[[str], object]
+) -> Iterator[Problem]:
+    """Names that are not one word of a system."""
+    named = {
+        "ip-prefix": [item.name for item in device.prefix_lists],
+        "route-policy": [item.name for item in device.route_policies],
+        "group": [item.name for item in device.bgp.groups] if device.bgp else [],
+        "vpn-instance": [item.name for item in device.vrfs],
+    }
+    for what, names in named.items():
+        for name in (name for name in names if not fits(name)):
+            yield Problem(f"{device.name} {what} {name!r}", f"not one word of {system}", how)
+
+
+def rank_problems(device: Device, distance: int, where_bgp: str) -> Iterator[Problem]:
+    """Static routes that a system whose BGP has a distance would rank otherwise than VRP."""
+    for route in device.static_routes:
+        if (route.preference or STATIC_PREFERENCE) >= distance:
+            where = f"{device.name} ip route-static {route.key}"
+            what = f"preference {route.preference} is not below that of BGP in {where_bgp}"
+            yield Problem(where, what, f"use a preference below {distance}")
 
 
 def range_problems(device: Device) -> Iterator[Problem]:

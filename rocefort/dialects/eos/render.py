@@ -16,15 +16,20 @@ from typing import Literal
 
 from jinja2 import Template
 
-from rocefort.dialects.eos.filters import access_lists, filter_problems, groups_of
-from rocefort.dialects.routing_problems import list_problems, range_problems, session_problems
+from rocefort.dialects.eos.filters import NAMES, access_lists, filter_problems, groups_of
+from rocefort.dialects.routing_problems import (
+    list_problems,
+    name_problems,
+    range_problems,
+    rank_problems,
+    session_problems,
+)
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.base import NAME
 from rocefort.models.bgp import Bgp, BgpPeer, PrefixEntry
 from rocefort.models.bond import MANUAL, trunk_name
 from rocefort.models.device import Device
 from rocefort.models.interface import DEFAULT_VLAN, SWITCHING, Interface, gateway_vlan
-from rocefort.models.static import STATIC_PREFERENCE
 from rocefort.models.subnets import Subnets
 from rocefort.paths import TEMPLATES
 from rocefort.templating import text_templates
@@ -65,7 +70,6 @@ class EosNames:
         return found
 
 
-NAMES = "use letters, digits, '.', '_' and '-'"
 KINDS = "Ethernet ports, Eth-Trunk, Vlanif, LoopBack and MEth0/0/0 are translated"
 
 
@@ -239,7 +243,7 @@ def _remote_asn(bgp: Bgp, peer: BgpPeer) -> int | None:
 
 def _inside(bgp: Bgp, peer: BgpPeer) -> bool:
     """Whether a peer is in an internal group: such a session may cross other switches."""
-    group = next((g for g in bgp.groups if g.name == peer.group), None)
+    group = bgp.group_of(peer)
     return group is not None and not group.external
 
 
@@ -254,10 +258,11 @@ def _problems(device: Device) -> Iterator[Problem]:
         yield Problem(device.name, "the sysname is not one word", NAMES)
     for interface in device.interfaces:
         yield from _port_problems(device, interface)
-    yield from _name_problems(device)
+    yield from name_problems(device, "EOS", NAMES, NAME.fullmatch)
     yield from range_problems(device)
     yield from list_problems(device)
     yield from _table_problems(device)
+    yield from rank_problems(device, EOS_BGP_DISTANCE, "EOS")
     yield from filter_problems(device)
     if (bgp := device.bgp) is not None:
         for peer in bgp.peers:
@@ -271,20 +276,8 @@ def _port_problems(device: Device, interface: Interface) -> Iterator[Problem]:
         yield Problem(where, "EOS has no such interface, and it carries traffic", KINDS)
 
 
-def _name_problems(device: Device) -> Iterator[Problem]:
-    named = {
-        "ip-prefix": [item.name for item in device.prefix_lists],
-        "route-policy": [item.name for item in device.route_policies],
-        "group": [item.name for item in device.bgp.groups] if device.bgp else [],
-    }
-    for what, names in named.items():
-        for name in names:
-            if not NAME.fullmatch(name):
-                yield Problem(f"{device.name} {what} {name!r}", "not one word of EOS", NAMES)
-
-
 def _table_problems(device: Device) -> Iterator[Problem]:
-    """Tables that nobody made, and static routes that EOS would rank otherwise than VRP."""
+    """Tables that nobody made."""
     known = {vrf.name for vrf in device.vrfs}
     used = [(i.name, i.vrf) for i in device.interfaces]
     used += [(f"ip route-static {route.key}", route.vrf) for route in device.static_routes]
@@ -292,19 +285,10 @@ def _table_problems(device: Device) -> Iterator[Problem]:
         if vrf is not None and vrf not in known:
             how = "define it with `ip vpn-instance`"
             yield Problem(f"{device.name} {what}", f"vpn-instance {vrf} does not exist", how)
-    for table in device.vrfs:
-        if not NAME.fullmatch(table.name):
-            where = f"{device.name} vpn-instance {table.name!r}"
-            yield Problem(where, "not one word of EOS", NAMES)
-    for route in device.static_routes:
-        if (route.preference or STATIC_PREFERENCE) >= EOS_BGP_DISTANCE:
-            where = f"{device.name} ip route-static {route.key}"
-            what = f"preference {route.preference} is not below that of BGP in EOS"
-            yield Problem(where, what, f"use a preference below {EOS_BGP_DISTANCE}")
 
 
 def _peer_problems(device: Device, bgp: Bgp, peer: BgpPeer) -> Iterator[Problem]:
-    if peer.group is not None and peer.group not in {group.name for group in bgp.groups}:
+    if peer.group is not None and bgp.group_of(peer) is None:
         where = f"{device.name} peer {peer.address}"
         yield Problem(where, f"group {peer.group} does not exist", "define it with `group`")
     yield from session_problems(device, bgp, peer)

@@ -14,7 +14,9 @@ from rocefort.dialects.frr.state import Features
 from rocefort.dialects.routing_problems import (
     list_problems,
     missing,
+    name_problems,
     range_problems,
+    rank_problems,
     session_problems,
 )
 from rocefort.errors import Problem
@@ -100,7 +102,7 @@ def _speaking(bgp: Bgp) -> Iterator[BgpPeer]:
 
 
 def _remote_as(bgp: Bgp, peer: BgpPeer) -> str | None:
-    group = next((group for group in bgp.groups if group.name == peer.group), None)
+    group = bgp.group_of(peer)
     if (asn := bgp.settings(peer).asn) is not None:
         return str(asn)
     return "internal" if group is not None and not group.external else None
@@ -115,7 +117,7 @@ def _group(name: str, group: BgpSettings, bfd: bool) -> Speaker:
 
 def _peer(bgp: Bgp, peer: BgpPeer, bfd: bool) -> Speaker:
     """A peer, without what its group already says for it."""
-    group = next((group for group in bgp.groups if group.name == peer.group), None)
+    group = bgp.group_of(peer)
     settings, lent = bgp.settings(peer), _group("", group, bfd) if group else None
     own = f"remote-as {_remote_as(bgp, peer)}"
     joined = (f"peer-group {peer.group}",) if group else ()
@@ -164,31 +166,19 @@ def _bounds(entry: PrefixEntry) -> str:
 
 def routing_problems(device: Device) -> Iterator[Problem]:
     """What would route otherwise than the switch: names, references, ranks, empty ranges."""
-    yield from _name_problems(device)
+    if not _fits(device.name):
+        yield Problem(f"{device.name} sysname {device.name!r}", "not one word of FRR", NAMES)
+    yield from name_problems(device, "FRR", NAMES, _fits)
     yield from list_problems(device)
     yield from range_problems(device)
-    for route in device.static_routes:
-        if (route.preference or STATIC_PREFERENCE) >= BGP_DISTANCE:
-            where = f"{device.name} ip route-static {route.key}"
-            what = f"preference {route.preference} is not below that of BGP in the twin"
-            yield Problem(where, what, f"use a preference below {BGP_DISTANCE}")
+    yield from rank_problems(device, BGP_DISTANCE, "the twin")
     if (bgp := device.bgp) is not None:
         for peer in bgp.peers:
             yield from _peer_problems(device, bgp, peer)
 
 
-def _name_problems(device: Device) -> Iterator[Problem]:
-    named = {
-        "sysname": [device.name],
-        "ip-prefix": [item.name for item in device.prefix_lists],
-        "route-policy": [item.name for item in device.route_policies],
-        "group": [item.name for item in device.bgp.groups] if device.bgp else [],
-        "vpn-instance": [item.name for item in device.vrfs],
-    }
-    for what, names in named.items():
-        for name in names:
-            if not NAME.fullmatch(name) or _is_address(name):
-                yield Problem(f"{device.name} {what} {name!r}", "not one word of FRR", NAMES)
+def _fits(name: str) -> bool:
+    return NAME.fullmatch(name) is not None and not _is_address(name)
 
 
 def _is_address(name: str) -> bool:
@@ -201,7 +191,7 @@ def _is_address(name: str) -> bool:
 
 def _peer_problems(device: Device, bgp: Bgp, peer: BgpPeer) -> Iterator[Problem]:
     where = f"{device.name} peer {peer.address}"
-    group = next((group for group in bgp.groups if group.name == peer.group), None)
+    group = bgp.group_of(peer)
     if peer.group is not None and group is None:
         yield missing(where, f"group {peer.group}")
     if group and group.asn and peer.asn and group.asn != peer.asn:
