@@ -32,8 +32,8 @@ from rocefort.dialects.vrp.edit import (
 )
 from rocefort.dialects.vrp.identity import identify, readings, rows_of
 from rocefort.dialects.vrp.lookup import begins
-from rocefort.dialects.vrp.names import snmp_version_text, snmp_version_words
-from rocefort.dialects.vrp.parameters import Tokens, asn_of, list_numbers, range_words
+from rocefort.dialects.vrp.names import ranges, snmp_version_text, snmp_version_words
+from rocefort.dialects.vrp.parameters import Tokens, asn_of, list_numbers
 from rocefort.dialects.vrp.port_view import PortView
 from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, PORT, SYSTEM, Row
 from rocefort.dialects.vrp.tree import ConfigLine
@@ -443,7 +443,7 @@ class TypedLine:
         default = list_numbers(words_of(row.default))
         for head, some in ((key, numbers - default), (("undo", *key), default - numbers)):
             if some:
-                config = self.put(config, " ".join((*head, *range_words(some))))
+                config = self.put(config, " ".join((*head, *ranges(some))))
             else:
                 config = self.remove(config, [line.text for line in self.present(config, head)])
         return config

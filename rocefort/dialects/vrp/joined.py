@@ -49,6 +49,6 @@ def _joined(lines: Lines, pattern: re.Pattern[str]) -> Lines:
 
 
 def _text(match: re.Match[str], numbers: Iterable[int], pattern: re.Pattern[str]) -> str:
-    runs = ranges(sorted(numbers)) if pattern is SPLIT else map(str, sorted(numbers))
+    runs = ranges(numbers) if pattern is SPLIT else map(str, sorted(numbers))
     named = (re.sub(r"\d+", rf"{match[2]}\g<0>", run) for run in runs)
     return f"{match[1]}{' '.join(named)}{match[4]}"

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from rocefort.models import wording
+
 # Interface Management, V300R023C00: a type, an optional blank, numbers; a split port ends in `:n`.
 INTERFACE = re.compile(
     r"(?P<kind>\d+GE|[A-Za-z]+(?:-[A-Za-z]+)*) ?(?P<number>\d+(?:/\d+)*(?::\d+)?)",
@@ -54,14 +56,8 @@ def is_address(word: str) -> bool:
 
 
 def ranges(numbers: Iterable[int]) -> list[str]:
-    """Ascending numbers as words, each run without gaps as one: 0 1 2 4 -> `0 to 2`, `4`."""
-    found: list[list[int]] = []
-    for number in numbers:
-        if found and found[-1][-1] + 1 == number:
-            found[-1].append(number)
-        else:
-            found.append([number])
-    return [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in found]
+    """Numbers as words, each run without gaps as one: 0 1 2 4 -> `0 to 2`, `4`."""
+    return [words.replace("-", " to ") for words in wording.ranges(numbers)]
 
 
 SNMP_VERSIONS = ("v1", "v2c", "v3")

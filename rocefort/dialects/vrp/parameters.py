@@ -11,6 +11,7 @@ from rocefort.dialects.vrp.acl_words import saved_rule
 from rocefort.dialects.vrp.names import (
     SNMP_VERSIONS,
     interface_name,
+    ranges,
     snmp_version_text,
     snmp_version_words,
     split_ports,
@@ -125,7 +126,7 @@ def _numbers(tokens: Tokens, name: str) -> Taken:
     low, high = map(int, name.partition(":")[2].split("-"))
     numbers = list_numbers(tokens)
     if numbers and all(low <= number <= high for number in numbers):
-        yield len(tokens), " ".join(range_words(numbers))
+        yield len(tokens), " ".join(ranges(numbers))
 
 
 def _acl_matches(tokens: Tokens, _name: str) -> Taken:
@@ -241,18 +242,3 @@ def list_numbers(tokens: Tokens) -> frozenset[int]:
             return frozenset()
         numbers.update(range(int(first), int(last or first) + 1))
     return frozenset(numbers)
-
-
-def range_words(numbers: frozenset[int]) -> Iterator[str]:
-    """Write numbers as the switch saves them: every run as `a to b`."""
-    ordered = sorted(numbers)
-    position = 0
-    while position < len(ordered):
-        end = position
-        while end + 1 < len(ordered) and ordered[end + 1] == ordered[end] + 1:
-            end += 1
-        if end > position:
-            yield f"{ordered[position]} to {ordered[end]}"
-        else:
-            yield str(ordered[position])
-        position = end + 1

@@ -122,7 +122,7 @@ def number_list(
         for when in (before, after)
     )
     for direct, head, some in ((False, ("undo", *key), was - will), (True, key, will - was)):
-        words = ranges(sorted(some))
+        words = ranges(some)
         for first in range(0, len(words), runs):
             yield direct, " ".join((*head, *words[first : first + runs])), None
 
