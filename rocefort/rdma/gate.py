@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from enum import StrEnum
 
 from nornir.core import Nornir
 from nornir.core.inventory import Host
@@ -15,27 +14,21 @@ from rocefort.models.base import Frozen
 from rocefort.models.change import Gate, GatePair
 from rocefort.models.fabric_rdma import Rdma
 from rocefort.models.network import Network, Role, Server
+from rocefort.models.rdma_plan import Program
+from rocefort.models.rdma_result import Verdict
 from rocefort.models.wording import counted
 from rocefort.rdma.ends import Commands, run_ends
 from rocefort.rdma.outcome import MEANING, Outcome
-from rocefort.rdma.perftest import Judgement, Tool, judge
+from rocefort.rdma.perftest import Judgement, judge
 from rocefort.rdma.tournament import disjoint_rounds
 
-TOOLS = (Tool.WRITE_BW, Tool.WRITE_LAT)
+TOOLS = (Program.WRITE_BW, Program.WRITE_LAT)
 DEADLINE_S = 30.0
 # Where speed is not judged, whether it works shows soon; an emulated CPU takes its time.
 SHORT = {"bandwidth_s": 2, "latency_iterations": 200}
 START_S = 3.0  # assumed: until both ends of a tool run, and until what it says is there
 ECT0 = 0b10  # ECN-capable transport, RFC 3168: without it a switch drops where it would mark
 RUN = "gate"  # what `rdma stop` finds on a server
-
-
-class Verdict(StrEnum):
-    """What one measurement means for the gate."""
-
-    PASSED = "passed"
-    TOO_SLOW = "too-slow"
-    NOT_MEASURED = "not-measured"
 
 
 class Expectation(Frozen):
@@ -51,7 +44,7 @@ class PairResult(Frozen):
     """One tool between one pair: a number only where the outcome is `measured`."""
 
     pair: GatePair
-    tool: Tool
+    tool: Program
     outcome: Outcome
     gbps: float | None = None
     latency_us: float | None = None
@@ -243,7 +236,7 @@ def run_gate(nornir: Nornir, gate: Gate, deadline_s: float = DEADLINE_S) -> Gate
     nornir: a fleet with the servers in it. Pairs that share no server run at the same time.
     deadline_s: for one run of one tool, held by each server itself and by this side.
     """
-    results: dict[tuple[GatePair, Tool], PairResult] = {}
+    results: dict[tuple[GatePair, Program], PairResult] = {}
     for batch in _rounds(gate.pairs):
         for tool in TOOLS:
             for pair, judgement in _run_round(nornir, gate, batch, tool, deadline_s):
@@ -264,12 +257,12 @@ def expectation(gate: Gate, pair: GatePair) -> Expectation:
     )
 
 
-def perftest_command(host: Host, tool: Tool, gate: Gate, server_address: str = "") -> str:
+def perftest_command(host: Host, tool: Program, gate: Gate, server_address: str = "") -> str:
     """The command line of one end; without an address it is the server's."""
     amount = (
-        f"--report_gbits -D {gate.bandwidth_s}"
-        if tool.endswith("_bw")
-        else f"-n {gate.latency_iterations}"
+        f"-n {gate.latency_iterations}"
+        if tool.measures_latency
+        else f"--report_gbits -D {gate.bandwidth_s}"
     )
     device, gid = host["rdma_device"], host["gid_index"]
     command = f"{tool} -d {device} -x {gid} -F {amount} --tclass {gate.traffic_class}"
@@ -284,7 +277,7 @@ def _rounds(pairs: Iterable[GatePair]) -> Iterator[list[GatePair]]:
 
 
 def _run_round(
-    nornir: Nornir, gate: Gate, batch: Sequence[GatePair], tool: Tool, deadline_s: float
+    nornir: Nornir, gate: Gate, batch: Sequence[GatePair], tool: Program, deadline_s: float
 ) -> Iterator[tuple[GatePair, Judgement]]:
     by_client = {pair.client: pair for pair in batch}
 
@@ -306,7 +299,7 @@ def _run_round(
 
 
 def _measure(
-    nornir: Nornir, gate: Gate, pair: GatePair, tool: Tool, deadline_s: float
+    nornir: Nornir, gate: Gate, pair: GatePair, tool: Program, deadline_s: float
 ) -> Judgement:
     client_host = nornir.inventory.hosts[pair.client]
     server_host = nornir.inventory.hosts.get(pair.server)
@@ -331,7 +324,7 @@ def _not_run(why: str) -> Judgement:
 
 
 def _pair_result(
-    pair: GatePair, tool: Tool, judgement: Judgement, expected: Expectation
+    pair: GatePair, tool: Program, judgement: Judgement, expected: Expectation
 ) -> PairResult:
     verdict, said = _verdict(judgement, expected)
     return PairResult(

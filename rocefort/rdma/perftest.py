@@ -9,34 +9,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Literal
 
 from rocefort.fleet.ssh_exec import CommandResult
+from rocefort.models.rdma_plan import Program
 from rocefort.rdma.outcome import MEANING, Outcome
 from rocefort.rdma.rows import BandwidthRow, FlawError, LatencyRow, Row
 from rocefort.rdma.table import Table, has_table, read_table
 
 Side = Literal["client", "server"]
-
-
-class Tool(StrEnum):
-    """The perftest programs that can be judged."""
-
-    WRITE_BW = "ib_write_bw"
-    WRITE_LAT = "ib_write_lat"
-    READ_BW = "ib_read_bw"
-    READ_LAT = "ib_read_lat"
-    SEND_BW = "ib_send_bw"
-    SEND_LAT = "ib_send_lat"
-
-    @property
-    def titles(self) -> tuple[str, ...]:
-        """What the tool prints above its table."""
-        verb = {"write": "RDMA_Write", "read": "RDMA_Read", "send": "Send"}[self.split("_")[1]]
-        if self.endswith("_lat"):
-            return (f"{verb} Latency Test",)
-        return (f"{verb} BW Test", f"{verb} Bidirectional BW Test")
 
 
 # In stderr; the first line that matches decides. Wording of perftest 4.5 and of GNU timeout.
@@ -114,7 +95,7 @@ class Judgement:
         return f"{self.outcome}: {MEANING[self.outcome]}{said if self.side else ''}"
 
 
-def judge(tool: Tool, client: CommandResult, server: CommandResult | None) -> Judgement:
+def judge(tool: Program, client: CommandResult, server: CommandResult | None) -> Judgement:
     """Judge one measurement by what both ends left behind.
 
     server is None where there was none, or where it was ended because the client had failed;
@@ -127,7 +108,7 @@ def judge(tool: Tool, client: CommandResult, server: CommandResult | None) -> Ju
         return Judgement(Outcome.EXIT_CODE, "server", "its exit code is not known")
     side: Side = "client"
     try:
-        table = _expect(read_table(client.stdout), tool.titles)
+        table = _expect(read_table(client.stdout), _titles(tool))
         side = "server"
         if has_table(server.stdout):  # a server of ib_read_lat prints none
             _compare(table, _expect(read_table(server.stdout), (table.title,)))
@@ -173,6 +154,14 @@ def _decisive(client: Judgement | None, server: Judgement | None) -> Judgement |
         if client.outcome is Outcome.NO_SERVER and server.outcome in ENDED_BY_ITSELF:
             return server
     return client
+
+
+def _titles(tool: Program) -> tuple[str, ...]:
+    """What a program prints above its table."""
+    verb = {"write": "RDMA_Write", "read": "RDMA_Read", "send": "Send"}[tool.split("_")[1]]
+    if tool.measures_latency:
+        return (f"{verb} Latency Test",)
+    return (f"{verb} BW Test", f"{verb} Bidirectional BW Test")
 
 
 def _expect(table: Table, titles: tuple[str, ...]) -> Table:

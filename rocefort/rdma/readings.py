@@ -14,7 +14,7 @@ from rocefort.rdma.iperf import read_iperf
 from rocefort.rdma.judging import measurement, not_measured
 from rocefort.rdma.mpi import MpiTable, read_imb, read_osu
 from rocefort.rdma.outcome import Outcome
-from rocefort.rdma.perftest import Judgement, Tool, cause_of, judge
+from rocefort.rdma.perftest import Judgement, cause_of, judge
 from rocefort.rdma.rows import FlawError
 from rocefort.rdma.series import read_series
 
@@ -36,7 +36,7 @@ def read_run(
     if run.every_s is not None:
         return _over_time(run, client, server)
     if run.program.is_perftest:
-        return measurement(run, judge(Tool(run.program.value), client, server), expected)
+        return measurement(run, judge(run.program, client, server), expected)
     try:
         return READERS[run.program](run, client)
     except FlawError as flaw:

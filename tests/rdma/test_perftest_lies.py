@@ -11,10 +11,11 @@ import pytest
 
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.lab.hosts import PERFTEST_RUNS
+from rocefort.models.rdma_plan import Program
 from rocefort.rdma.fio import read_fio
 from rocefort.rdma.iperf import read_iperf
 from rocefort.rdma.outcome import Outcome
-from rocefort.rdma.perftest import Tool, judge
+from rocefort.rdma.perftest import judge
 from rocefort.rdma.rows import FlawError
 
 SAMPLES = Path(__file__).parents[1] / "samples"
@@ -41,7 +42,7 @@ def ends(name: str) -> tuple[str, str]:
     return client, server
 
 
-def outcome(tool: Tool, client: str, server: str) -> Outcome:
+def outcome(tool: Program, client: str, server: str) -> Outcome:
     return judge(tool, CommandResult(client, "", 0), CommandResult(server, "", 0)).outcome
 
 
@@ -56,9 +57,11 @@ def changed(text: str, cell: int, word: str) -> str:
 
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize(
-    ("tool", "name", "cells"), [(Tool.WRITE_BW, BANDWIDTH, 5), (Tool.WRITE_LAT, LATENCY, 9)]
+    ("tool", "name", "cells"), [(Program.WRITE_BW, BANDWIDTH, 5), (Program.WRITE_LAT, LATENCY, 9)]
 )
-def test_a_cell_that_is_no_figure_of_perftest(tool: Tool, name: str, cells: int, word: str) -> None:
+def test_a_cell_that_is_no_figure_of_perftest(
+    tool: Program, name: str, cells: int, word: str
+) -> None:
     client, server = ends(name)
     assert outcome(tool, client, server) is Outcome.MEASURED
     for cell in range(cells):
@@ -69,18 +72,18 @@ def test_a_cell_that_is_no_figure_of_perftest(tool: Tool, name: str, cells: int,
 @pytest.mark.parametrize(
     ("tool", "name", "cell", "word", "found"),
     [
-        (Tool.WRITE_BW, BANDWIDTH, 3, "0.00", Outcome.ZERO_BANDWIDTH),
-        (Tool.WRITE_BW, BANDWIDTH, 4, "0.000000", Outcome.ZERO_BANDWIDTH),
-        (Tool.WRITE_BW, BANDWIDTH, 4, "0.0", Outcome.UNKNOWN_LINE),
-        (Tool.WRITE_LAT, LATENCY, 2, "0.00", Outcome.ZERO_LATENCY),
-        (Tool.WRITE_LAT, LATENCY, 4, "0.00", Outcome.ZERO_LATENCY),
-        (Tool.WRITE_LAT, LATENCY, 5, "0.00", Outcome.ZERO_LATENCY),
-        (Tool.WRITE_LAT, LATENCY, 7, "0.00", Outcome.SUMS),
-        (Tool.WRITE_LAT, LATENCY, 8, "0.00", Outcome.SUMS),
+        (Program.WRITE_BW, BANDWIDTH, 3, "0.00", Outcome.ZERO_BANDWIDTH),
+        (Program.WRITE_BW, BANDWIDTH, 4, "0.000000", Outcome.ZERO_BANDWIDTH),
+        (Program.WRITE_BW, BANDWIDTH, 4, "0.0", Outcome.UNKNOWN_LINE),
+        (Program.WRITE_LAT, LATENCY, 2, "0.00", Outcome.ZERO_LATENCY),
+        (Program.WRITE_LAT, LATENCY, 4, "0.00", Outcome.ZERO_LATENCY),
+        (Program.WRITE_LAT, LATENCY, 5, "0.00", Outcome.ZERO_LATENCY),
+        (Program.WRITE_LAT, LATENCY, 7, "0.00", Outcome.SUMS),
+        (Program.WRITE_LAT, LATENCY, 8, "0.00", Outcome.SUMS),
     ],
 )
 def test_a_figure_that_cannot_be(
-    tool: Tool, name: str, cell: int, word: str, found: Outcome
+    tool: Program, name: str, cell: int, word: str, found: Outcome
 ) -> None:
     """With fewer decimals than perftest prints, rounding alone would cover any bandwidth."""
     client, server = ends(name)
@@ -138,4 +141,4 @@ def test_what_the_rate_limiter_says_of_its_bursts_is_no_failure() -> None:
     out = (PERFTEST_RUNS / "ib_write_bw.gbits.client.txt").read_text(encoding="utf-8")
     client = CommandResult(out, " Setting burst size to tx depth = 128\n", 0)
     server = CommandResult(out, "", 0)
-    assert judge(Tool.WRITE_BW, client, server).outcome is Outcome.MEASURED
+    assert judge(Program.WRITE_BW, client, server).outcome is Outcome.MEASURED

@@ -8,8 +8,9 @@ import pytest
 
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.lab.hosts import PERFTEST_RUNS
+from rocefort.models.rdma_plan import Program
 from rocefort.rdma.outcome import MEANING, Outcome
-from rocefort.rdma.perftest import Judgement, Tool, judge
+from rocefort.rdma.perftest import Judgement, judge
 from rocefort.rdma.rows import BandwidthRow, LatencyRow
 
 MEASURED = {  # Gb/s, or us on average
@@ -102,13 +103,13 @@ FAILED = {  # outcome, side, the line that decides
 }  # fmt: skip
 
 
-def ends(name: str) -> tuple[Tool, CommandResult, CommandResult | None]:
+def ends(name: str) -> tuple[Program, CommandResult, CommandResult | None]:
     """The recorded run: which tool its client ran, and what both ends left."""
     meta = (PERFTEST_RUNS / f"{name}.meta.txt").read_text()
     tool = re.search(r"^client\(.*?(ib_\w+)", meta, re.MULTILINE)
     client = end(name, "client", meta)
     assert client is not None
-    return Tool(tool[1] if tool else "ib_write_bw"), client, end(name, "server", meta)
+    return Program(tool[1] if tool else "ib_write_bw"), client, end(name, "server", meta)
 
 
 def end(name: str, side: str, meta: str) -> CommandResult | None:

@@ -17,9 +17,10 @@ from rocefort.fleet.runner import open_fleet
 from rocefort.lab.hosts import RdmaHosts, read_sample
 from rocefort.models.change import Gate, GatePair
 from rocefort.models.network import Network
+from rocefort.models.rdma_plan import Program
+from rocefort.models.rdma_result import Verdict
 from rocefort.rdma.gate import (
     GateResult,
-    Verdict,
     expectation,
     perftest_command,
     plan_gate,
@@ -27,7 +28,6 @@ from rocefort.rdma.gate import (
     run_gate,
     traffic_class,
 )
-from rocefort.rdma.perftest import Tool
 
 GOOD = {"ib_write_bw": "ib_write_bw.tclass106", "ib_write_lat": "ib_write_lat.iters"}
 PAIR = "k8sgn12 -> k8sgn08"
@@ -183,10 +183,10 @@ def test_a_leaf_that_nobody_measures_is_told_where_it_is_said_why(heps: Derived)
 def test_command_lines(heps: Derived) -> None:
     gate = plan_gate(heps.network, heps.fabric.rdma)
     host = Host("k8sgn12", data={"rdma_device": "mlx5_0", "gid_index": 3})
-    assert perftest_command(host, Tool.WRITE_BW, gate) == (
+    assert perftest_command(host, Program.WRITE_BW, gate) == (
         "ib_write_bw -d mlx5_0 -x 3 -F --report_gbits -D 5 --tclass 138"
     )
-    assert perftest_command(host, Tool.WRITE_LAT, gate, "10.65.3.10") == (
+    assert perftest_command(host, Program.WRITE_LAT, gate, "10.65.3.10") == (
         "ib_write_lat -d mlx5_0 -x 3 -F -n 10000 --tclass 138 10.65.3.10"
     )
 
@@ -293,8 +293,8 @@ def test_an_unreachable_server_is_not_measured_and_the_others_are(
     assert not result.passed
     lost = [one for one in result.results if one.verdict is Verdict.NOT_MEASURED]
     assert {(one.pair.server, one.tool) for one in lost} == {
-        ("daisygn01", Tool.WRITE_BW),
-        ("daisygn01", Tool.WRITE_LAT),
+        ("daisygn01", Program.WRITE_BW),
+        ("daisygn01", Program.WRITE_LAT),
     }
     assert lost[0].sentence.startswith(
         "k8sgn12 -> daisygn01 ib_write_bw: not run: daisygn01: no SSH session with 127.0.0.1:1: "
