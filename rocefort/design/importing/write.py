@@ -63,10 +63,9 @@ def _entry(key: str, value: object, path: YamlPath, notes: Notes, indent: str) -
     """`key: value`, on one line where it fits, with a comment where the value is assumed."""
     why = notes.assumed.get(path)
     comment = f"  # assumed: {one_line(why)}" if why else ""
-    head = f"{indent}{_word(key)}:"
-    inline = _inline(value)
-    noted = any(len(at) > len(path) and at[: len(path)] == path for at in notes.assumed)
-    if inline is not None and not noted and _short(value, head, inline):
+    head, inline = f"{indent}{_word(key)}:", _inline(value)
+    block = isinstance(value, dict | list) and bool(value) and not indent
+    if not block and _fits(value, path, notes, len(head) + len(inline)):
         yield f"{head} {inline}{comment}"
         return
     yield head + comment
@@ -78,39 +77,36 @@ def _entry(key: str, value: object, path: YamlPath, notes: Notes, indent: str) -
             yield from _item(item, (*path, index), notes, indent + "  ")
 
 
-def _short(value: object, head: str, inline: str) -> bool:
-    """Whether a value stands on its key's line: words, and short collections below the top."""
+def _fits(value: object, path: YamlPath, notes: Notes, width: int) -> bool:
+    """Whether a value stands on one line: words, and short collections without a comment inside."""
     if not isinstance(value, dict | list):
         return True
     rows = value.values() if isinstance(value, dict) else value
     flat = not any(isinstance(row, dict | list) for row in rows)
-    return flat and (bool(head.startswith(" ")) or not value) and len(head) + len(inline) < WIDTH
+    noted = any(len(at) > len(path) and at[: len(path)] == path for at in notes.assumed)
+    return flat and not noted and width < WIDTH
 
 
 def _item(value: object, path: YamlPath, notes: Notes, indent: str) -> Iterator[str]:
     inline = _inline(value)
-    noted = any(at[: len(path)] == path for at in notes.assumed)
-    flat = not isinstance(value, dict) or not any(
-        isinstance(row, dict | list) for row in value.values()
-    )
-    if inline is not None and flat and not noted and len(indent) + len(inline) + 2 < WIDTH:
+    if not isinstance(value, dict) or _fits(value, path, notes, len(indent) + len(inline) + 2):
         yield f"{indent}- {inline}"
         return
     lines: list[str] = []
-    for name, item in value.items() if isinstance(value, dict) else ():
+    for name, item in value.items():
         lines += _entry(str(name), item, (*path, name), notes, indent + "  ")
     first, *rest = lines
     yield f"{indent}- {first[len(indent) + 2 :]}"
     yield from rest
 
 
-def _inline(value: object) -> str | None:
+def _inline(value: object) -> str:
     """A value in flow style."""
     if isinstance(value, dict):
         rows = (f"{_word(str(name))}: {_inline(item)}" for name, item in value.items())
         return "{" + ", ".join(rows) + "}"
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return "[" + ", ".join(str(_inline(item)) for item in value) + "]"
+        return "[" + ", ".join(map(_inline, value)) + "]"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
