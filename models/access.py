@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from rocefort.models.base import Frozen
-from rocefort.models.effect import KEY, SAME, UNFELT, Access, When
+from rocefort.models.effect import KEY, SAME, UNFELT, Access, KeyedRow, When
 from rocefort.models.keyed import Keyed
 
 IpVersion = Literal["ipv4", "ipv6"]
@@ -18,7 +18,7 @@ OTHER_LOGIN = UNFELT.felt("user {} may log in by other means than before", When.
 CUT_OFF = UNFELT.felt("management sessions may be cut off")
 
 
-class LocalUser(Frozen):
+class LocalUser(KeyedRow):
     """User of the command line; the password is a secret of the switch, no part of the Device."""
 
     name: Annotated[str, KEY]
@@ -26,47 +26,27 @@ class LocalUser(Frozen):
     level: Annotated[int | None, OTHER_LOGIN] = None
     group: Annotated[str | None, OTHER_LOGIN] = None  # takes effect only without a level
 
-    @property
-    def key(self) -> str:
-        """Users are told apart by name."""
-        return self.name
 
-
-class TaskGroupGrant(Frozen):
+class TaskGroupGrant(KeyedRow):
     """Rights of a user group on one task group: read, read-write, debug."""
 
     name: Annotated[str, KEY]
     rights: Annotated[Keyed[Right], SAME] = ()
 
-    @property
-    def key(self) -> str:
-        """A task group is granted once."""
-        return self.name
 
-
-class UserGroup(Frozen):
+class UserGroup(KeyedRow):
     """Group of users: what they may do, by task groups."""
 
     name: Annotated[str, KEY]
     grants: Annotated[Keyed[TaskGroupGrant], SAME] = ()
 
-    @property
-    def key(self) -> str:
-        """User groups are told apart by name."""
-        return self.name
 
-
-class SshUser(Frozen):
+class SshUser(KeyedRow):
     """How a user may log in by SSH."""
 
     name: Annotated[str, KEY]
     authentication: Annotated[str | None, OTHER_LOGIN] = None
     service_types: Annotated[Keyed[str], OTHER_LOGIN] = ()
-
-    @property
-    def key(self) -> str:
-        """Users are told apart by name."""
-        return self.name
 
 
 class Ssh(Frozen):
@@ -79,7 +59,7 @@ class Ssh(Frozen):
     ] = ()
 
 
-class Vty(Frozen):
+class Vty(KeyedRow):
     """Lines that take remote logins, from FIRST to LAST."""
 
     first: Annotated[int, KEY]
@@ -88,8 +68,3 @@ class Vty(Frozen):
     acl: Annotated[int | None, SAME] = None  # who may open a session: `acl N inbound`
     protocol: Annotated[str | None, SAME] = None
     idle_timeout_s: Annotated[int | None, SAME.but(when=When.GONE)] = None  # 0: never
-
-    @property
-    def key(self) -> int:
-        """Lines are told apart by their first number."""
-        return self.first

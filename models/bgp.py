@@ -19,6 +19,7 @@ from rocefort.models.effect import (
     SAME,
     STATED,
     UNFELT,
+    KeyedRow,
     Timer,
     When,
 )
@@ -69,28 +70,18 @@ class BgpSettings(Frozen):
     export_policy: Annotated[str | None, OTHER_POLICY] = None
 
 
-class BgpGroup(BgpSettings):
+class BgpGroup(BgpSettings, KeyedRow):
     """Group of peers, external or internal, whose settings its peers share."""
 
     name: Annotated[str, KEY]
     external: Annotated[bool, RESETS.but(stated=True)] = True
 
-    @property
-    def key(self) -> str:
-        """Groups are told apart by name."""
-        return self.name
 
-
-class BgpPeer(BgpSettings):
+class BgpPeer(BgpSettings, KeyedRow):
     """One peer, its own settings only; `group` lends the rest."""
 
     address: Annotated[IPv4Address, KEY]
     group: Annotated[str | None, RESETS] = None
-
-    @property
-    def key(self) -> IPv4Address:
-        """Peers are told apart by address."""
-        return self.address
 
 
 class Bgp(Frozen):
@@ -170,7 +161,7 @@ def _said(settings: BgpSettings) -> dict[str, Any]:
     return {k: v for k, v in vars(settings).items() if k in fields and v not in (None, False)}
 
 
-class PrefixEntry(Frozen):
+class PrefixEntry(KeyedRow):
     """One entry of a prefix list, by its index."""
 
     index: Annotated[int, KEY]
@@ -178,11 +169,6 @@ class PrefixEntry(Frozen):
     prefix: Annotated[IPv4Network, SAME.but(when=When.ALWAYS)]
     greater_equal: Annotated[int | None, SAME.but(when=When.ALWAYS, stated=True)] = None
     less_equal: Annotated[int | None, SAME.but(when=When.ALWAYS, stated=True)] = None
-
-    @property
-    def key(self) -> int:
-        """Entries are told apart by index."""
-        return self.index
 
     @property
     def lengths(self) -> tuple[int, int]:
@@ -200,16 +186,11 @@ class PrefixEntry(Frozen):
         return route.subnet_of(self.prefix) and low <= route.prefixlen <= high
 
 
-class PrefixList(Frozen):
+class PrefixList(KeyedRow):
     """Prefix list; what no entry matches is denied."""
 
     name: Annotated[str, KEY]
     entries: Annotated[Keyed[PrefixEntry], SAME.but(grows="member of a prefix list")] = ()
-
-    @property
-    def key(self) -> str:
-        """Lists are told apart by name."""
-        return self.name
 
     def permits(self, route: IPv4Network) -> bool:
         """First matching entry decides; nothing matches means deny."""
@@ -217,26 +198,16 @@ class PrefixList(Frozen):
         return hit is not None and hit.action == "permit"
 
 
-class PolicyNode(Frozen):
+class PolicyNode(KeyedRow):
     """One node of a route-policy; without a match it takes every route."""
 
     node: Annotated[int, KEY]
     action: Annotated[Literal["permit", "deny"], SAME.but(when=When.ALWAYS, stated=True)] = "permit"
     match_prefix_list: Annotated[str | None, SAME.but(when=When.ALWAYS)] = None
 
-    @property
-    def key(self) -> int:
-        """Nodes are told apart by number."""
-        return self.node
 
-
-class RoutePolicy(Frozen):
+class RoutePolicy(KeyedRow):
     """Policy of routes; what no node matches is denied."""
 
     name: Annotated[str, KEY]
     nodes: Annotated[Keyed[PolicyNode], SAME] = ()
-
-    @property
-    def key(self) -> str:
-        """Policies are told apart by name."""
-        return self.name

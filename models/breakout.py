@@ -13,8 +13,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, WithJsonSchema
 
-from rocefort.models.base import Frozen
-from rocefort.models.effect import KEY, SAME
+from rocefort.models.effect import KEY, SAME, KeyedRow
 
 MOST_PARTS = 4  # of a port; V300R023C00, `port split`: the largest are 4*25GE, 4*50GE, 4*100GE
 SPLIT_TYPE = rf"([2-{MOST_PARTS}])\*(\d{{1,3}})GE"
@@ -55,16 +54,11 @@ def whole_port(interface: str) -> str:
     return interface.partition(":")[0]
 
 
-class PortSplit(Frozen):
+class PortSplit(KeyedRow):
     """One port and how it is split."""
 
     port: Annotated[str, KEY]
     type: Annotated[SplitType, SAME]
-
-    @property
-    def key(self) -> str:
-        """A port is split in one way."""
-        return self.port
 
     @property
     def parts(self) -> tuple[str, ...]:

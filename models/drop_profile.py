@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from rocefort.models.base import Frozen
-from rocefort.models.effect import KEY, LOSSLESS, SAME
+from rocefort.models.effect import KEY, LOSSLESS, SAME, KeyedRow
 from rocefort.models.keyed import Keyed
 from rocefort.models.qos import Colour
 
@@ -35,15 +35,10 @@ class Limits(Frozen):
     unit: Annotated[Unit, SAME] = "percent"
 
 
-class ColourLimits(Limits):
+class ColourLimits(Limits, KeyedRow):
     """Limits of one colour, beyond which packets of a colour are dropped."""
 
     colour: Annotated[Colour, KEY]
-
-    @property
-    def key(self) -> str:
-        """One row a colour."""
-        return self.colour
 
 
 DROPS_WHEN_FULL = Limits(low=100, high=100, percent=100)  # the default of a colour
@@ -54,27 +49,17 @@ def drops_as_by_default(row: ColourLimits) -> bool:
     return row == ColourLimits(colour=row.colour, **dict(DROPS_WHEN_FULL))
 
 
-class DropProfile(Frozen):
+class DropProfile(KeyedRow):
     """Drop limits by colour, and where ECN marks instead."""
 
     name: Annotated[str, KEY]
     colours: Annotated[Keyed[ColourLimits], LOSSLESS.felt(OTHER_DEPTHS)] = ()
     ecn: Annotated[Limits | None, LOSSLESS.felt(OTHER_DEPTHS)] = None
 
-    @property
-    def key(self) -> str:
-        """Profiles are told apart by name."""
-        return self.name
 
-
-class QueueMarking(Frozen):
+class QueueMarking(KeyedRow):
     """Drop profile of a queue of a port, and whether ECN marks by its limits."""
 
     queue: Annotated[int, KEY]
     profile: Annotated[str | None, SAME] = None
     ecn: Annotated[bool, SAME] = False
-
-    @property
-    def key(self) -> int:
-        """One row a queue."""
-        return self.queue

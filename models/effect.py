@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from functools import cache
-from typing import Annotated, Any, Union, get_args, get_origin
+from operator import attrgetter
+from typing import Annotated, Any, ClassVar, Union, get_args, get_origin
 
 from rocefort.models.base import Frozen
 
@@ -206,6 +207,17 @@ def key_field_of(model: type[Frozen]) -> str:
     if len(keys) != 1:
         raise TypeError(f"{model.__name__} has no one key: {keys}")
     return keys[0]
+
+
+class KeyedRow(Frozen):
+    """One row of a collection of a Device, told from the others by its field with KEY."""
+
+    key: ClassVar[Any]  # of an instance the value of that field
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_kwargs: object) -> None:
+        """Give the model its key; a function of C, for it is read of thousands of rows."""
+        cls.key = property(attrgetter(key_field_of(cls)))
 
 
 def content_of(annotation: object) -> tuple[object, bool]:

@@ -12,7 +12,18 @@ from pydantic import model_validator
 from rocefort.models.base import Frozen
 from rocefort.models.bond import NO_BOND, Bond
 from rocefort.models.drop_profile import QueueMarking
-from rocefort.models.effect import BOND, KEY, PORT, QUEUES, SAME, STATED, UNREAD, Topic, When
+from rocefort.models.effect import (
+    BOND,
+    KEY,
+    PORT,
+    QUEUES,
+    SAME,
+    STATED,
+    UNREAD,
+    KeyedRow,
+    Topic,
+    When,
+)
 from rocefort.models.keyed import Keyed
 from rocefort.models.optics import Fec
 
@@ -40,7 +51,7 @@ OTHER_THRESHOLDS = QUEUES.felt(
 )
 
 
-class DrrQueue(Frozen):
+class DrrQueue(KeyedRow):
     """A queue that a port serves by weight; one without a row has strict priority, the default.
 
     Weight 1 to 100, 1 by default.
@@ -51,18 +62,13 @@ class DrrQueue(Frozen):
     queue: Annotated[int, KEY]
     weight: Annotated[int, STATED] = 1
 
-    @property
-    def key(self) -> int:
-        """One row a queue."""
-        return self.queue
-
 
 def xon_at_most_xoff(xon: int, xoff: int) -> bool:
     """Whether a pause ends where it begins or below; one unit."""
     return xon <= xoff
 
 
-class PfcThreshold(Frozen):
+class PfcThreshold(KeyedRow):
     """Static ingress thresholds of one queue of a port, in kbytes."""
 
     queue: Annotated[int, KEY]
@@ -70,13 +76,8 @@ class PfcThreshold(Frozen):
     xon_kbytes: Annotated[int, SAME.but(topic=Topic.THRESHOLDS)]
     headroom_kbytes: Annotated[int | None, SAME.but(topic=Topic.THRESHOLDS)] = None  # G2 only
 
-    @property
-    def key(self) -> int:
-        """One row a queue."""
-        return self.queue
 
-
-class OtherThreshold(Frozen):
+class OtherThreshold(KeyedRow):
     """Ingress thresholds of one queue of a port that are no kbytes: buffer cells, or a share.
 
     A share is an alpha of what is free in the buffer (`dynamic`). A queue has one row here or one
@@ -88,11 +89,6 @@ class OtherThreshold(Frozen):
     xoff: Annotated[int, SAME]
     xon: Annotated[int | None, SAME] = None  # G1, alpha
     offset_kbytes: Annotated[int | None, SAME] = None  # V200, G2: xon lies so far below xoff
-
-    @property
-    def key(self) -> int:
-        """One row a queue."""
-        return self.queue
 
 
 class InterfacePfc(Frozen):
@@ -126,7 +122,7 @@ def gateway_vlan(name: str) -> int | None:
     return int(match[1]) if match else None
 
 
-class Interface(Frozen):
+class Interface(KeyedRow):
     """One interface, physical or logical; its kind is its name's first word."""
 
     name: Annotated[str, KEY]
@@ -207,11 +203,6 @@ class Interface(Frozen):
         if isinstance(data, dict) and str(data.get("name", "")).startswith(LOGICAL):
             return {**data, "routed": True}
         return data
-
-    @property
-    def key(self) -> str:
-        """Interfaces are told apart by name."""
-        return self.name
 
     @property
     def logical(self) -> bool:

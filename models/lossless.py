@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Annotated
 
 from rocefort.models.base import Frozen
-from rocefort.models.effect import KEY, LOSSLESS, SAME, STATED, OfKey, Topic, When
+from rocefort.models.effect import KEY, LOSSLESS, SAME, STATED, KeyedRow, OfKey, Topic, When
 from rocefort.models.keyed import Keyed
 from rocefort.models.qos import Colour, Phb
 
@@ -16,41 +16,35 @@ OTHER_TIMERS = LOSSLESS.felt(
 )
 
 
-class PfcTimer(Frozen):
+class PfcTimer(KeyedRow):
     """Deadlock timers of one queue as multiples of an interval (V200, V300 G2)."""
 
     queue: Annotated[int, KEY]
     detect_time: Annotated[int | None, SAME] = None
     recovery_time: Annotated[int | None, SAME] = None
 
-    @property
-    def key(self) -> int:
-        """One row a queue."""
-        return self.queue
-
 
 # V300R023C00, `priority turn-off`; what a V200 does without a line is not known.
+
+
 TURN_OFF_DEADLOCKS = 30
 
 
-class PfcTurnOff(Frozen):
+class PfcTurnOff(KeyedRow):
     """After so many deadlocks of a queue within 20 s a port goes on without PFC."""
 
     queue: Annotated[int, KEY]
     deadlocks: Annotated[int, SAME]
 
-    @property
-    def key(self) -> int:
-        """One row a queue."""
-        return self.queue
-
 
 # Paused without a line: V300R023C00, `priority (DCB PFC profile view)`.
+
+
 BUILT_IN_QUEUE = 3
 BUILT_IN_PROFILE = "default"  # PFC profile that is there without a line
 
 
-class PfcProfile(Frozen):
+class PfcProfile(KeyedRow):
     """PFC profile: the set of paused queues, after the built-in queue 3 is counted."""
 
     name: Annotated[str, KEY] = BUILT_IN_PROFILE
@@ -64,11 +58,6 @@ class PfcProfile(Frozen):
         """Deadlocks of a queue within 20 s after which a port goes on without PFC."""
         rows = (row.deadlocks for row in self.turn_off if row.queue == queue)
         return next(rows, TURN_OFF_DEADLOCKS)
-
-    @property
-    def key(self) -> str:
-        """Profiles are told apart by name."""
-        return self.name
 
 
 class Pfc(Frozen):
@@ -92,16 +81,11 @@ class Pfc(Frozen):
     ] = None
 
 
-class AiEcnQueue(Frozen):
+class AiEcnQueue(KeyedRow):
     """Queue that AI-ECN marks; no model means distributed storage (V300R023C00)."""
 
     queue: Annotated[int, KEY]
     model: Annotated[str | None, STATED] = None
-
-    @property
-    def key(self) -> int:
-        """One row a queue."""
-        return self.queue
 
 
 MOST_AI_ECN_QUEUES = 2  # of a switch; V300R023C00, AI ECN, `assign queue`
@@ -114,30 +98,20 @@ class AiEcn(Frozen):
     queues: Annotated[Keyed[AiEcnQueue], SAME] = ()
 
 
-class DscpMap(Frozen):
+class DscpMap(KeyedRow):
     """Behaviour and colour of packets that come in with a DSCP or an 802.1p priority."""
 
     value: Annotated[int, KEY]
     phb: Annotated[Phb, SAME]
     colour: Annotated[Colour, STATED] = "green"
 
-    @property
-    def key(self) -> int:
-        """One row a DSCP or 802.1p value."""
-        return self.value
 
-
-class DiffservDomain(Frozen):
+class DiffservDomain(KeyedRow):
     """Inbound priority map; what it does not name keeps the default domain's value."""
 
     name: Annotated[str, KEY]
     dscp: Annotated[Keyed[DscpMap], SAME.but(when=When.ALWAYS)] = ()
     dot1p: Annotated[Keyed[DscpMap], SAME.but(when=When.ALWAYS)] = ()
-
-    @property
-    def key(self) -> str:
-        """Domains are told apart by name."""
-        return self.name
 
     @cached_property
     def by_dscp(self) -> dict[int, DscpMap]:

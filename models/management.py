@@ -6,33 +6,23 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Literal
 
 from rocefort.models.base import Frozen
-from rocefort.models.effect import KEY, SAME, STATED, When
+from rocefort.models.effect import KEY, SAME, STATED, KeyedRow, When
 from rocefort.models.keyed import Keyed
 
 
-class AclRule(Frozen):
+class AclRule(KeyedRow):
     """One rule of a basic ACL; without a source it takes every packet."""
 
     index: Annotated[int, KEY]
     action: Annotated[Literal["permit", "deny"], STATED] = "permit"
     source: Annotated[IPv4Network | None, STATED] = None
 
-    @property
-    def key(self) -> int:
-        """Rules are told apart by number."""
-        return self.index
 
-
-class Acl(Frozen):
+class Acl(KeyedRow):
     """Basic ACL, 2000 to 2999: by source address only."""
 
     number: Annotated[int, KEY]
     rules: Annotated[Keyed[AclRule], SAME] = ()
-
-    @property
-    def key(self) -> int:
-        """ACLs are told apart by number."""
-        return self.number
 
 
 class Netconf(Frozen):
@@ -50,19 +40,14 @@ class Syslog(Frozen):
     source_interface: Annotated[str | None, SAME] = None
 
 
-class SnmpView(Frozen):
+class SnmpView(KeyedRow):
     """The subtrees that a view shows."""
 
     name: Annotated[str, KEY]
     subtrees: Annotated[Keyed[str], SAME] = ()
 
-    @property
-    def key(self) -> str:
-        """Views are told apart by name."""
-        return self.name
 
-
-class SnmpGroup(Frozen):
+class SnmpGroup(KeyedRow):
     """Group of SNMPv3 users: authenticated and encrypted, with its views."""
 
     name: Annotated[str, KEY]
@@ -70,13 +55,8 @@ class SnmpGroup(Frozen):
     write_view: Annotated[str | None, SAME] = None
     notify_view: Annotated[str | None, SAME] = None
 
-    @property
-    def key(self) -> str:
-        """Groups are told apart by name."""
-        return self.name
 
-
-class SnmpUser(Frozen):
+class SnmpUser(KeyedRow):
     """User of SNMPv3; its keys are secrets of the switch and no part of the Device.
 
     So no line with a key is ever rendered, and one that is read is kept as not understood.
@@ -84,11 +64,6 @@ class SnmpUser(Frozen):
 
     name: Annotated[str, KEY]
     group: Annotated[str, SAME]
-
-    @property
-    def key(self) -> str:
-        """Users are told apart by name."""
-        return self.name
 
 
 class Snmp(Frozen):

@@ -6,7 +6,7 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated
 
 from rocefort.models.base import Frozen
-from rocefort.models.effect import KEY, SAME, OfKey, When
+from rocefort.models.effect import KEY, SAME, KeyedRow, OfKey, When
 
 NULL = "NULL0"  # what is routed there is dropped
 STATIC_PREFERENCE = 60  # default of `ip route-static`, V300R023C00
@@ -19,16 +19,11 @@ ATTRACTS_ALL = OfKey(
 )
 
 
-class Vrf(Frozen):
+class Vrf(KeyedRow):
     """A routing table of its own, for IPv4 once its family is on."""
 
     name: Annotated[str, KEY]
     ipv4: Annotated[bool, SAME] = False  # `ipv4-family`
-
-    @property
-    def key(self) -> str:
-        """Tables are told apart by name."""
-        return self.name
 
 
 class StaticRoute(Frozen):

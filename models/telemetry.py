@@ -6,20 +6,15 @@ from ipaddress import IPv4Address
 from typing import Annotated, Literal
 
 from rocefort.models.base import Frozen
-from rocefort.models.effect import KEY, SAME
+from rocefort.models.effect import KEY, SAME, KeyedRow
 from rocefort.models.keyed import Keyed
 
 
-class SensorGroup(Frozen):
+class SensorGroup(KeyedRow):
     """Group of sensors: sampling paths of the switch's YANG models."""
 
     name: Annotated[str, KEY]
     paths: Annotated[Keyed[str], SAME] = ()
-
-    @property
-    def key(self) -> str:
-        """Sensor groups are told apart by name."""
-        return self.name
 
 
 class Collector(Frozen):
@@ -37,42 +32,27 @@ class Collector(Frozen):
         return f"{self.address}:{self.port}"
 
 
-class DestinationGroup(Frozen):
+class DestinationGroup(KeyedRow):
     """Group of collectors."""
 
     name: Annotated[str, KEY]
     collectors: Annotated[Keyed[Collector], SAME] = ()
 
-    @property
-    def key(self) -> str:
-        """Destination groups are told apart by name."""
-        return self.name
 
-
-class Sampling(Frozen):
+class Sampling(KeyedRow):
     """Group of sensors of a subscription, and how often it is sampled; milliseconds."""
 
     group: Annotated[str, KEY]
     interval_ms: Annotated[int | None, SAME] = None
 
-    @property
-    def key(self) -> str:
-        """A subscription samples a sensor group once."""
-        return self.group
 
-
-class Subscription(Frozen):
+class Subscription(KeyedRow):
     """Subscription: which sensor groups go to which destination groups."""
 
     name: Annotated[str, KEY]
     source_interface: Annotated[str | None, SAME] = None
     samplings: Annotated[Keyed[Sampling], SAME] = ()
     destinations: Annotated[Keyed[str], SAME] = ()
-
-    @property
-    def key(self) -> str:
-        """Subscriptions are told apart by name."""
-        return self.name
 
 
 class Telemetry(Frozen):

@@ -7,7 +7,7 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Literal, NamedTuple
 
 from rocefort.models.base import Frozen
-from rocefort.models.effect import FILTERS, KEY, SAME, STATED
+from rocefort.models.effect import FILTERS, KEY, SAME, STATED, KeyedRow
 from rocefort.models.keyed import Keyed
 
 Protocol = Literal["ip", "tcp", "udp", "icmp"]  # ip: any
@@ -47,7 +47,7 @@ class Ports(Frozen):
         return self.low <= port <= self.high
 
 
-class FilterRule(Frozen):
+class FilterRule(KeyedRow):
     """One rule of an advanced ACL; what it does not name matches every packet."""
 
     index: Annotated[int, KEY]
@@ -58,11 +58,6 @@ class FilterRule(Frozen):
     destination: Annotated[IPv4Network | None, STATED] = None
     destination_ports: Annotated[Ports | None, STATED] = None
     dscp: Annotated[int | None, STATED] = None
-
-    @property
-    def key(self) -> int:
-        """Rules are told apart by number."""
-        return self.index
 
     def matches(self, source: IPv4Address, destination: IPv4Address, flow: Flow) -> bool:
         """Whether packets of a flow match; one that asks for a DSCP is the caller's to refuse."""
@@ -96,7 +91,7 @@ def _within(inner: Ports | None, outer: Ports | None) -> bool:
     return inner is not None and outer.low <= inner.low and inner.high <= outer.high
 
 
-class FilterAcl(Frozen):
+class FilterAcl(KeyedRow):
     """Advanced ACL, by a number of 3000 to 3999 or a name; rules are tried by their number."""
 
     name: Annotated[str, KEY]  # the number, or the name
@@ -105,11 +100,6 @@ class FilterAcl(Frozen):
         FILTERS.felt("ACL {} allows and denies other traffic on every interface that applies it"),
     ] = ()
 
-    @property
-    def key(self) -> str:
-        """ACLs are told apart by number or name."""
-        return self.name
-
     def first_match(
         self, source: IPv4Address, destination: IPv4Address, flow: Flow
     ) -> FilterRule | None:
@@ -117,53 +107,33 @@ class FilterAcl(Frozen):
         return next((r for r in self.rules if r.matches(source, destination, flow)), None)
 
 
-class Classifier(Frozen):
+class Classifier(KeyedRow):
     """Packets that match one of its ACLs, whichever way it joins its matches."""
 
     name: Annotated[str, KEY]
     acls: Annotated[Keyed[str], OTHER_TRAFFIC] = ()
 
-    @property
-    def key(self) -> str:
-        """Classifiers are told apart by name."""
-        return self.name
 
-
-class Behavior(Frozen):
+class Behavior(KeyedRow):
     """Behaviour of a traffic policy: packets go on, the default, or are dropped."""
 
     name: Annotated[str, KEY]
     deny: Annotated[bool, OTHER_TRAFFIC.but(stated=True)] = False
 
-    @property
-    def key(self) -> str:
-        """Behaviors are told apart by name."""
-        return self.name
 
-
-class Binding(Frozen):
+class Binding(KeyedRow):
     """A classifier with its behaviour, at its place in a traffic policy."""
 
     classifier: Annotated[str, KEY]
     behavior: Annotated[str, STATED]
     precedence: Annotated[int | None, STATED] = None
 
-    @property
-    def key(self) -> str:
-        """A classifier has one behavior in a policy."""
-        return self.classifier
 
-
-class TrafficPolicy(Frozen):
+class TrafficPolicy(KeyedRow):
     """Traffic policy: what no classifier of it matches goes on."""
 
     name: Annotated[str, KEY]
     bindings: Annotated[Keyed[Binding], OTHER_TRAFFIC] = ()
-
-    @property
-    def key(self) -> str:
-        """Policies are told apart by name."""
-        return self.name
 
 
 class Uses(NamedTuple):
