@@ -124,6 +124,13 @@ def judged(run: RdmaRun, figures: Figures, expected: Expectation) -> Measurement
         verdict = Verdict.PASSED if holds else Verdict.TOO_SLOW
         word = "at least" if rate else "at most"
         said = f"{unit}, {word} {bound:.2f} expected: {expected.reason}"
+    return measured(run, figures, said, verdict)
+
+
+def measured(
+    run: RdmaRun, figures: Figures, said: str, verdict: Verdict = Verdict.NOT_JUDGED
+) -> Measurement:
+    """A run with figures, and what is said of them."""
     return Measurement(
         run=run,
         outcome=Outcome.MEASURED.value,

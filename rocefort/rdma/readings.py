@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.rdma_plan import Program, RdmaRun
-from rocefort.models.rdma_result import Figures, Measurement, MpiPoint, Point, Verdict
+from rocefort.models.rdma_result import Figures, Measurement, MpiPoint, Point
 from rocefort.rdma.command_lines import mpi_largest
 from rocefort.rdma.fio import read_fio
 from rocefort.rdma.gate import Expectation
 from rocefort.rdma.iperf import read_iperf
-from rocefort.rdma.judging import measurement, not_measured
+from rocefort.rdma.judging import measured, measurement, not_measured
 from rocefort.rdma.mpi import MpiTable, read_imb, read_osu
 from rocefort.rdma.outcome import Outcome
 from rocefort.rdma.perftest import Judgement, cause_of, judge
@@ -71,22 +71,12 @@ def _ended_well(client: CommandResult) -> None:
         raise FlawError(Outcome.EXIT_CODE, f"exit code {client.exit_code}")
 
 
-def _measured(run: RdmaRun, figures: Figures, said: str) -> Measurement:
-    return Measurement(
-        run=run,
-        outcome=Outcome.MEASURED.value,
-        sentence=f"{run.pair} {run.program}: {said}",
-        figures=figures,
-        verdict=Verdict.NOT_JUDGED,
-    )
-
-
 def _iperf3(run: RdmaRun, client: CommandResult) -> Measurement:
     found = read_iperf(client.stdout)
     _ended_well(client)
     resent = "" if found.retransmits is None else f", {found.retransmits} segments resent"
     said = f"{found.received_gbps:.2f} Gb/s of TCP over {found.streams} streams{resent}"
-    return _measured(run, Figures(gbps=found.received_gbps), said)
+    return measured(run, Figures(gbps=found.received_gbps), said)
 
 
 def _fio(run: RdmaRun, client: CommandResult) -> Measurement:
@@ -101,7 +91,7 @@ def _fio(run: RdmaRun, client: CommandResult) -> Measurement:
         p999_us=max((job.p999_us for job in jobs if job.p999_us is not None), default=None),
     )
     said = f"{figures.iops:.0f} operations a second, {figures.latency_us:.2f} us on average"
-    return _measured(run, figures, said)
+    return measured(run, figures, said)
 
 
 def _mpi(run: RdmaRun, client: CommandResult) -> Measurement:
@@ -127,7 +117,7 @@ def _mpi(run: RdmaRun, client: CommandResult) -> Measurement:
         f"{most.average_us:.2f} us of {most.size_bytes}"
     )
     figures = Figures(latency_us=least.average_us)
-    return _measured(run, figures, said).model_copy(update={"sizes": sizes})
+    return measured(run, figures, said).model_copy(update={"sizes": sizes})
 
 
 def _of_all_ranks(tables: tuple[MpiTable, ...], ranks: int) -> MpiTable:
@@ -151,7 +141,7 @@ def _over_time(run: RdmaRun, client: CommandResult, server: CommandResult | None
     except FlawError as flaw:
         return _failed(run, (flaw.outcome, flaw.line))
     mean = sum(point.gbps for point in series) / len(series)
-    found = _measured(run, Figures(gbps=mean), f"{mean:.2f} Gb/s over {len(series)} rows")
+    found = measured(run, Figures(gbps=mean), f"{mean:.2f} Gb/s over {len(series)} rows")
     return found.model_copy(update={"series": series})
 
 

@@ -23,6 +23,16 @@ def of_peer(*fields: str) -> tuple[str, ...]:
     )
 
 
+PATHS = (  # of the process, and of its IPv4 family
+    command(
+        "maximum load-balancing ( <1-128> [ ecmp-nexthop-changed ] )",
+        "!ecmp-nexthop-changed? maximum_paths={1-128}",
+        undo=("maximum load-balancing",),
+        default="maximum load-balancing 1",
+    ),
+    wider("maximum load-balancing ( <0-4294967295> )", "maximum_paths={0-4294967295}"),
+)
+
 GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         "bgp",
@@ -44,13 +54,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             ),
         ),
         "graceful-restart",
-        command(
-            "maximum load-balancing ( <1-128> [ ecmp-nexthop-changed ] )",
-            "!ecmp-nexthop-changed? maximum_paths={1-128}",
-            undo=("maximum load-balancing",),
-            default="maximum load-balancing 1",
-        ),
-        wider("maximum load-balancing ( <0-4294967295> )", "maximum_paths={0-4294967295}"),
+        *PATHS,
     ),
     group(
         "bgp",
@@ -153,13 +157,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "import-route { direct | static } ( [ med <0-4294967295> ] [ route-policy <name> ] )",
             undo=("import-route { direct | static }",),
         ),
-        command(
-            "maximum load-balancing ( <1-128> [ ecmp-nexthop-changed ] )",
-            "!ecmp-nexthop-changed? maximum_paths={1-128}",
-            undo=("maximum load-balancing",),
-            default="maximum load-balancing 1",
-        ),
-        wider("maximum load-balancing ( <0-4294967295> )", "maximum_paths={0-4294967295}"),
+        *PATHS,
         command(
             "maximum load-balancing { ebgp | ibgp } ( <1-128> [ ecmp-nexthop-changed ] )",
             undo=("maximum load-balancing { ebgp | ibgp }",),
