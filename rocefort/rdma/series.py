@@ -22,7 +22,7 @@ WHOLE = 0.95  # from here on it is as before
 
 
 class Outage(Frozen):
-    """What a failure cost: Gb/s before it, the worst, time below, data not sent, rate after it.
+    """What a failure cost: Gb/s before it, the worst, time below, data not sent.
 
     recovered_s: from the first point below WHOLE to the first of those that stay above it; None
     where it did not come back.
@@ -33,7 +33,6 @@ class Outage(Frozen):
     down_s: float
     lost_gbit: float
     recovered_s: float | None
-    after_gbps: float
 
     @property
     def sentence(self) -> str:
@@ -88,7 +87,6 @@ def outage(series: Sequence[Point], failed_at_s: float | None = None) -> Outage:
         down_s=sum(step for point, step in steps if point.gbps < DOWN * usual),
         lost_gbit=sum(max(0.0, usual - point.gbps) * step for point, step in steps),
         recovered_s=_recovered(steps, usual),
-        after_gbps=after[-1].gbps,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from rocefort.design.catalogue import Catalogue
 from rocefort.design.importing import management
@@ -28,18 +28,13 @@ from rocefort.models.interface import ETHERNET_MTU
 RDMA = {"line_rate_fraction": 0.9, "latency_us": 5, "latency_tolerance": 0.5}
 
 
-@dataclass(frozen=True)
-class Draft:
-    """A fabric as data in the order of its YAML, and what was taken for granted."""
-
-    data: Data
-    notes: Notes
-
-
 def draft(
     name: str, sources: Sequence[Source], facts: Facts, catalogue: Catalogue, library: Library
-) -> Draft:
-    """Read a fabric from its switches; BadInput where they are not those of one fabric."""
+) -> tuple[Data, Notes]:
+    """(a fabric as data in the order of its YAML, what was taken for granted) from its switches.
+
+    Raises BadInput where they are not those of one fabric.
+    """
     graph = connect(sources)
     check_facts(facts, graph.sources.keys(), catalogue)
     survey = Survey(graph, facts, catalogue)
@@ -50,7 +45,7 @@ def draft(
     if not facts.rack:
         notes.assume(("leaves",), "racks, owners and what NICs servers have are not known")
     notes.assumed = {_place(path, data): why for path, why in notes.assumed.items()}
-    return Draft(data, notes)
+    return data, notes
 
 
 def _fabric(name: str, survey: Survey, library: Library) -> Data:

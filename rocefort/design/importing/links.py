@@ -87,10 +87,8 @@ def _subnet(spine: Tip, leaf: Tip) -> IPv4Network:
 
 def per_pair(links: Sequence[Joined]) -> dict[str, int]:
     """Links to each spine, by leaf."""
-    return {link.leaf.device: 0 for link in links} | {
-        name: max(link.number for link in links if link.leaf.device == name)
-        for name in dict.fromkeys(link.leaf.device for link in links)
-    }
+    ascending = sorted(links, key=lambda link: link.number)
+    return {link.leaf.device: link.number for link in ascending}  # the last counts
 
 
 def kind_of(port: Interface, speed_gbps: int | None) -> Data | None:
@@ -109,11 +107,10 @@ def kind_of(port: Interface, speed_gbps: int | None) -> Data | None:
 
 def common_kind(kinds: Sequence[Data | None]) -> Data | None:
     """The kind that most cables have; None where any has none: it could not be taken back."""
-    if not kinds or any(kind is None for kind in kinds):
-        return None
-    known = {tuple(kind.items()): kind for kind in kinds if kind is not None}
     counts = Counter(tuple(kind.items()) for kind in kinds if kind is not None)
-    return known[counts.most_common(1)[0][0]]
+    if not kinds or counts.total() < len(kinds):
+        return None
+    return dict(counts.most_common(1)[0][0])
 
 
 def cables(

@@ -71,12 +71,11 @@ def import_fabric(directory: Path, out: Path, facts: Facts) -> Imported:
     name = out.absolute().name
     found = read_directory(directory)
     sources = [_source(config, found) for config in found.configs]
-    made = draft(name, sources, facts, load_catalogue(), shipped_profiles())
-    text = fabric_text(made.data, made.notes, directory.name)
+    data, notes = draft(name, sources, facts, load_catalogue(), shipped_profiles())
+    text = fabric_text(data, notes, directory.name)
     derived = _derived(text, out)
     left, added = _not_carried(derived, found.configs)
     path = write_new(name, text + _comments(left, added), out.absolute().parent)
-    notes = made.notes
     return Imported(path, tuple(notes.sentences()), tuple(notes.differences), left, added)
 
 
