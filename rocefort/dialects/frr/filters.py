@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from rocefort.dialects.eos.filters import applied, filter_problems, rules_of
+from rocefort.dialects.eos.filters import applied, rules_of
 from rocefort.dialects.frr.names import kernel_name
-from rocefort.errors import Problem
 from rocefort.models.device import Device
 from rocefort.models.traffic import FilterRule, Ports
 
@@ -38,11 +37,6 @@ def chains(device: Device) -> Chains:
     )
     policies = ((chain_name(name), tuple(_rules(device, name))) for name in names)
     return (*policies, (BASE, called))
-
-
-def problems(device: Device) -> Iterator[Problem]:
-    """What keeps a device's policies from being said."""
-    yield from filter_problems(device)
 
 
 def chain_name(policy: str) -> str:

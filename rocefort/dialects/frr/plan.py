@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocefort.dialects.frr import filters
+from rocefort.dialects.eos.filters import filter_problems
+from rocefort.dialects.frr.filters import chains
 from rocefort.dialects.frr.kernel import kernel_plan, sysctls
 from rocefort.dialects.frr.names import kernel_names
 from rocefort.dialects.frr.routing import peers_of, routing_problems, texts_of
@@ -24,7 +25,7 @@ def plan_switch(
     lists and policies, ranks that FRR does not have.
     """
     known = features or Features()
-    if problems := (*routing_problems(device), *filters.problems(device)):
+    if problems := (*routing_problems(device), *filter_problems(device)):
         raise Refused(problems=problems)
     kernel_names((interface.name for interface in device.interfaces), device.name)
     kernel = kernel_plan(device, known)
@@ -32,7 +33,7 @@ def plan_switch(
         name=device.name,
         links=tuple(kernel.links),
         sysctls=tuple(sysctls(device, known)),
-        chains=filters.chains(device),
+        chains=chains(device),
         daemons=tuple(texts_of(device, known, bfd=bfd)),
         peers=tuple(peers_of(device)),
         notes=(*kernel.notes, *_notes(device, known, bfd=bfd)),
