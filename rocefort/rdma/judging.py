@@ -12,7 +12,7 @@ from rocefort.models.rdma_result import Figures, Judged, Measurement, Verdict
 from rocefort.rdma.gate import Expectation
 from rocefort.rdma.outcome import MEANING, Outcome
 from rocefort.rdma.perftest import Judgement
-from rocefort.rdma.rows import BandwidthRow, LatencyRow
+from rocefort.rdma.rows import Row
 from rocefort.rdma.site import FAR, NEAR
 
 SMALL_BYTES = 64  # up to here an expectation of small messages holds
@@ -66,15 +66,15 @@ def measurement(run: RdmaRun, judgement: Judgement, expected: Expectation) -> Me
     if other := _another_run(run, judgement.rows):
         said = f"{Outcome.OPTION_MISMATCH}: {MEANING[Outcome.OPTION_MISMATCH]} ({other})"
         return not_measured(run, Outcome.OPTION_MISMATCH, said)
-    return judged(run, figures_of(judgement.rows[-1]), expected)
+    return judged(run, judgement.rows[-1].figures, expected)
 
 
-def _another_run(run: RdmaRun, rows: Sequence[BandwidthRow | LatencyRow]) -> str:
+def _another_run(run: RdmaRun, rows: Sequence[Row]) -> str:
     """What a table has of sizes and messages, where it is not what was asked; empty: it is."""
     sizes = [row.size_bytes for row in rows]
     if run.size_bytes is not None and sizes != [run.size_bytes]:
         return f"{', '.join(map(str, sizes))} bytes, {run.size_bytes} asked for"
-    counts = [row.iterations for row in rows]
+    counts = [row.figures.iterations for row in rows]
     if run.iterations is not None and counts != [run.iterations] * len(rows):
         return f"{', '.join(map(str, counts))} messages, {run.iterations} asked for"
     return ""
@@ -87,27 +87,6 @@ def not_measured(run: RdmaRun, outcome: Outcome, said: str = "") -> Measurement:
         outcome=outcome.value,
         sentence=f"{run.pair} {run.program}: {said or MEANING[outcome]}",
         verdict=Verdict.NOT_MEASURED,
-    )
-
-
-def figures_of(row: BandwidthRow | LatencyRow) -> Figures:
-    """One row of perftest as figures."""
-    if isinstance(row, BandwidthRow):
-        return Figures(
-            gbps=row.average_gbps,
-            peak_gbps=row.peak_gbps,
-            mpps=row.rate_mpps,
-            iterations=row.iterations,
-        )
-    return Figures(
-        latency_us=row.average_us,
-        least_us=row.min_us,
-        typical_us=row.typical_us,
-        most_us=row.max_us,
-        stdev_us=row.stdev_us,
-        p99_us=row.p99_us,
-        p999_us=row.p999_us,
-        iterations=row.iterations,
     )
 
 

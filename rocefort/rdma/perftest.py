@@ -14,7 +14,7 @@ from typing import Literal
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.rdma_plan import Program
 from rocefort.rdma.outcome import MEANING, Outcome
-from rocefort.rdma.rows import BandwidthRow, FlawError, LatencyRow, Row
+from rocefort.rdma.rows import FlawError, Row
 from rocefort.rdma.table import Table, has_table, read_table
 
 Side = Literal["client", "server"]
@@ -77,14 +77,12 @@ class Judgement:
     @property
     def gbps(self) -> float | None:
         """Average bandwidth of the largest size, Gb/s; None unless measured."""
-        last = self.rows[-1] if self.rows else None
-        return last.average_gbps if isinstance(last, BandwidthRow) else None
+        return self.rows[-1].figures.gbps if self.rows else None
 
     @property
     def latency_us(self) -> float | None:
         """Average latency of the smallest size, microseconds; None unless measured."""
-        first = self.rows[0] if self.rows else None
-        return first.average_us if isinstance(first, LatencyRow) else None
+        return self.rows[0].figures.latency_us if self.rows else None
 
     @property
     def sentence(self) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NoReturn
 
+from rocefort.models.rdma_result import Figures
 from rocefort.rdma.outcome import Outcome
 
 GBPS = {"Gb/sec": 1.0, "MB/sec": 8 * 2**20 / 1e9, "MiB/sec": 8 * 2**20 / 1e9}
@@ -36,32 +37,14 @@ def load_report(text: str) -> object:
 
 
 @dataclass(frozen=True)
-class BandwidthRow:
-    """One message size; peak is None where perftest did not measure it (`-D`, `-N`)."""
+class Row:
+    """One message size. What perftest does not measure is None.
+
+    The peak of a run over a duration (`-D`, `-N`), of its latency all but the average.
+    """
 
     size_bytes: int
-    iterations: int
-    peak_gbps: float | None
-    average_gbps: float
-    rate_mpps: float
-
-
-@dataclass(frozen=True)
-class LatencyRow:
-    """One message size, microseconds; only the average is there for a run over a duration."""
-
-    size_bytes: int
-    iterations: int
-    average_us: float
-    min_us: float | None = None
-    max_us: float | None = None
-    typical_us: float | None = None
-    stdev_us: float | None = None
-    p99_us: float | None = None
-    p999_us: float | None = None
-
-
-Row = BandwidthRow | LatencyRow
+    figures: Figures
 
 
 @dataclass(frozen=True)
@@ -80,7 +63,7 @@ class Cell:
         return cls(float(text) * factor, last_digit / 2 * factor)
 
 
-def bandwidth_row(line: str, values: Mapping[str, Cell]) -> BandwidthRow:
+def bandwidth_row(line: str, values: Mapping[str, Cell]) -> Row:
     """The row of a bandwidth test, by column; raises FlawError where it contradicts itself."""
     average, peak, rate = values["BW average"], values["BW peak"], values["MsgRate"]
     if average.value == 0 or rate.value == 0:
@@ -92,16 +75,16 @@ def bandwidth_row(line: str, values: Mapping[str, Cell]) -> BandwidthRow:
     _require(peak.value == 0 or _ordered(average, peak), line)
     lowest = values.get("BW min")
     _require(lowest is None or _ordered(lowest, average), line)
-    return BandwidthRow(
-        size_bytes=int(size),
-        iterations=int(values["#iterations"].value),
+    figures = Figures(
+        gbps=average.value,
         peak_gbps=peak.value or None,
-        average_gbps=average.value,
-        rate_mpps=rate.value,
+        mpps=rate.value,
+        iterations=int(values["#iterations"].value),
     )
+    return Row(int(size), figures)
 
 
-def latency_row(line: str, values: Mapping[str, Cell]) -> LatencyRow:
+def latency_row(line: str, values: Mapping[str, Cell]) -> Row:
     """The row of a latency test, by column; raises FlawError where it contradicts itself."""
     average = values["t_avg"]
     if not all(values[name].value for name in ("t_avg", "t_min", "t_typical") if name in values):
@@ -123,17 +106,17 @@ def latency_row(line: str, values: Mapping[str, Cell]) -> LatencyRow:
     def of(name: str) -> float | None:
         return values[name].value if name in values else None
 
-    return LatencyRow(
-        size_bytes=int(values["#bytes"].value),
-        iterations=int(values["#iterations"].value),
-        average_us=average.value,
-        min_us=of("t_min"),
-        max_us=of("t_max"),
+    figures = Figures(
+        latency_us=average.value,
+        least_us=of("t_min"),
         typical_us=of("t_typical"),
+        most_us=of("t_max"),
         stdev_us=of("t_stdev"),
         p99_us=of("99% percentile"),
         p999_us=of("99.9% percentile"),
+        iterations=int(values["#iterations"].value),
     )
+    return Row(int(values["#bytes"].value), figures)
 
 
 def _is_round_trip(average: Cell, per_second: Cell) -> bool:

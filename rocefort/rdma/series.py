@@ -13,7 +13,7 @@ from statistics import median
 from rocefort.models.base import Frozen
 from rocefort.models.rdma_result import Point
 from rocefort.rdma.outcome import Outcome
-from rocefort.rdma.rows import BandwidthRow, FlawError
+from rocefort.rdma.rows import FlawError
 from rocefort.rdma.table import HEADER, read_growing
 
 BASE_POINTS = 3  # before the failure
@@ -56,13 +56,13 @@ def read_series(text: str, every_s: float) -> tuple[Point, ...]:
     if not rows:
         header = next((line for line in text.splitlines() if HEADER.fullmatch(line)), "")
         raise FlawError(Outcome.MISSING_ROW if header else Outcome.NO_TABLE, header)
-    sizes = {row.size_bytes for row in rows if isinstance(row, BandwidthRow)}
+    sizes = {row.size_bytes for row in rows if row.figures.gbps is not None}
     if len(sizes) > 1:
         raise FlawError(Outcome.UNKNOWN_LINE, f"sizes {', '.join(map(str, sorted(sizes)))}")
     return tuple(
-        Point(at_s=every_s * number, gbps=row.average_gbps)
+        Point(at_s=every_s * number, gbps=row.figures.gbps)
         for number, row in enumerate(rows, 1)
-        if isinstance(row, BandwidthRow)
+        if row.figures.gbps is not None
     )
 
 

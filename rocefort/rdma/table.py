@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from rocefort.models.rdma_result import Figures
 from rocefort.rdma.outcome import Outcome
-from rocefort.rdma.rows import BandwidthRow, Cell, FlawError, Row, bandwidth_row, latency_row
+from rocefort.rdma.rows import Cell, FlawError, Row, bandwidth_row, latency_row
 
 RULE = re.compile(r"-{20,}\s*")
 HEADER = re.compile(r"\s*#bytes\b.*")
@@ -93,7 +94,7 @@ def _growing_row(line: str, columns: tuple[str, ...]) -> Row:
     cells = line.split()
     nothing = all(re.fullmatch(r"0+(\.0+)?", cell) for cell in cells[1:])
     if len(cells) == len(columns) and cells[0].isdecimal() and nothing:
-        return BandwidthRow(int(cells[0]), 0, None, 0.0, 0.0)
+        return Row(int(cells[0]), Figures(gbps=0.0, mpps=0.0, iterations=0))
     return _row(line, columns)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from rocefort.lab.hosts import PERFTEST_RUNS
 from rocefort.rdma.json_table import read_json
-from rocefort.rdma.rows import BandwidthRow, FlawError
+from rocefort.rdma.rows import FlawError
 from rocefort.rdma.table import Table, read_table
 
 REPORTS = sorted(
@@ -62,8 +62,7 @@ def test_valid_json_of_later_versions_is_read_alike(name: str) -> None:
 
 def test_the_unit_is_the_command_s() -> None:
     row = read("ib_write_bw.json.iters_mib.client.json").rows[0]
-    assert isinstance(row, BandwidthRow)
-    assert row.average_gbps == pytest.approx(28.27 * 2**20 * 8 / 1e9)
+    assert row.figures.gbps == pytest.approx(28.27 * 2**20 * 8 / 1e9)
 
 
 def test_a_report_over_all_sizes_has_lost_its_rows() -> None:

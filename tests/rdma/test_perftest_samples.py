@@ -9,9 +9,10 @@ import pytest
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.lab.hosts import PERFTEST_RUNS
 from rocefort.models.rdma_plan import Program
+from rocefort.models.rdma_result import Figures
 from rocefort.rdma.outcome import MEANING, Outcome
 from rocefort.rdma.perftest import Judgement, judge
-from rocefort.rdma.rows import BandwidthRow, LatencyRow
+from rocefort.rdma.rows import Row
 
 MEASURED = {  # Gb/s, or us on average
     "ecn.guest_red_ecn": 0.088994,
@@ -153,20 +154,28 @@ def test_failed_sample(name: str, expected: tuple[str, str, str]) -> None:
 def test_rows_of_a_sweep() -> None:
     rows = judged("ib_write_bw.all").rows
     assert [row.size_bytes for row in rows] == [2**n for n in range(1, 24)]
-    assert rows[11] == BandwidthRow(4096, 50, 0.17, 0.11, 0.003420)
+    assert rows[11] == Row(4096, Figures(gbps=0.11, peak_gbps=0.17, mpps=0.003420, iterations=50))
 
 
 def test_columns_of_latency_over_iterations() -> None:
     (row,) = judged("ib_write_lat.iters").rows
-    assert row == LatencyRow(
-        2, 2000, 381.28, 114.48, 3424.87, 211.23, stdev_us=491.03, p99_us=2449.97, p999_us=3217.38
+    assert row.size_bytes == 2
+    assert row.figures == Figures(
+        latency_us=381.28,
+        least_us=114.48,
+        typical_us=211.23,
+        most_us=3424.87,
+        stdev_us=491.03,
+        p99_us=2449.97,
+        p999_us=3217.38,
+        iterations=2000,
     )
 
 
 def test_peak_of_a_duration_run_is_unknown_not_zero() -> None:
     (row,) = judged("ib_write_bw.gbits").rows
-    assert isinstance(row, BandwidthRow)
-    assert row.peak_gbps is None
+    assert row.figures.gbps is not None
+    assert row.figures.peak_gbps is None
 
 
 def test_every_outcome_has_a_meaning() -> None:

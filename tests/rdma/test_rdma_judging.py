@@ -25,7 +25,7 @@ from rocefort.rdma.judging import (
 from rocefort.rdma.outcome import Outcome
 from rocefort.rdma.perftest import Judgement
 from rocefort.rdma.regression import regression
-from rocefort.rdma.rows import BandwidthRow, LatencyRow
+from rocefort.rdma.rows import Row
 
 RDMA = Rdma(line_rate_fraction=0.92, latency_us=3.72, latency_tolerance=0.25)
 LINE = "line rate of a"
@@ -85,10 +85,10 @@ def test_a_note_says_why_speed_is_not_judged() -> None:
 
 def test_rows_become_figures_and_failures_never_do() -> None:
     expected = expectation(run(), RDMA)
-    row = BandwidthRow(65536, 100, None, 93.0, 0.177)
+    row = Row(65536, Figures(gbps=93.0, mpps=0.177, iterations=100))
     good = measurement(run(), Judgement(Outcome.MEASURED, rows=(row,)), expected)
     assert good.figures == Figures(gbps=93.0, mpps=0.177, iterations=100)
-    times = LatencyRow(2, 10_000, 3.7, 3.5, 9.0, 3.6, 0.2, 4.0, 6.0)
+    times = Row(2, Figures(latency_us=3.7, p99_us=4.0, p999_us=6.0, iterations=10_000))
     small = measurement(latency(), Judgement(Outcome.MEASURED, rows=(times,)), expected)
     assert small.figures is not None
     assert (small.figures.p99_us, small.figures.p999_us, small.value) == (4.0, 6.0, 3.7)
