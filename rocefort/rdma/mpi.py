@@ -7,15 +7,13 @@ microseconds, over all processes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
-from typing import TypeVar
 
+from rocefort.models.rdma_result import MpiPoint
 from rocefort.rdma.outcome import Outcome
 from rocefort.rdma.rows import FlawError
-
-T = TypeVar("T")
 
 OSU_TITLE = re.compile(r"# OSU MPI (?P<name>.+?) Latency Test(?: v[\w.]+)?\s*")
 OSU_HEADER = re.compile(r"# Size\s+Avg Latency\(us\)(?P<rest>.*)")
@@ -32,23 +30,12 @@ IMB_END = "# All processes entering MPI_Finalize"
 
 
 @dataclass(frozen=True)
-class MpiRow:
-    """One message size: latency over all processes, microseconds."""
-
-    size_bytes: int
-    average_us: float
-    min_us: float | None = None
-    max_us: float | None = None
-    repetitions: int | None = None
-
-
-@dataclass(frozen=True)
 class MpiTable:
     """One collective on a number of processes (None: its output does not say)."""
 
     collective: str  # alltoall, allgather, ..
     processes: int | None
-    rows: tuple[MpiRow, ...]
+    rows: tuple[MpiPoint, ...]
 
 
 def read_osu(text: str, last_bytes: int | None = None) -> MpiTable:
@@ -80,7 +67,7 @@ def _osu_columns(header: str) -> tuple[tuple[str, ...], bool]:
     return ("size", "avg", *OSU_EXTRA[extra]), validated
 
 
-def _osu_row(line: str, names: Sequence[str], validated: bool) -> MpiRow:
+def _osu_row(line: str, names: Sequence[str], validated: bool) -> MpiPoint:
     cells = line.split()
     if validated:
         if cells[-1] != "Pass":
@@ -122,32 +109,27 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z]", "", name.lower().removesuffix("personalized exchange"))
 
 
-def _row(line: str, cells: Sequence[str], names: Sequence[str]) -> MpiRow:
+def _row(line: str, cells: Sequence[str], names: Sequence[str]) -> MpiPoint:
     if any(re.fullmatch(r"[-+]?(nan|inf)", cell, re.IGNORECASE) for cell in cells):
         raise FlawError(Outcome.NOT_A_NUMBER, line)
     if len(cells) != len(names) or not all(re.fullmatch(r"[0-9]+(\.[0-9]+)?", c) for c in cells):
         raise FlawError(Outcome.UNKNOWN_LINE, line)
     values = dict(zip(names, cells, strict=True))
-    row = MpiRow(
+    row = MpiPoint(
         size_bytes=int(values["size"]),
         average_us=float(values["avg"]),
-        min_us=_get(values, "min", float),
-        max_us=_get(values, "max", float),
-        repetitions=_get(values, "repetitions", int),
+        least_us=float(values["min"]) if "min" in values else None,
+        most_us=float(values["max"]) if "max" in values else None,
     )
     if row.size_bytes and not row.average_us:
         raise FlawError(Outcome.ZERO_LATENCY, line)
-    low, high = row.min_us or 0.0, row.average_us if row.max_us is None else row.max_us
+    low, high = row.least_us or 0.0, row.average_us if row.most_us is None else row.most_us
     if not low <= row.average_us <= high:
         raise FlawError(Outcome.SUMS, line)
     return row
 
 
-def _get(values: Mapping[str, str], key: str, kind: Callable[[str], T]) -> T | None:
-    return kind(values[key]) if key in values else None
-
-
-def _whole(rows: Sequence[MpiRow], header: str, last_bytes: int | None) -> None:
+def _whole(rows: Sequence[MpiPoint], header: str, last_bytes: int | None) -> None:
     """Sizes double from row to row, a first 0 aside, up to the last one asked for."""
     if not rows:
         raise FlawError(Outcome.MISSING_ROW, header)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.rdma_plan import Program, RdmaRun
-from rocefort.models.rdma_result import Figures, Measurement, MpiPoint, Point
+from rocefort.models.rdma_result import Figures, Measurement, Point
 from rocefort.rdma.command_lines import mpi_largest
 from rocefort.rdma.fio import read_fio
 from rocefort.rdma.gate import Expectation
@@ -102,22 +102,13 @@ def _mpi(run: RdmaRun, client: CommandResult) -> Measurement:
     _ended_well(client)
     if table.collective != run.collective:
         raise FlawError(Outcome.OPTION_MISMATCH, f"{table.collective}, not {run.collective}")
-    sizes = tuple(
-        MpiPoint(
-            size_bytes=row.size_bytes,
-            average_us=row.average_us,
-            least_us=row.min_us,
-            most_us=row.max_us,
-        )
-        for row in table.rows
-    )
-    least, most = sizes[0], sizes[-1]
+    least, most = table.rows[0], table.rows[-1]
     said = (
         f"{run.collective} {least.average_us:.2f} us of {least.size_bytes} bytes, "
         f"{most.average_us:.2f} us of {most.size_bytes}"
     )
     figures = Figures(latency_us=least.average_us)
-    return measured(run, figures, said).model_copy(update={"sizes": sizes})
+    return measured(run, figures, said).model_copy(update={"sizes": table.rows})
 
 
 def _of_all_ranks(tables: tuple[MpiTable, ...], ranks: int) -> MpiTable:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from rocefort.lab.hosts import PERFTEST_RUNS
-from rocefort.models.rdma_result import Point
+from rocefort.models.rdma_result import MpiPoint, Point
 from rocefort.rdma.fio import read_fio
 from rocefort.rdma.iperf import read_iperf
-from rocefort.rdma.mpi import MpiRow, read_imb, read_osu
+from rocefort.rdma.mpi import read_imb, read_osu
 from rocefort.rdma.rows import FlawError
 from rocefort.rdma.series import outage, read_series
 
@@ -168,9 +168,9 @@ IMB = """#----------------------------------------------------------------
 def test_osu_in_all_its_columns() -> None:
     whole = read_osu(OSU, last_bytes=4)
     assert whole.collective == "alltoall"
-    assert whole.rows[0] == MpiRow(1, 12.46, 11.02, 14.10, 100)
+    assert whole.rows[0] == MpiPoint(size_bytes=1, average_us=12.46, least_us=11.02, most_us=14.10)
     bare = "# OSU MPI Allgather Latency Test v5.6.2\n# Size       Avg Latency(us)\n1    24.93\n"
-    assert read_osu(bare).rows == (MpiRow(1, 24.93),)
+    assert read_osu(bare).rows == (MpiPoint(size_bytes=1, average_us=24.93),)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_one_thing_off_in_osu(old: str, new: str, outcome: str) -> None:
 def test_imb_with_its_processes() -> None:
     (table,) = read_imb(IMB)
     assert (table.collective, table.processes) == ("alltoall", 32)
-    assert table.rows[1] == MpiRow(1, 16.51, 15.70, 17.36, 1000)
+    assert table.rows[1] == MpiPoint(size_bytes=1, average_us=16.51, least_us=15.70, most_us=17.36)
 
 
 @pytest.mark.parametrize(
