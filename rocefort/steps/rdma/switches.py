@@ -7,11 +7,12 @@ from typing import Any, TypeVar
 
 from napalm.base.exceptions import CommandErrorException, ConnectionException
 from nornir.core import Nornir
-from nornir.core.task import Result, Task
+from nornir.core.task import Task
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.errors import RocefortError
 from rocefort.fleet.inventory import NEW_SESSION
+from rocefort.fleet.runner import on_hosts
 from rocefort.models.network import Network
 from rocefort.models.observed import Topic
 from rocefort.models.rdma_counters import SwitchCounters
@@ -39,24 +40,18 @@ def read_switches(
 ) -> tuple[SwitchCounters, ...]:
     """Read switches at once; what one does not tell is None in its counters."""
 
-    def read(task: Task) -> Result:
+    def read(task: Task) -> SwitchCounters:
         name = task.host.name
-        driver = task.host.get_connection(NEW_SESSION, task.nornir.config)
         try:
-            return Result(task.host, result=_counters(driver, network, name))
-        finally:
-            task.host.close_connection(NEW_SESSION)
+            driver = task.host.get_connection(NEW_SESSION, task.nornir.config)
+            try:
+                return _counters(driver, network, name)
+            finally:
+                task.host.close_connection(NEW_SESSION)
+        except EXPECTED:
+            return SwitchCounters(device=name)
 
-    chosen = nornir.filter(filter_func=lambda host: host.name in set(switches))
-    answers = chosen.run(task=read, on_failed=True)
-    for answer in answers.values():
-        if answer.failed and not isinstance(answer.exception, EXPECTED):
-            answers.raise_on_error()
-    return tuple(
-        SwitchCounters(device=name) if answers[name].failed else answers[name][0].result
-        for name in switches
-        if name in answers
-    )
+    return tuple(on_hosts(nornir, switches, read).values())
 
 
 def _counters(driver: Any, network: Network, name: str) -> SwitchCounters:  # noqa: ANN401 - NAPALM's
