@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -29,6 +29,12 @@ from rocefort.commands import (
 from rocefort.commands.endings import INTERRUPTED, end
 from rocefort.errors import BadInput, RocefortError
 from rocefort.garbage import collect_seldom
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rocefort.models.difference import Difference
+    from rocefort.reports.blocks import Block
 
 cli = typer.Typer(
     no_args_is_help=True,
@@ -242,13 +248,18 @@ def verify(
 ) -> None:
     """Verify sessions, ECMP, reachability and failures from the text that ships."""
     from rocefort.reports.as_json import as_json
-    from rocefort.reports.failures import failures_text
-    from rocefort.reports.routing import verified_text
-    from rocefort.reports.verifying import beside_report, change_text, timings_text
+    from rocefort.reports.failures import failures_report
+    from rocefort.reports.findings import findings_report
+    from rocefort.reports.routing import (
+        beside_report,
+        change_report,
+        timings_report,
+        verified_report,
+    )
     from rocefort.steps.fabric.judging import subject_of
     from rocefort.steps.fabric.reporting import write_findings
     from rocefort.steps.fabric.verifying import Asked, verify_subject
-    from rocefort.validators import engines
+    from rocefort.validators import engines, titles
 
     subject = subject_of(fabric, configs)
     who = engines.Engine(engine.value)
@@ -256,21 +267,23 @@ def verify(
     done = verify_subject(subject, str(fabric or configs), asked)
     verified, service = done.verified, done.verified.asked
     took = service.timings if service else ()
+    blocks: list[Block] = []
     if form is options.Format.TEXT:
-        typer.echo(verified_text(verified.state, verified.engines, verified.note))
-        for change in verified.changes:
-            typer.echo(change_text(change, against or ""))
-        if done.studies:
-            typer.echo(failures_text(done.studies[0]))
+        blocks.append(verified_report(verified.state, verified.engines, verified.note))
+        blocks += [change_report(change, against or "") for change in verified.changes]
+        blocks += [failures_report(study) for study in done.studies[:1]]
     if timings and service and form is not options.Format.JSON:
-        typer.echo(timings_text(took, service.version), err=form is not options.Format.TEXT)
+        blocks.append(timings_report(took, service.version))
     for note in (verified.note if form is not options.Format.TEXT else "", *done.notes):
         if note:
             typer.echo(note, err=True)
-    if form is options.Format.JSON:
+    if form is options.Format.TEXT:
+        output.write_blocks(*blocks, *findings_report(done.report, titles()))
+    elif form is options.Format.JSON:
         beside = beside_report(done.studies, verified.changes, took)
         typer.echo(as_json(done.report, beside), nl=False)
     else:
+        output.write_blocks(*blocks, err=True)
         write_findings(done.report, form.value, str(fabric or configs))
     end(failed=done.report.failed)
 
@@ -330,12 +343,13 @@ def diff(
     exit_code: options.ExitCode = False,
 ) -> None:
     """Show what takes each switch from BEFORE to AFTER."""
-    from rocefort.reports.differences import WRITERS, Shown
+    from rocefort.reports.differences import Shown, diff_report
     from rocefort.steps.fabric.comparing import compare_sides
 
     difference = compare_sides(before, after)
-    write = WRITERS["diff", form.value]
-    typer.echo(write(difference, Shown(patch=patch, back=back)), nl=False)
+    blocks = diff_report(difference, Shown(patch=patch, back=back))
+    verdict = "" if difference.differs else "nothing changes"
+    _write_difference(difference, blocks, f"from {before} to {after}", verdict, form)
     end(failed=exit_code and difference.differs)
 
 
@@ -347,12 +361,13 @@ def drift(
     form: options.DifferenceFormatted = options.DifferenceFormat.TEXT,
 ) -> None:
     """Show where what runs is not what is intended."""
-    from rocefort.reports.differences import WRITERS, Shown
+    from rocefort.reports.differences import Shown, drift_report, drift_summary
     from rocefort.steps.fabric.comparing import drift_of
 
     difference = drift_of(fabric, configs)
-    write = WRITERS["drift", form.value]
-    typer.echo(write(difference, Shown(patch=patch, places=True)), nl=False)
+    blocks = drift_report(difference, Shown(patch=patch, places=True))
+    title = f"{difference.before} beside {difference.after}"
+    _write_difference(difference, blocks, title, drift_summary(difference), form)
     end(failed=difference.drifts)
 
 
@@ -409,3 +424,25 @@ def demo(
         run_rollout_demo(fabric, typer.echo)
         return
     run_demo(fabric, engines.Engine(engine.value), service_of(batfish), typer.echo)
+
+
+def _write_difference(
+    difference: Difference,
+    blocks: Iterable[Block],
+    title: str,
+    verdict: str,
+    form: options.DifferenceFormat,
+) -> None:
+    """Write a difference with its verdict: at the end of text, at the beginning of a comment."""
+    from rocefort.reports.blocks import Note, Section
+    from rocefort.reports.differences import difference_json
+    from rocefort.reports.writers.markdown import markdown_of
+
+    summary = (Note(verdict),) if verdict else ()
+    if form is options.DifferenceFormat.TEXT:
+        output.write_blocks(*blocks, *summary)
+    elif form is options.DifferenceFormat.MARKDOWN:
+        comment = Section(f"Rocefort: {title}", (*summary, Section("", tuple(blocks))))
+        typer.echo(markdown_of(comment), nl=False)
+    else:
+        typer.echo(difference_json(difference), nl=False)

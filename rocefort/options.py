@@ -72,7 +72,7 @@ class Progress(StrEnum):
 
 
 class DifferenceFormat(StrEnum):
-    """The words of rocefort.reports.differences.WRITERS."""
+    """How differences are written."""
 
     TEXT = "text"
     JSON = "json"

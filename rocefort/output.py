@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}  # a full disk, a lost terminal
 
 
-def write_blocks(*blocks: Block) -> None:
-    """Write a report to standard output, as wide and as coloured as it is."""
+def write_blocks(*blocks: Block, err: bool = False) -> None:
+    """Write a report to standard output or standard error, as wide and as coloured as it is."""
     from rocefort.reports.writers.terminal import write  # noqa: PLC0415 - rich, for text alone
 
-    write(*blocks)
+    write(*blocks, err=err)
 
 
 def write_result(

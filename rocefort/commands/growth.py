@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options
+from rocefort import options, output
 from rocefort.commands.endings import end
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -44,7 +44,7 @@ def expand(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing.")] = False,
 ) -> None:
     """Add spines and leaves in place, and prove that nothing moved."""
-    from rocefort.reports.growth import growth_text
+    from rocefort.reports.growth import growth_report
     from rocefort.steps.fabric.growing import expand as grow
     from rocefort.steps.fabric.growing import wanted_of, write
 
@@ -52,7 +52,7 @@ def expand(
     expansion = grow(fabric, wanted)
     if not dry_run:
         write(expansion)
-    typer.echo(growth_text(expansion.growth, written=not dry_run), nl=False)
+    output.write_blocks(*growth_report(expansion.growth, written=not dry_run))
 
 
 @cli.command()
@@ -65,13 +65,13 @@ def stages(
     racks: options.NewRacks = None,
 ) -> None:
     """Verify every state through which a growth goes; writes nothing."""
-    from rocefort.reports.growth import staged_text
+    from rocefort.reports.growth import staged_report
     from rocefort.steps.fabric.growing import expand as grow
     from rocefort.steps.fabric.growing import stages_of, wanted_of
 
     wanted = wanted_of(add_spines, add_leaves, servers, hardware or (), racks or ())
     found = stages_of(grow(fabric, wanted))
-    typer.echo(staged_text(found), nl=False)
+    output.write_blocks(*staged_report(found))
     end(failed=found.wrong)
 
 
@@ -83,10 +83,9 @@ def capacity(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Hold a demand against a fabric, whole and after failures."""
-    from rocefort.reports.capacity import capacity_text
+    from rocefort.reports.capacity import capacity_report
     from rocefort.steps.fabric.capacity import judge_capacity
 
     found = judge_capacity(fabric, demand, failures)
-    text = form is options.TraceFormat.TEXT
-    typer.echo(capacity_text(found) if text else found.model_dump_json(indent=2), nl=not text)
+    output.write_result(found, capacity_report, text=form is options.TraceFormat.TEXT)
     end(failed=not found.fits)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rocefort import options
+from rocefort import options, output
 from rocefort.commands.endings import INTERRUPTED, end
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def rollback(
 ) -> None:
     """Seal the plan that takes an applied one back, wave by wave, the last one first."""
     from rocefort.errors import BadInput
-    from rocefort.reports.changes import changes_text
+    from rocefort.reports.changes import changes_report
     from rocefort.rollout.approvals import Asked
     from rocefort.steps.rollout.changing import Manner
     from rocefort.steps.rollout.operating import begin, make_back, order_of
@@ -199,8 +199,8 @@ def rollback(
     file = out or sealed.with_name(f"{sealed.stem}.back.json")
     back, signature = make_back(sealed, journal, file, sign)
     if connections is None or not apply_it:
-        typer.echo(changes_text(back.changes))
-        typer.echo(f"sealed in {file}{signature}; `rocefort apply {file}` carries it out")
+        output.write_blocks(*changes_report(back.changes))
+        typer.echo(f"\nsealed in {file}{signature}; `rocefort apply {file}` carries it out")
         return
     order = order_of(file, connections, None, allowed_signers)
     asked = Asked(approve_each_wave, require_approval, approval_hours, allowed_signers, allow_sick)

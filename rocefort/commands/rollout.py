@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options
+from rocefort import options, output
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -29,7 +29,7 @@ def plan(
 ) -> None:
     """Seal a plan that takes what runs to what is intended, in waves."""
     from rocefort.fleet.connections import load_connections
-    from rocefort.reports.changes import changes_text
+    from rocefort.reports.changes import changes_report
     from rocefort.reports.plan import plan_text, procedure_text
     from rocefort.rollout.maintenance import NeedsMaintenance
     from rocefort.rollout.plan import write_plan
@@ -45,8 +45,8 @@ def plan(
             typer.echo(procedure_text(each.device, each.why, each.steps))
         raise
     write_plan(sealed, out)
-    typer.echo(changes_text(sealed.changes))
-    typer.echo(plan_text(sealed) + f"sealed in {out}{signed(out, sign)}")
+    output.write_blocks(*changes_report(sealed.changes))
+    typer.echo("\n" + plan_text(sealed) + f"sealed in {out}{signed(out, sign)}")
 
 
 @cli.command("plan-console")

@@ -38,12 +38,16 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list of sentences; details: sentences about all of them, told once below."""
+    """A list of sentences; details: sentences about all of them, told once below.
+
+    code: each line is code as it is, and no sentence.
+    """
 
     kind: ClassVar[str] = "items"
     lines: tuple[str, ...]
     details: tuple[str, ...] = ()
     strong: bool = False
+    code: bool = False
 
 
 @dataclass(frozen=True, slots=True)

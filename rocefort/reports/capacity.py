@@ -1,17 +1,14 @@
-"""A demand against a fabric for a person, in 80 columns: what is asked, what there is, verdict."""
+"""A demand against a fabric: what is asked, what there is, and whether it fits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from textwrap import wrap
 
 from rocefort.models.capacity import AfterFailure, Asked, Capacity, Kind, Use
 from rocefort.models.wording import counted, listing
+from rocefort.reports.blocks import Block, Column, Note, Section, Table
 from rocefort.reports.wording import grouped, name_ranges
 
-COLUMNS = 80
-LABEL = 24  # width of the first column
-WIDTHS = (9, 9, 8, 8, 9, 11)  # of the numbers beside it
 MOST_ROWS, MOST_GROUPS = 24, 12  # of one kind of part, and of failures: the rest is summed up
 TITLES: dict[Kind, str] = {
     "leaf": "uplinks of",
@@ -28,43 +25,36 @@ SPREAD = (
 )
 
 
-def capacity_text(capacity: Capacity) -> str:
-    """All of it."""
-    sections = (
-        _head(capacity),
-        [*_asked(capacity.asked)] if capacity.asked else [],
-        [*_uses(capacity)],
-        [*_failures(capacity)] if capacity.asked else [],
-        wrapped(capacity.failures_note) if capacity.failures_note else [],
-        [line for sentence in verdicts(capacity) for line in wrapped(sentence)],
-    )
-    return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
+def capacity_report(capacity: Capacity) -> Iterator[Block]:
+    """Demand, what there is, what failures leave, and whether it fits."""
+    asked = capacity.asked
+    yield from _head(capacity)
+    if asked:
+        yield Section("", tuple(_demand(asked)))
+    yield Section("", tuple(_uses(capacity)))
+    if asked:
+        yield Section("", tuple(_failures(capacity)))
+    if capacity.failures_note:
+        yield Section("", (Note(capacity.failures_note),))
+    yield from map(Note, verdicts(capacity))
 
 
-def wrapped(sentence: str) -> list[str]:
-    """A sentence in 80 columns, its further lines indented."""
-    return wrap(sentence, COLUMNS, subsequent_indent="  ", break_long_words=False)
-
-
-def _head(capacity: Capacity) -> list[str]:
+def _head(capacity: Capacity) -> Iterator[Note]:
     asked = capacity.asked
     size = f"{counted(capacity.spines, 'spine')} x {counted(capacity.leaves, 'leaf')}"
     if asked is None:
-        return [f"{capacity.fabric}: {size}", *wrapped(NO_DEMAND)]
-    lines = [f"{capacity.fabric}: {number(asked.peak_gbps)} Gb/s at peak against {size}"]
-    lines += wrapped(f"demand: {'; source: '.join(filter(None, (asked.file, asked.source)))}")
+        yield Note(f"{capacity.fabric}: {size}")
+        yield Note(NO_DEMAND)
+        return
+    yield Note(f"{capacity.fabric}: {number(asked.peak_gbps)} Gb/s at peak against {size}")
+    yield Note(f"demand: {'; source: '.join(filter(None, (asked.file, asked.source)))}")
     if asked.assumed:
-        lines += wrapped(f"assumed, which no source confirms: {', '.join(asked.assumed)}")
-    return lines
+        yield Note(f"assumed, which no source confirms: {', '.join(asked.assumed)}")
 
 
-def _asked(asked: Asked) -> Iterator[str]:
-    yield _row("demand", "Gb/s")
-    yield _row("peak of the facility", number(asked.peak_gbps))
-    for words, gbps in asked.flows:
-        label, *rest = wrap(words, LABEL - 2)
-        yield _row(f" {label}", number(gbps))
-        yield from (f"  {part}" for part in rest)
+def _demand(asked: Asked) -> Iterator[Block]:
+    rows = [("peak of the facility", number(asked.peak_gbps), "")]
+    rows += [(words, number(gbps), "") for words, gbps in asked.flows]
     days = (
         ("an average day", asked.daily_tb, asked.daily_gbps, asked.daily_hours),
         ("the busiest day", asked.busiest_tb, asked.busiest_gbps, asked.busiest_hours),
@@ -72,8 +62,10 @@ def _asked(asked: Asked) -> Iterator[str]:
     for day, volume, average, hours in days:
         if volume is not None and average is not None and hours is not None:
             beside = f"{number(volume)} TB over 24 hours, or {hours:.2f} hours at peak"
-            yield f"{_row(day, number(average))}  {beside}"
-    yield from wrap(SPREAD, COLUMNS)
+            rows.append((day, number(average), beside))
+    heads = (Column("demand", wraps=True), Column("Gb/s", "right"), Column(wraps=True))
+    yield Table(heads, tuple(rows))
+    yield Note(SPREAD)
 
 
 def demand_words(asked: Asked) -> str:
@@ -88,32 +80,37 @@ def demand_words(asked: Asked) -> str:
     return "; ".join(filter(None, told))
 
 
-def _row(label: str, *cells: str) -> str:
-    columns = zip(cells, WIDTHS, strict=False)
-    return f"{label:<{LABEL}}{''.join(f'{cell:>{width}}' for cell, width in columns)}".rstrip()
-
-
-def _uses(capacity: Capacity) -> Iterator[str]:
+def _uses(capacity: Capacity) -> Iterator[Block]:
     """One table of all parts; those with the same numbers share a row."""
-    if capacity.asked:
-        yield from wrap(USED, COLUMNS)
-        yield _row("Gb/s", "out", "in", "of", "used", "worst", "headroom")
-    else:
-        yield from wrap(LEFT, COLUMNS)
-        yield _row("Gb/s", "all", "left")
+    asked = bool(capacity.asked)
+    figures = ("out", "in", "of", "used", "worst", "headroom") if asked else ("all", "left")
+    rows, rest = [], []
     for kind, title in TITLES.items():
-        uses = capacity.of(kind)
-        if not uses:
-            continue
-        if kind != "bisection":
-            yield title
-        rows = list(alike(uses))
-        for row in rows[:MOST_ROWS]:
-            yield from _use_rows(title if kind == "bisection" else "", row, capacity)
-        if rows[MOST_ROWS:]:
-            rest = [use for row in rows[MOST_ROWS:] for use in row]
-            most = percent(max(use.utilisation for use in rest))
-            yield f" {len(rest)} more, none above {most}"
+        found = list(alike(capacity.of(kind)))
+        for uses in found[:MOST_ROWS]:
+            names = "" if kind == "bisection" else ", ".join(name_ranges(u.name for u in uses))
+            rows.append((f"{title} {names}".strip(), *_figures(uses[0], asked=asked)))
+        if more := [use for uses in found[MOST_ROWS:] for use in uses]:
+            most = percent(max(use.utilisation for use in more))
+            rest.append(Note(f"{title}: {len(found) - MOST_ROWS} more, none above {most}"))
+    yield Note(USED if asked else LEFT)
+    heads = (Column("Gb/s", wraps=True), *(Column(title, "right") for title in figures))
+    yield Table(heads, tuple(rows))
+    yield from rest
+
+
+def _figures(use: Use, *, asked: bool) -> tuple[str, ...]:
+    if not asked:
+        is_told = use.left_gbps is not None and use.kind != "servers"
+        return number(use.capacity_gbps), number(use.left_gbps or 0) if is_told else "-"
+    return (
+        number(use.out_gbps),
+        number(use.in_gbps),
+        number(use.capacity_gbps),
+        percent(use.utilisation),
+        "-" if use.after is None or use.kind == "servers" else percent(use.after),
+        number(use.headroom_gbps),
+    )
 
 
 def alike(uses: Sequence[Use]) -> Iterator[list[Use]]:
@@ -129,42 +126,18 @@ def _numbers(use: Use) -> tuple[float | None, ...]:
     return (use.out_gbps, use.in_gbps, *sizes, use.utilisation, use.after)
 
 
-def _use_rows(title: str, row: Sequence[Use], capacity: Capacity) -> Iterator[str]:
-    use = row[0]
-    names = title or ", ".join(name_ranges(one.name for one in row))
-    label, *rest = wrap(names, LABEL - 1)
-    label = label if title else f" {label}"
-    if capacity.asked:
-        yield _row(
-            label,
-            number(use.out_gbps),
-            number(use.in_gbps),
-            number(use.capacity_gbps),
-            percent(use.utilisation),
-            "-" if use.after is None or use.kind == "servers" else percent(use.after),
-            number(use.headroom_gbps),
-        )
-    else:
-        is_told = use.left_gbps is not None and use.kind != "servers"
-        left = number(use.left_gbps or 0) if is_told else "-"
-        yield _row(label, number(use.capacity_gbps), left)
-    yield from (f"  {part}" for part in rest)
-
-
-def _failures(capacity: Capacity) -> Iterator[str]:
+def _failures(capacity: Capacity) -> Iterator[Block]:
     """Single failures that cost alike in a row, the worst first."""
     order = sorted(capacity.failures, key=lambda one: (-one.cut_gbps, -one.utilisation))
-    if not order:
-        return
-    yield f"{'after the loss of':<44}{'fullest':>9}{'factor':>8}{'no path, Gb/s':>16}"
+    rows = []
     for one in order[:MOST_GROUPS]:
-        label, *rest = wrap(failure_words(one), 42)
         gone = number(one.lost_gbps + one.cut_gbps) if one.lost_gbps + one.cut_gbps else "-"
         factor = "-" if one.factor is None else f"{one.factor:.2f}"
-        yield f" {label:<43}{percent(one.utilisation):>9}{factor:>8}{gone:>16}"
-        yield from (f"  {part}" for part in rest)
+        rows.append((failure_words(one), percent(one.utilisation), factor, gone))
+    figures = (Column(title, "right") for title in ("fullest", "factor", "no path, Gb/s"))
+    yield Table((Column("after the loss of", wraps=True), *figures), tuple(rows))
     if more := sum(len(one.failures) for one in order[MOST_GROUPS:]):
-        yield f" {counted(more, 'further failure')}, after which it is no fuller"
+        yield Note(f"{counted(more, 'further failure')}, after which it is no fuller")
 
 
 def failure_words(one: AfterFailure) -> str:

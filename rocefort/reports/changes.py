@@ -1,35 +1,33 @@
-"""Changes and rollouts as text for a terminal of 80 columns."""
+"""Changes of switches: edits, conditions and what traffic feels, alike ones told together."""
 
 from __future__ import annotations
 
 import re
-import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from rocefort.models.change import Change
 from rocefort.models.edit import Edit
 from rocefort.models.wording import counted
-from rocefort.reports.wording import WIDTH, port_ranges
+from rocefort.reports.blocks import Block, Items, Note, Section
+from rocefort.reports.wording import grouped, port_ranges
 
 
-def changes_text(changes: Iterable[Change], *, patches: bool = False) -> str:
-    """What changes, device by device; devices that change alike are told together."""
-    groups: dict[tuple[str, ...], list[Change]] = defaultdict(list)
-    for change in changes:
-        if not change.empty:
-            groups[_told(change)].append(change)
-    if not groups:
-        return "nothing changes\n"
-    return "\n".join(_group(told, alike, patches) for told, alike in groups.items())
+def changes_report(changes: Iterable[Change]) -> Iterator[Block]:
+    """Changes device by device; devices that change alike are told together."""
+    alike = grouped((change for change in changes if not change.empty), _lines)
+    for (head, *lines), same in alike.items():
+        title = f"{', '.join(change.device for change in same)}: {head}"
+        felt = Items(tuple(service_lines(same[0])), strong=True)
+        yield Section(title, (Items(tuple(lines)), felt))
+    if not alike:
+        yield Note("nothing changes")
 
 
-def _told(change: Change) -> tuple[str, ...]:
-    lines = [headline(change)]
-    lines += [f"  {line}" for line in (*edit_lines(change.edits), *condition_lines(change))]
-    if change.kept:
-        lines.append(f"  {counted(len(change.kept), 'line')} that nobody owns stay")
-    return tuple(lines)
+def _lines(change: Change) -> tuple[str, ...]:
+    kept = counted(len(change.kept), "line")
+    stay = [f"{kept} that nobody owns stay"] if change.kept else []
+    return (headline(change), *edit_lines(change.edits), *condition_lines(change), *stay)
 
 
 def edit_lines(edits: Iterable[Edit]) -> dict[str, list[int]]:
@@ -53,20 +51,6 @@ def condition_lines(change: Change) -> Iterator[str]:
     within = {str(line) for line in change.conditions if line.view}
     for text, count in found.items():
         yield text + (f" ({counted(count, 'line')})" if text in within else "")
-
-
-def _group(told: tuple[str, ...], alike: Sequence[Change], patches: bool) -> str:
-    head = f"{', '.join(change.device for change in alike)}: {told[0]}"
-    lines = textwrap.wrap(head, WIDTH, subsequent_indent="    ")
-    for line in told[1:]:
-        lines += textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="      ")
-    for text in service_lines(alike[0]):
-        lines += textwrap.wrap(text, WIDTH, initial_indent="    ", subsequent_indent="      ")
-    if patches:
-        for change in alike:
-            lines.append(f"    patch of {change.device}:")
-            lines += [f"      {command}" for command in change.patch]
-    return "\n".join(lines) + "\n"
 
 
 def service_lines(change: Change) -> Iterator[str]:

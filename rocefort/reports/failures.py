@@ -1,31 +1,27 @@
-"""What failures cost, as a table of 80 columns in which equal failures share a line."""
+"""Costs of failures: those that cost alike share a row."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from textwrap import wrap
 
 from rocefort.models.keyed import natural
 from rocefort.models.routing import Effect, Failure, FailureStudy
 from rocefort.models.wording import counted, listing
+from rocefort.reports.blocks import Note, Section, Table, columns
 
-COLUMNS, LEFT = 80, 30
 SCOPES = {"single": "every single failure", "2": "every pair of failures"}
 MOST_LINES = 40
 
 
-def failures_text(study: FailureStudy) -> str:
-    """The table, with a first line that says what was studied."""
+def failures_report(study: FailureStudy) -> Section:
+    """What was studied, what failures cost, and whether one closes a circle of buffers."""
     rows = [(who, cost) for who, cost, _ in failure_groups(study)]
-    lines = [title(study), f"{'failure':<{LEFT}} costs"]
-    for who, cost in rows[:MOST_LINES]:
-        lines += _row(who, cost)
-    if len(rows) > MOST_LINES:
-        lines.append(f"and {len(rows) - MOST_LINES} lines more, in --format json")
-    circles = wrap(circles_text(study), COLUMNS)
-    return "\n".join((*lines, *circles)) + "\n"
+    more = len(rows) - MOST_LINES
+    rest = [Note(f"and {counted(more, 'row')} more, in --format json")] if more > 0 else []
+    table = Table(columns("failure", "costs", wraps=("failure", "costs")), tuple(rows[:MOST_LINES]))
+    return Section("", (Note(title(study)), table, *rest, Note(circles_text(study))))
 
 
 def failure_groups(study: FailureStudy) -> list[tuple[str, str, list[Effect]]]:
@@ -46,13 +42,6 @@ def title(study: FailureStudy) -> str:
     kind = "single" if study.scope.startswith("single") else "pairs of"
     sampled = f"{len(study.effects):,} of {study.population:,} {kind} failures"
     return f"{sampled}, a sample with seed {study.seed}"
-
-
-def _row(who: str, cost: str) -> list[str]:
-    left, right = wrap(who, LEFT - 1), wrap(cost, COLUMNS - LEFT - 1)
-    size = max(len(left), len(right))
-    left, right = left + [""] * (size - len(left)), right + [""] * (size - len(right))
-    return [f"{a:<{LEFT}} {b}".rstrip() for a, b in zip(left, right, strict=True)]
 
 
 def circles_text(study: FailureStudy) -> str:

@@ -1,78 +1,51 @@
-"""A growth for a person, in 80 columns: what comes, what to plug, what it carries, the proof."""
+"""A growth of a fabric: what comes, what to plug, what it carries, and the proof."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from textwrap import wrap
 
 from rocefort.models.breakout import whole_port
 from rocefort.models.growth import Addition, Bandwidth, Cable, Growth, NewSwitch, Stage, Staged
 from rocefort.models.network import End
 from rocefort.models.wording import counted, listing
+from rocefort.reports.blocks import Block, Column, Note, Section, Table, Tone, columns
 from rocefort.reports.wording import grouped, name_ranges
 
-COLUMNS = 80
-LABEL, VALUE = 32, 20  # widths in the table of capacity
 WITHOUT_OPTICS = ("dac", "aoc")  # cables that end in what goes into the port
 Fields = tuple[str, ...]
 
 
-def growth_text(growth: Growth, *, written: bool) -> str:
+def growth_report(growth: Growth, *, written: bool) -> Iterator[Block]:
     """The whole growth; written: whether the file has it now."""
-    sections = (
-        _head(growth, written=written),
-        _switches(growth.switches),
-        _cabling(growth.cables),
-        _capacity(growth.before, growth.after),
-        _proof(growth),
-    )
-    return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
-
-
-def _head(growth: Growth, *, written: bool) -> list[str]:
-    was, will = growth.before, growth.after
     lines = counted(growth.lines, "line")
     done = f"{growth.file}: {lines} added, every other byte kept"
     would = f"{growth.file}: not written; {lines} would be added, every other byte kept"
-    return [
-        f"{growth.fabric} grows: {_size(was)} -> {_size(will)}",
-        *wrap(done if written else would, COLUMNS),
-    ]
+    yield Note(f"{growth.fabric} grows: {_size(growth.before)} -> {_size(growth.after)}")
+    yield Note(done if written else would)
+    yield _switches(growth.switches)
+    runs = tuple(_run_row(run) for run in _runs(growth.cables))
+    total = f"in all {_lengths(growth.cables)}; {_optics(growth.cables)}"
+    yield Section("", (Table(columns("plug", "into", "cables"), runs), Note(total)))
+    yield Section("", tuple(_capacity(growth.before, growth.after)))
+    yield Section("", tuple(_proof(growth)))
 
 
 def _size(bandwidth: Bandwidth) -> str:
     return f"{counted(bandwidth.spines, 'spine')} x {counted(bandwidth.leaves, 'leaf')}"
 
 
-def _switches(switches: Sequence[NewSwitch]) -> list[str]:
+def _switches(switches: Sequence[NewSwitch]) -> Table:
     """One row a switch; the rack where any has one."""
-    rows: list[Fields] = [("new switch", "id", "hardware", "release", "AS", "loopback", "rack")]
-    for s in switches:
-        numbers = str(s.asn), str(s.loopback or "-"), s.rack or ""
-        rows.append((s.name, str(s.id), s.hardware, s.software, *numbers))
-    return _table(rows if any(s.rack for s in switches) else [row[:-1] for row in rows])
-
-
-def _table(rows: Sequence[Fields]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
+    heads = columns("new switch", "id", "hardware", "release", "AS", "loopback", "rack")
+    rows = tuple(
+        (s.name, s.id, s.hardware, s.software, s.asn, str(s.loopback or "-"), s.rack or "")
+        for s in switches
     )
-    return [part for line in lines for part in _wrapped(line)]
-
-
-def _wrapped(line: str) -> list[str]:
-    return wrap(line, COLUMNS, subsequent_indent="    ", break_long_words=False)
-
-
-def _cabling(cables: Sequence[Cable]) -> list[str]:
-    """Runs of cables whose names and ports count on, each cable in one of them; then the sums."""
-    rows = [_run_row(run) for run in _runs(cables)]
-    table = _table([("plug", "into", "cables"), *rows])
-    return [*table, *wrap(f"in all {_lengths(cables)}; {_optics(cables)}", COLUMNS)]
+    if any(s.rack for s in switches):
+        return Table(heads, rows)
+    return Table(heads[:-1], tuple(row[:-1] for row in rows))
 
 
 def _fields(cable: Cable) -> Fields:
@@ -158,19 +131,19 @@ def _optics(cables: Sequence[Cable]) -> str:
     return f"transceivers: {listing(said) or 'none'}{note}"
 
 
-def _capacity(was: Bandwidth, will: Bandwidth) -> list[str]:
-    rows = [
-        ("capacity", "before", "after"),
+def _capacity(was: Bandwidth, will: Bandwidth) -> Iterator[Block]:
+    rows = (
         ("uplinks of a leaf, Gb/s", _range(was.uplinks_gbps), _range(will.uplinks_gbps)),
-        (" for each spine, Gb/s", _each(was), _each(will)),
+        ("for each spine, Gb/s", _each(was), _each(will)),
         ("bisection, Gb/s", _known(was.bisection_gbps), _known(will.bisection_gbps)),
         ("ECMP width from leaf to leaf", _range(was.widths), _range(will.widths)),
         ("server pairs by every path", _of(was.pairs), _of(will.pairs)),
         *_oversubscription(was, will),
-    ]
-    lines = [f"{label:<{LABEL}}{a:>{VALUE}}{b:>{VALUE}}".rstrip() for label, a, b in rows]
-    refused = will.refused or was.refused
-    return lines + (wrap(f"not verified: {refused}", COLUMNS) if refused else [])
+    )
+    sides = (Column(title, "right") for title in ("before", "after"))
+    yield Table((Column("capacity", wraps=True), *sides), rows)
+    if refused := will.refused or was.refused:
+        yield Note(f"not verified: {refused}")
 
 
 def _known(value: int | None) -> str:
@@ -201,32 +174,27 @@ def _oversubscription(was: Bandwidth, will: Bandwidth) -> Iterator[Fields]:
     alike = grouped(
         (load.leaf for load in will.loads), lambda leaf: tuple(r.get(leaf, "-") for r in ratios)
     )
-    yield "servers to uplinks", "", ""
     for (before, after), leaves in alike.items():
-        label, *rest = wrap(", ".join(name_ranges(leaves)), LABEL - 3)
-        yield f" {label}", before, after
-        yield from ((f"  {part}", "", "") for part in rest)
+        yield f"servers to uplinks of {', '.join(name_ranges(leaves))}", before, after
 
 
 def _ratio(ratio: float | None) -> str:
     return "not known" if ratio is None else f"{ratio:.2f} to 1"
 
 
-def _proof(growth: Growth) -> list[str]:
+def _proof(growth: Growth) -> Iterator[Block]:
     proof = growth.proof
     stays = [f"{proof.lines} lines in their order", *map(_counted, proof.kept)]
     comes = f"{counted(proof.lines_added, 'line')}: {listing(map(_counted, proof.additions))}"
-    rows = [
+    rows = (
         ("stays", f"{listing(stays)} of {counted(proof.switches, 'switch')}"),
         ("comes", f"{comes}; nothing else is allowed (CHG201 to CHG203)"),
         ("check", _checked(growth)),
-    ]
-    lines = ["proof, from the texts and what they say"]
-    for label, text in rows:
-        lines += wrap(text, COLUMNS, initial_indent=f"{label:<7}", subsequent_indent=" " * 7)
+    )
+    yield Note("proof, from the texts and what they say")
+    yield Table((Column(), Column(wraps=True)), rows)
     for warning in growth.warnings:
-        lines += wrap(f"warning: {warning}", COLUMNS, subsequent_indent=" " * 7)
-    return lines
+        yield Note(f"warning: {warning}", Tone.WARNING)
 
 
 def _counted(addition: Addition) -> str:
@@ -243,25 +211,25 @@ def _checked(growth: Growth) -> str:
     return f"{words}, {max(growth.not_judged, 0)} more not judged for want of facts"
 
 
-HEAD = ("stage", "sessions", "ECMP", "server pairs")
+NOTES = (
+    "isolated: configured, no cable to what is there; cabled: what is there has no line for it "
+    "yet; sessions up: it announces nothing; then it takes traffic"
+)
 
 
-def staged_text(staged: Staged) -> str:
+def staged_report(staged: Staged) -> Iterator[Block]:
     """Every state on the way as the routing engine judged it."""
-    rows = [HEAD, *map(_stage, staged.stages)]
-    notes = [
-        "isolated: configured, no cable to what is there; cabled: what is there has no",
-        "line for it yet; sessions up: it announces nothing; then it takes traffic",
-    ]
+    heads = columns("stage", "sessions", "ECMP", "server pairs")
+    yield Table(heads, tuple(map(_stage, staged.stages)))
+    yield Note(NOTES)
     if staged.drain:
         drain, lift = (" / ".join(map(str.strip, part)) for part in (staged.drain, staged.lift))
-        notes += wrap(f"to announce nothing: {drain}; to take traffic: {lift}", COLUMNS)
+        yield Note(f"to announce nothing: {drain}; to take traffic: {lift}")
     wrong = [f"error {stage.title}: {what}" for stage in staged.stages for what in stage.wrong]
+    yield from (Note(text, Tone.ERROR) for text in wrong)
     if not wrong:
-        notes.append(
-            f"{staged.fabric}: {counted(len(staged.stages), 'state')}, no pair lost in any"
-        )
-    return "\n".join((*_table(rows), "", *notes, *wrong)) + "\n"
+        states = counted(len(staged.stages), "state")
+        yield Note(f"{staged.fabric}: {states}, no pair lost in any", Tone.GOOD)
 
 
 def _stage(stage: Stage) -> Fields:

@@ -138,7 +138,7 @@ def _group(alike: Sequence[SwitchDifference], lines: Sequence[SwitchLines]) -> S
     blocks: list[Block] = []
     if names[SHORT:]:
         blocks.append(Fold("all of them", (Items((", ".join(names),)),)))
-    blocks.append(Items(tuple(map(code, told))))
+    blocks.append(Items(told, code=True))
     if felt:
         blocks.append(Items(felt, strong=True))
     change = alike[0].change

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 from canonical import canonical
 
-from rocefort import options
 from rocefort.design.derive import Derived
 from rocefort.dialects.texts import render_all
 from rocefort.dialects.vrp.interpret import apply_lines
 from rocefort.dialects.vrp.tree import parse_tree
 from rocefort.paths import HARDWARE, PROFILES
-from rocefort.reports.differences import WRITERS, Shown, diff_markdown
+from rocefort.reports.blocks import Section
+from rocefort.reports.differences import Shown, diff_report
+from rocefort.reports.writers.markdown import markdown_of
 from rocefort.steps.fabric import revisions
 from rocefort.steps.fabric.comparing import compare_sides
 from rocefort.steps.fabric.judging import write_texts
@@ -365,7 +366,7 @@ def test_drift_names_what_runs_and_where(rocefort: Rocefort, configs: Edits) -> 
     assert f"{running}/leaf05.cfg:{line}" in done.words
     assert "\n       dcb pfc buffer 4 xon static 550 kbytes xoff static 600 kbytes\n" in done.out
     last = len((running / "leaf03.cfg").read_text().splitlines()) - 1
-    assert f"nobody owns: vm-manager at: {running}/leaf03.cfg:{last}, " in done.words
+    assert f"lines that nobody owns vm-manager at: {running}/leaf03.cfg:{last}, " in done.words
     assert "nobody owns stay" not in done.words
     size = commands_of(running / "leaf08.cfg")
     assert f"leaf08: missing, {size} lines (no configuration in {running})" in done.words
@@ -418,14 +419,10 @@ def test_a_text_that_no_return_ends_is_noted(rocefort: Rocefort, configs: Edits)
 
 def test_a_long_comment_is_cut_at_a_section(edit_heps: EditHeps) -> None:
     difference = compare_sides("heps", str(edit_heps(XOFF)))
-    whole = diff_markdown(difference, Shown(patch=True))
+    comment = Section("changes", tuple(diff_report(difference, Shown(patch=True))))
+    whole = markdown_of(comment)
     assert whole.count("<details>") == whole.count("</details>") == 4
-    short = diff_markdown(difference, Shown(patch=True), limit=3000)
+    short = markdown_of(Section("", (comment,)), limit=3000)
     assert len(short) <= 3000
-    assert short.endswith("sections more would make this comment too long.**\n")
+    assert short.endswith("parts more would make this comment too long.**\n")
     assert short.count("<details>") == short.count("</details>")
-
-
-def test_the_words_of_the_command_line_are_those_of_the_writers() -> None:
-    words = {(kind, form.value) for kind in ("diff", "drift") for form in options.DifferenceFormat}
-    assert words == set(WRITERS)

@@ -36,7 +36,7 @@ def test_auto_asks_the_service_of_the_environment(
     assert (
         f"verified by: embedded (no answer of Batfish: {NOWHERE}: no Batfish service answers: "
         "[Errno 111] Connection refused; start one with "
-    ) in done.out
+    ) in done.words
     assert DELIVERED in done.out
 
 
@@ -51,7 +51,7 @@ def test_auto_keeps_the_embedded_answer_when_the_service_dies(
         data = rocefort("verify", heps_file, "--batfish", address, "--format", "json")
     note = f"no answer of Batfish: {address}: the Batfish service stopped answering; the snapshot"
     assert (done.code, done.err) == (0, "")
-    assert f"verified by: embedded ({note} is kept in " in done.out
+    assert f"verified by: embedded ({note} is kept in " in done.words
     assert DELIVERED in done.out
     assert (both.code, both.out) == (3, "")
     assert len(both.err.splitlines()) == 1

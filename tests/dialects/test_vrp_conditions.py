@@ -10,7 +10,8 @@ from rocefort.dialects.conditions import conditions_of
 from rocefort.dialects.texts import render_all
 from rocefort.models.conditions import Requirement
 from rocefort.models.hardware import SyntaxFamily
-from rocefort.reports.changes import changes_text
+from rocefort.reports.changes import changes_report
+from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.plan import make_changes
 
 FAMILIES = load_catalogue().families
@@ -76,7 +77,7 @@ def test_a_plan_tells_it(heps: Derived) -> None:
     changes = {c.device: c for c in make_changes(heps.network, running)}
     assert [c.line for c in changes["leaf03"].conditions] == [pfc.strip()]
     assert changes["leaf04"].conditions == ()
-    words = " ".join(changes_text(changes.values()).split())
+    words = " ".join(text_of(*changes_report(changes.values())).split())
     assert (
         "`dcb pfc enable` needs an idle port: may be refused while the port is congested; tell it "
         "on an idle port, or one shut down (1 line)"

@@ -8,7 +8,8 @@ import pytest
 
 from rocefort.models.capacity import Capacity
 from rocefort.paths import ROOT
-from rocefort.reports.capacity import COLUMNS, capacity_text
+from rocefort.reports.capacity import capacity_report
+from rocefort.reports.writers.terminal import text_of
 from rocefort.steps.fabric.capacity import judge_capacity
 
 GOLDEN = Path(__file__).parent / "capacity" / "heps.txt"
@@ -21,12 +22,12 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Capacity:
 
 
 def test_what_is_printed_is_the_reviewed_text(found: Capacity, golden_update: bool) -> None:
-    text = capacity_text(found)
+    text = text_of(*capacity_report(found), width=80)
     if golden_update:
         GOLDEN.parent.mkdir(exist_ok=True)
         GOLDEN.write_text(text, encoding="utf-8")
     assert GOLDEN.read_text(encoding="utf-8") == text
-    assert max(map(len, text.splitlines())) <= COLUMNS
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_it_is_what_one_works_out_by_hand(found: Capacity) -> None:

@@ -13,16 +13,16 @@ from rocefort.design.derive import Derived
 from rocefort.models.capacity import AfterFailure, Asked, Capacity, Use
 from rocefort.models.demand import Demand
 from rocefort.reports.capacity import (
-    COLUMNS,
     MOST_ROWS,
     NO_DEMAND,
-    capacity_text,
+    capacity_report,
     number,
     percent,
     verdicts,
 )
 from rocefort.reports.page import PageContent, page
 from rocefort.reports.page_capacity import picture
+from rocefort.reports.writers.terminal import text_of
 from rocefort.validators.capacity import capacity
 
 Browse = Callable[..., dict[str, Any]]
@@ -131,22 +131,22 @@ def test_each_verdict_has_its_sentence(changes: dict[str, Any], wanted: list[str
     found = _capacity(**changes)
     assert list(verdicts(found)) == wanted
     assert Capacity.model_validate_json(found.model_dump_json()) == found
-    assert max(map(len, capacity_text(found).splitlines())) <= COLUMNS
+    assert max(map(len, text_of(*capacity_report(found), width=80).splitlines())) <= 80
 
 
 def test_without_a_demand_the_supply_is_printed() -> None:
-    text = capacity_text(_capacity(asked=None))
+    text = text_of(*capacity_report(_capacity(asked=None)), width=80)
     assert NO_DEMAND in text
-    assert "Gb/s                          all     left\n" in text
-    assert " leaf1, leaf2                 200      100\n" in text
+    assert "Gb/s                     all  left\n" in text
+    assert "uplinks of leaf1, leaf2  200   100\n" in text
     assert "used" not in text
 
 
 def test_many_unlike_leaves_are_summed_up() -> None:
     uses = tuple(_use(f"leaf{n}x", utilisation=n / 1000, out_gbps=n) for n in range(1, 101))
-    text = capacity_text(_capacity(uses=uses))
+    text = text_of(*capacity_report(_capacity(uses=uses)), width=80)
     assert " leaf100x" in text
-    assert f" {100 - MOST_ROWS} more, none above 7.6 %" in text
+    assert f"uplinks of: {100 - MOST_ROWS} more, none above 7.6 %" in text
 
 
 @pytest.mark.parametrize(

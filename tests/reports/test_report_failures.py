@@ -10,30 +10,31 @@ from typer.testing import CliRunner
 from rocefort.design.derive import derive
 from rocefort.models.network import End
 from rocefort.models.routing import Effect, Failure, FailureStudy, PairLoss
-from rocefort.reports.failures import costs, failures_text
+from rocefort.reports.failures import costs, failures_report
+from rocefort.reports.writers.terminal import text_of
 from rocefort.tasks import cli
 from rocefort.validators.failures import study
 
 SINGLE = """\
 every single failure: 26
-failure                        costs
-any of 16 leaf-spine links     width 2 -> 1 for 1 leaf, no pair lost, 87.5% of
-                               the bisection left
-any of 8 leaves                no pair lost, 1 to 2 servers of its own
-any of 2 spines                width 2 -> 1 for 8 leaves, no pair lost, 50.0% of
-                               the bisection left
+failure                     costs
+any of 16 leaf-spine links  width 2 -> 1 for 1 leaf, no pair lost, 87.5% of the
+                            bisection left
+any of 8 leaves             no pair lost, 1 to 2 servers of its own
+any of 2 spines             width 2 -> 1 for 8 leaves, no pair lost, 50.0% of
+                            the bisection left
 circles of waiting buffers after a failure: excluded: no path passes the AS of
-the spines twice
+  the spines twice
 """
 
 
 def test_every_single_failure_of_heps() -> None:
-    assert failures_text(study(derive(Path("heps")).network)) == SINGLE
+    assert text_of(failures_report(study(derive(Path("heps")).network)), width=80) == SINGLE
 
 
 @pytest.mark.parametrize("scope", ["single", "2", "sample:40"])
 def test_no_line_is_longer_than_a_terminal(scope: str) -> None:
-    text = failures_text(study(derive(Path("heps")).network, scope))
+    text = text_of(failures_report(study(derive(Path("heps")).network, scope)), width=80)
     assert max(map(len, text.splitlines())) <= 80
     lines = text.splitlines()
     said = {
@@ -59,9 +60,9 @@ def test_costs_in_words() -> None:
         population=2,
         effects=(Effect(failure=lone, own_servers=1), Effect(failure=both, own_servers=2)),
     )
-    assert failures_text(told).splitlines()[2:] == [
-        "leaf1                          no pair lost, 1 server of its own",
-        "leaf1 and leaf2                no pair lost, 2 servers of their own",
+    assert text_of(failures_report(told), width=80).splitlines()[2:] == [
+        "leaf1            no pair lost, 1 server of its own",
+        "leaf1 and leaf2  no pair lost, 2 servers of their own",
         "failures that close a circle of waiting buffers: none",
     ]
 

@@ -8,7 +8,8 @@ import pytest
 
 from rocefort.models.growth import Cable, Growth, Stage, Staged
 from rocefort.models.network import End
-from rocefort.reports.growth import growth_text, staged_text
+from rocefort.reports.growth import growth_report, staged_report
+from rocefort.reports.writers.terminal import text_of
 from rocefort.steps.fabric.growing import expand, wanted_of
 
 
@@ -19,7 +20,9 @@ def growth() -> Growth:
 
 
 def with_cables(growth: Growth, *cables: Cable) -> str:
-    return growth_text(growth.model_copy(update={"cables": cables}), written=True)
+    return text_of(
+        *growth_report(growth.model_copy(update={"cables": cables}), written=True), width=80
+    )
 
 
 def link(number: int, **fields: object) -> Cable:
@@ -30,14 +33,14 @@ def link(number: int, **fields: object) -> Cable:
 
 
 def test_the_whole_text(growth: Growth) -> None:
-    text = growth_text(growth, written=False)
+    text = text_of(*growth_report(growth, written=False), width=80)
     assert max(map(len, text.splitlines())) <= 80
     assert text.startswith(
         "heps grows: 2 spines x 8 leaves -> 3 spines x 10 leaves\n"
         "inventory/heps/fabric.yaml: not written; 24 lines would be added, every other\n"
-        "byte kept\n\n"
-        "new switch  id  hardware         release      AS     loopback\n"
-        "spine03     3   CE9860-4C-EI     V200R022C00  65000  10.0.0.3\n"
+        "  byte kept\n\n"
+        "new switch  id  hardware         release         AS  loopback\n"
+        "spine03      3  CE9860-4C-EI     V200R022C00  65000  10.0.0.3\n"
     )
     assert (
         "plug                        into                          cables\n"
@@ -48,14 +51,14 @@ def test_the_whole_text(growth: Growth) -> None:
         "spine03 100GE1/1/5-10       leaf05 to leaf10 100GE1/0/3   6 x 50 m\n"
         "leaf09 to leaf10 25GE1/0/1  readout05 to readout06        2 x 5 m\n"
         "in all 16 cables: 14 of 50 m and 2 of 5 m; transceivers: 28 QSFP28 and 2 SFP28\n"
-        "in switches and 2 in servers (their medium is not given)\n"
+        "  in switches and 2 in servers (their medium is not given)\n"
     ) in text
     assert (
-        "uplinks of a leaf, Gb/s                          200                 300\n"
-        " for each spine, Gb/s                            100                 100\n"
-        "bisection, Gb/s                                  800               1,500\n"
-        "ECMP width from leaf to leaf                       2                   3\n"
-        "server pairs by every path                132 of 132          182 of 182\n"
+        "uplinks of a leaf, Gb/s                        200         300\n"
+        "for each spine, Gb/s                           100         100\n"
+        "bisection, Gb/s                                800       1,500\n"
+        "ECMP width from leaf to leaf                     2           3\n"
+        "server pairs by every path              132 of 132  182 of 182\n"
     ) in text
     assert (
         "stays  1430 lines in their order, 62 addresses, 10 AS numbers, 44 ports, 32 BGP\n"
@@ -75,7 +78,7 @@ def test_a_run_ends_where_something_does_not_count_on(growth: Growth) -> None:
         "spine03 100GE1/1/5    leaf05 100GE1/0/59            1 x 7 m\n"
         "spine03 100GE1/1/6    leaf06 100GE1/0/59            1 x 50 m aoc\n"
         "in all 5 cables: 3 of 50 m, 1 of 7 m and 1 of 50 m aoc; transceivers: 8 QSFP28\n"
-        "in switches (their medium is not given)\n"
+        "  in switches (their medium is not given)\n"
     ) in text
 
 
@@ -100,8 +103,8 @@ def test_new_leaves_without_a_server_are_told(growth: Growth) -> None:
     idle = expand(Path("heps"), wanted_of(0, 1, 0, [], [])).growth
     assert (
         "warning: 1 new leaf without a server: a gateway is down until a port of its VLAN\n"
-        "       is up, and `verify` says so (BGP102); --servers adds some\n"
-    ) in growth_text(idle, written=True)
+        "  is up, and `verify` says so (BGP102); --servers adds some\n"
+    ) in text_of(*growth_report(idle, written=True), width=80)
 
 
 def test_a_state_that_is_wrong_is_an_error_line() -> None:
@@ -109,16 +112,18 @@ def test_a_state_that_is_wrong_is_an_error_line() -> None:
     bad = good.model_copy(
         update={"title": "spine03 cabled", "lost": 1, "pairs": (1, 2), "wrong": ("it is lost",)}
     )
-    text = staged_text(Staged(fabric="x", stages=(good, bad)))
+    text = text_of(*staged_report(Staged(fabric="x", stages=(good, bad))), width=80)
     assert "spine03 cabled  4 of 4    2     1 of 2, 1 lost\n" in text
     assert text.endswith("error spine03 cabled: it is lost\n")
-    assert staged_text(Staged(fabric="x", stages=(good,))).endswith(
+    assert text_of(*staged_report(Staged(fabric="x", stages=(good,))), width=80).endswith(
         "x: 1 state, no pair lost in any\n"
     )
 
 
 def test_large_numbers_do_not_run_together(growth: Growth) -> None:
     many = growth.after.model_copy(update={"pairs": (6_392_000, 6_392_000)})
-    text = growth_text(growth.model_copy(update={"after": many}), written=True)
+    text = text_of(
+        *growth_report(growth.model_copy(update={"after": many}), written=True), width=80
+    )
     assert "132 of 132  6392000 of 6392000\n" in text
     assert max(map(len, text.splitlines())) <= 80

@@ -214,12 +214,13 @@ def test_data_is_markup_in_no_form() -> None:
     blocks = (
         Table((Column(evil),), ((evil,),)),
         Items((evil,), (evil,)),
+        Items((evil,), code=True),
         Note(evil),
         Code((evil,)),
     )
     html = html_of(Section(evil, blocks, evil, badge=evil))
     assert "<b>" not in html
-    assert html.count("&lt;b&gt;") == 9
+    assert html.count("&lt;b&gt;") == 10
     assert "<code>x</code>" in html
     markdown = markdown_of(*blocks[:-1])
     assert "<b>" not in markdown

@@ -168,7 +168,8 @@ def _is_entry(block: Block) -> bool:
 def _items(items: Items, most: int) -> str:
     # A list behind another would be one with it, and loose: the other bullet begins a new one.
     bullet, mark = ("*", "**") if items.strong else ("-", "")
-    lines = [f"{mark}{prose(line)}{mark}" for line in items.lines]
+    form = _code if items.code else prose
+    lines = [f"{mark}{form(line)}{mark}" for line in items.lines]
     details = [prose(detail) for detail in items.details]
     if len(lines) == 1:
         lines, details = ["<br>\n  ".join((*lines, *details))], []
@@ -189,6 +190,10 @@ def _table(table: Table) -> str:
     rows = [[prose(plain(cell)) for cell in row] for row in table.rows]
     lines = (f"| {' | '.join(cells)} |" for cells in [heads, rule, *rows])
     return "\n" + "\n".join(lines) + "\n" if rows else ""
+
+
+def _code(text: str) -> str:
+    return f"<code>{plain_text(text)}</code>"
 
 
 def plain_text(text: str) -> str:

@@ -53,13 +53,14 @@ class _Line(NamedTuple):
     tone: Tone = Tone.PLAIN
 
 
-def write(*blocks: Block) -> None:
-    """Write blocks to standard output: as wide and as coloured as it is."""
-    console = Console(markup=False, highlight=False, emoji=False)
-    folds = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+def write(*blocks: Block, err: bool = False) -> None:
+    """Write blocks to standard output or standard error: as wide and as coloured as it is."""
+    stream = sys.stderr if err else sys.stdout
+    console = Console(file=stream, markup=False, highlight=False, emoji=False)
+    folds = stream.isatty() or os.environ.get("COLUMNS", "").isdigit()
     colour = console.is_terminal and not console.no_color and not console.is_dumb_terminal
     text = text_of(*blocks, width=console.width if folds else None, colour=colour)
-    click.echo(text, nl=False, color=colour)
+    click.echo(text, nl=False, err=err, color=colour)
 
 
 def text_of(*blocks: Block, width: int | None = None, colour: bool = False) -> str:
@@ -174,8 +175,8 @@ def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int)
     cells = list(zip(*rows, strict=True))
     widths = [max(map(cell_len, column)) for column in cells]
     least = {
-        place: max(LEAST, *(cell_len(word) for cell in cells[place] for word in WORD.findall(cell)))
-        for place, column in enumerate(columns)
+        place: max([LEAST, *(cell_len(word) for cell in own for word in WORD.findall(cell))])
+        for place, (column, own) in enumerate(zip(columns, cells, strict=True))
         if column.wraps
     }
     while sum(widths) + len(GAP) * (len(widths) - 1) > room:

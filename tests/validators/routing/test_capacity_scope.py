@@ -10,8 +10,9 @@ import pytest
 from rocefort.errors import BadInput
 from rocefort.models.demand import Demand
 from rocefort.models.network import Network
-from rocefort.reports.capacity import COLUMNS, capacity_text
+from rocefort.reports.capacity import capacity_report
 from rocefort.reports.page_capacity import picture
+from rocefort.reports.writers.terminal import text_of
 from rocefort.validators import capacity_scope
 from rocefort.validators.capacity import capacity
 from rocefort.validators.routing import analyse
@@ -48,10 +49,10 @@ def test_what_is_not_quick_says_so_and_claims_nothing(
     fabric = [use for use in found.uses if use.kind != "servers"]
     assert {(use.after, use.left_gbps, use.failure) for use in fabric} == {(None, None, "")}
     assert found.spines_needed_after is None
-    text = capacity_text(found)
+    text = text_of(*capacity_report(found), width=80)
     assert TOLD in text.replace("\n  ", " ")
     assert "after each of" not in text
-    assert max(map(len, text.splitlines())) <= COLUMNS
+    assert max(map(len, text.splitlines())) <= 80
     assert len(capacity(network, DEMAND, scope="single").failures) == 9
     drawn = picture(found)
     assert drawn is not None
@@ -69,9 +70,9 @@ def test_a_sample_is_whole_kinds_and_agrees_with_all_of_them(network: Network) -
         f"{studied} of 14 single failures studied: 3 drawn with seed 1, and those that cost alike"
     )
     assert found.seed == 1
-    assert f"{studied} single failures of those studied" in capacity_text(found).replace(
-        "\n  ", " "
-    )
+    assert f"{studied} single failures of those studied" in text_of(
+        *capacity_report(found), width=80
+    ).replace("\n  ", " ")
 
 
 def test_none_solves_no_failure(network: Network) -> None:

@@ -25,7 +25,8 @@ from rocefort.models.traffic import (
     Flow,
     TrafficPolicy,
 )
-from rocefort.reports.routing import segments_text
+from rocefort.reports.routing import segments
+from rocefort.reports.writers.terminal import text_of
 from rocefort.validators.capacity import capacity
 from rocefort.validators.routing import analyse
 
@@ -177,10 +178,10 @@ def test_one_class_a_leaf_however_many_servers(clos: Clos) -> None:
 
 def test_segments_in_a_matrix(clos: Clos, edits: Edits) -> None:
     network = other_segment(hidden(clos(2, 3, 1, 2), edits), edits)
-    lines = list(segments_text(analyse(network).state.reachability))
+    lines = text_of(*segments(analyse(network).state.reachability), width=80).splitlines()
     assert lines == [
-        "pairs delivered, from segment        1     2",
-        "   1 compute                      some   all",
-        "   2 storage                      some     -",
+        "pairs delivered, from segment     1    2",
+        "   1 compute                   some  all",
+        "   2 storage                   some    -",
     ]
-    assert list(segments_text(analyse(clos(2, 2)).state.reachability)) == []
+    assert list(segments(analyse(clos(2, 2)).state.reachability)) == []
