@@ -77,8 +77,11 @@ class Unconfirmed(Frozen):
     note: str
 
 
+# Of data of before there were others.
+FIRST_DIALECT, FIRST_DRIVER = "vrp", "cloudengine"
 # A package of rocefort.dialects, or an entry point of an installed one (dialects/choose.py).
 DialectName = Annotated[str, Field(pattern=r"^[a-z]\w*$")]
+DriverName = Annotated[str, Field(pattern=r"^[a-z]\w*$")]  # napalm_NAME, or one that NAPALM has
 
 
 # Families of CloudEngine are members of the enum, those of another dialect plain names.
@@ -92,7 +95,10 @@ class Family(Frozen):
     """
 
     name: FamilyName
-    dialect: DialectName = "vrp"  # as in data of before there were others
+    dialect: DialectName = FIRST_DIALECT
+    driver: DriverName | None = Field(  # None: Rocefort opens no session to its switches
+        default_factory=lambda data: FIRST_DRIVER if data["dialect"] == FIRST_DIALECT else None
+    )
     deadlock_detect_ms: Range | None = None  # G1: one timer for all queues
     deadlock_recovery_ms: Range | None = None
     deadlock_detect_time: Range | None = None  # V200, G2: multiples of the interval

@@ -11,12 +11,14 @@ from ipaddress import IPv4Interface, IPv4Network
 from itertools import chain
 from typing import Literal
 
+from pydantic import Field
+
 from rocefort.models.base import Frozen
 from rocefort.models.device import Device
 from rocefort.models.exits import Exit
 from rocefort.models.fabric_policy import SegmentPolicy
 from rocefort.models.finding import Waiver, Where
-from rocefort.models.hardware import Family, Hardware, port_speed_gbps
+from rocefort.models.hardware import DialectName, Family, Hardware, port_speed_gbps
 from rocefort.models.interface import Interface
 from rocefort.models.keyed import natural
 from rocefort.models.nic import Hosts, NicProfile
@@ -41,7 +43,10 @@ class TextLine:
 
 
 class Node(Frozen):
-    """One switch: its Device and what the text does not say. None: not known."""
+    """One switch: its Device and what the text does not say. None: not known.
+
+    read_by: dialect of the text that it was read from.
+    """
 
     device: Device
     role: Role | None = None
@@ -52,6 +57,7 @@ class Node(Frozen):
     family: Family | None = None
     rack: str | None = None
     management: IPv4Interface | None = None
+    read_by: DialectName | None = Field(default=None, exclude_if=lambda name: name is None)
     unmodelled: tuple[TextLine, ...] = ()  # of its text; `unmodelled[LINE]` in Sources
     cut_off_at: int | None = None  # last line of a text that no `return` ends; `cut_off` in Sources
 
@@ -80,6 +86,16 @@ class Node(Frozen):
         if self.hardware is None:
             return port_speed_gbps(interface)
         return self.hardware.speed_gbps(interface)
+
+    @property
+    def dialect(self) -> str | None:
+        """Dialect of its family, else the one that read its text."""
+        return self.family.dialect if self.family else self.read_by
+
+    @property
+    def driver(self) -> str | None:
+        """NAPALM driver of its family, if known."""
+        return self.family.driver if self.family else None
 
     @property
     def syntax(self) -> str | None:

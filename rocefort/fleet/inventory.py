@@ -27,7 +27,6 @@ from rocefort.fleet.failures import unreachable
 from rocefort.models.change import Wave
 from rocefort.models.network import Network, Node, Server
 
-PLATFORM = "cloudengine"
 SESSION = "napalm"
 NEW_SESSION = "napalm_new_session"  # beside the first: does the switch still let us in?
 LIVE_SESSION = "napalm_live_checks"  # in the user view, also while the first has a candidate
@@ -68,12 +67,19 @@ class FleetHost(Host):
         *arguments: Any,  # noqa: ANN401 - Nornir's own arguments
         **named: Any,  # noqa: ANN401
     ) -> ConnectionPlugin:
-        """Open a session; raises Unreachable (exit code 3) with the reason and what to do."""
+        """Open a session; raises Unreachable (exit code 3) with the reason and what to do.
+
+        BadInput for a driver that is not installed.
+        """
         try:
             self._refuse_ended()
             opened = super().open_connection(connection, configuration, *arguments, **named)
         except RocefortError:
             raise
+        except _no_driver():
+            how = "install it, or correct `driver` of its syntax family"
+            what = f"no NAPALM driver {self.platform!r} is installed"
+            raise BadInput(what, where=self.name, how=how) from None
         except session_errors() as error:
             at = f"{self.hostname}:{self.port}"
             raise unreachable(self.name, at, self.username or "", self.known_hosts, error) from None
@@ -141,7 +147,7 @@ class NetworkInventory:
         return FleetHost(
             access,
             self.connections,
-            platform=PLATFORM,
+            platform=node.driver,
             groups=_parents(groups, names),
             defaults=defaults,
             data=data,
@@ -180,6 +186,7 @@ def _check(network: Network, connections: Connections) -> None:
     servers = {server.name for server in network.servers or ()}
     given = {access.name for access in connections.devices}
     problems = [connections.lacks(name) for name in sorted(switches - given)]
+    problems += [_without_driver(node) for node in network.nodes if node.driver is None]
     told = {access.name for access in connections.servers}
     for kind, named, known in (("device", given, switches), ("server", told, servers)):
         for name in sorted(named - known):
@@ -192,6 +199,19 @@ def _check(network: Network, connections: Connections) -> None:
         problems.append(Problem(str(connections.known_hosts), "no such known_hosts file", how))
     if problems:
         raise BadInput(problems=problems)
+
+
+def _without_driver(node: Node) -> Problem:
+    if node.family is None:
+        return Problem(node.name, "its syntax family is not known", "name its hardware")
+    what = f"its syntax family {node.family.name} names no NAPALM driver"
+    return Problem(node.name, what, "add `driver` to the family")
+
+
+def _no_driver() -> tuple[type[Exception], ...]:
+    from napalm.base.exceptions import ModuleImportError  # noqa: PLC0415 - as below
+
+    return (ModuleImportError,)
 
 
 def session_errors() -> tuple[type[Exception], ...]:

@@ -21,8 +21,8 @@ from rocefort.errors import DeviceFailed
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.inventory import (
-    PLATFORM,
     SESSIONS,
+    SWITCHES,
     FleetHost,
     NetworkInventory,
     session_errors,
@@ -54,7 +54,8 @@ def open_fleet(network: Network, connections: Connections, workers: int = WORKER
     config = Config(logging=LoggingConfig(enabled=False), ssh=SSHConfig(config_file="/dev/null"))
     inventory = NetworkInventory(network, connections).load()
     hosts = inventory.hosts.values()
-    require_open_files(sum(1 + (host.platform == PLATFORM) for host in hosts))  # see NEW_SESSION
+    # See NEW_SESSION.
+    require_open_files(sum(1 + host.has_parent_group(SWITCHES) for host in hosts))
     return Nornir(inventory=inventory, config=config, runner=ThreadedRunner(num_workers=workers))
 
 

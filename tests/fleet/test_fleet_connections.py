@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from nornir.core.configuration import Config
+from nornir.core.plugins.connections import ConnectionPluginRegister
+from nornir_napalm.plugins.connections import Napalm
 
 from rocefort.design.derive import Derived
 from rocefort.errors import BadInput
 from rocefort.fleet.connections import Access, Connections, load_connections, save_connections
 from rocefort.fleet.inventory import NetworkInventory
+from rocefort.models.network import Node
 
 TEXT = """\
 known_hosts: keys/known_hosts
@@ -101,6 +105,39 @@ def test_groups_and_options(heps: Derived, tmp_path: Path) -> None:
     assert [n for n, h in inventory.hosts.items() if h.has_parent_group("spine")] == [
         "spine01",
         "spine02",
+    ]
+
+
+def test_a_switch_is_opened_by_the_driver_of_its_family(
+    heps: Derived, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("X", "secret")
+
+    def changed(node: Node, **family: str | None) -> Node:
+        assert node.family is not None
+        return node.model_copy(update={"family": node.family.model_copy(update=family)})
+
+    one, two, *others = heps.network.nodes
+    names = [node.name for node in heps.network.nodes]
+    connections = heps_connections(heps, tmp_path, *names)
+    nodes = (changed(one, driver="tiny"), changed(two, driver="none_such"), *others)
+    network = heps.network.model_copy(update={"nodes": nodes})
+    hosts = NetworkInventory(network, connections).load().hosts
+    assert [hosts[name].platform for name in names[:3]] == ["tiny", "none_such", "cloudengine"]
+    ConnectionPluginRegister.register("napalm", Napalm)
+    with pytest.raises(BadInput) as caught:
+        hosts[two.name].open_connection("napalm", Config())
+    assert str(caught.value) == (
+        f"{two.name}: no NAPALM driver 'none_such' is installed; install it, or correct `driver` "
+        "of its syntax family"
+    )
+    unknown = one.model_copy(update={"family": None})
+    network = network.model_copy(update={"nodes": (unknown, changed(two, driver=None), *others)})
+    with pytest.raises(BadInput) as caught:
+        NetworkInventory(network, connections).load()
+    assert [str(problem) for problem in caught.value.problems] == [
+        f"{one.name}: its syntax family is not known; name its hardware",
+        f"{two.name}: its syntax family v200 names no NAPALM driver; add `driver` to the family",
     ]
 
 

@@ -2,74 +2,38 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, IPv4Interface
 from pathlib import Path
 
 import pytest
-import tiny_dialect
 from model_switches import GATE, Book, NoTexts, Says
-from nornir.core import Nornir
-from nornir.core.inventory import Defaults, Groups, Hosts, Inventory
-from nornir.plugins.runners import SerialRunner
-from tiny_dialect.switch import TinyHost, TinySwitch
+from tiny_dialect.switch import SWITCHES, TinySwitch
+from tiny_network import FAMILY, NAMES, PORT, network
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.texts import render_all
-from rocefort.families import load_families
-from rocefort.models.bgp import Bgp, BgpPeer
+from rocefort.fleet.connections import Access, Connections
+from rocefort.fleet.runner import open_fleet
 from rocefort.models.change import Plan, Wave
-from rocefort.models.device import Device
-from rocefort.models.hardware import Hardware, Release
-from rocefort.models.interface import Interface
-from rocefort.models.network import Network, Node
+from rocefort.models.network import Network
 from rocefort.models.rollout import Applied, Event
 from rocefort.rollout.engine import Rollout
 from rocefort.rollout.label import Label
 from rocefort.rollout.plan import make_changes
 from rocefort.rollout.switches import NapalmSwitches
 
-(FAMILY,) = load_families(Path(tiny_dialect.__path__[0])).values()
-PORT = "100GE1/0/1"
-HARDWARE = Hardware(
-    model="TINY-1",
-    ports=(PORT,),
-    fabric_ports=(PORT,),
-    releases=(Release(prefix="1", family=FAMILY.name),),
-    template=None,
-    source="made up",
-)
 KEPT = "beacon on"  # a line that nobody owns
 MEASURED = GATE.model_copy(update={"unmeasured": ()})
-NAMES = ("leaf01", "leaf02")
-
-
-def network(mtu: int, description: str) -> Network:
-    """Two leaves, each with a port and a peer."""
-    port = Interface(
-        name=PORT,
-        routed=True,
-        mtu=mtu,
-        description=description,
-        addresses=(IPv4Interface("10.0.0.1/31"),),
-    )
-    peer = BgpPeer(address=IPv4Address("10.0.0.0"), asn=65000, active=True)
-    nodes = (
-        Node(
-            device=Device(name=name, interfaces=(port,), bgp=Bgp(asn=65101, peers=(peer,))),
-            hardware=HARDWARE,
-            software="1.0",
-            family=FAMILY,
-        )
-        for name in NAMES
-    )
-    return Network(name="tiny", origin="fabric", nodes=tuple(nodes))
 
 
 class Site:
     """Two switches that run a network, and the plan to another one."""
 
-    def __init__(self, old: Network, new: Network) -> None:
+    def __init__(self, old: Network, new: Network, known_hosts: Path) -> None:
         self.new, self.now = new, 0.0
+        accesses = (
+            Access(name=name, host=name, user="netops", credential="env:TINY") for name in NAMES
+        )
+        self.access = Connections(known_hosts=known_hosts, devices=tuple(accesses))
         self.old_texts = {
             name: text.replace("end\n", f"{KEPT}\nend\n") for name, text in render_all(old).items()
         }
@@ -87,21 +51,20 @@ class Site:
         ).seal()
 
     def roll_out(self, *, gate: bool = True) -> tuple[Applied, list[Event]]:
-        hosts = Hosts({name: TinyHost(name, each) for name, each in self.switches.items()})
-        nornir = Nornir(Inventory(hosts, Groups(), Defaults()), runner=SerialRunner())
         label = Label(self.plan.digest, "run")
-        switches = NapalmSwitches(nornir, self.new, label, settle_s=0)
         book = Book()
-        applied = Rollout(
-            self.plan,
-            switches,
-            lambda _: Says(gate),
-            book,
-            NoTexts(),
-            run_id="run",
-            sleep=self.sleep,
-            monotonic=lambda: self.now,
-        ).run()
+        with open_fleet(self.new, self.access) as nornir:
+            switches = NapalmSwitches(nornir, self.new, label, settle_s=0)
+            applied = Rollout(
+                self.plan,
+                switches,
+                lambda _: Says(gate),
+                book,
+                NoTexts(),
+                run_id="run",
+                sleep=self.sleep,
+                monotonic=lambda: self.now,
+            ).run()
         return applied, book.rows
 
     def sleep(self, seconds: float) -> None:
@@ -110,8 +73,13 @@ class Site:
 
 
 @pytest.fixture
-def site() -> Site:
-    return Site(network(1500, "old"), network(9216, "spine01"))
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    monkeypatch.setenv("TINY", "secret")
+    (tmp_path / "known_hosts").touch()
+    made = Site(network(1500, "old"), network(9216, "spine01"), tmp_path / "known_hosts")
+    for name, switch in made.switches.items():
+        monkeypatch.setitem(SWITCHES, name, switch)
+    return made
 
 
 def test_the_plan_is_in_the_systems_own_words(site: Site) -> None:

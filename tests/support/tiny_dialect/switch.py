@@ -1,4 +1,4 @@
-"""A switch with TinyOS behind the driver methods that a rollout uses."""
+"""A switch with TinyOS, and the NAPALM driver that opens it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from napalm.base import NetworkDriver
 from napalm.base.exceptions import CommitError
-from nornir.core.configuration import Config
-from nornir.core.inventory import ConnectionOptions, Host
 
-from rocefort.fleet.inventory import SESSIONS
 from tiny_dialect.lines import applied, text_of, tree_of
 
 
@@ -38,19 +36,35 @@ class TinySwitch:
     def __post_init__(self) -> None:
         self.saved = self.running
 
+
+SWITCHES: dict[str, TinySwitch] = {}  # by the address at which they answer
+
+
+class TinyDriver(NetworkDriver):  # type: ignore[misc]  # NAPALM has no types
+    """The methods that a rollout uses; every session of a switch has the same candidate."""
+
+    def __init__(self, hostname: str, *_: object, **_options: object) -> None:
+        self.switch = SWITCHES[hostname]
+
+    def open(self) -> None:
+        """Nothing is sent."""
+
+    def close(self) -> None:
+        """Nothing is sent."""
+
     def is_alive(self) -> dict[str, bool]:
         return {"is_alive": True}
 
-    def get_config(self, retrieve: str) -> dict[str, str]:
+    def get_config(self, retrieve: str, **_: object) -> dict[str, str]:
         texts: Mapping[str, str] = {
-            "running": self.running,
-            "startup": self.saved,
-            "candidate": self.candidate or self.running,
+            "running": self.switch.running,
+            "startup": self.switch.saved,
+            "candidate": self.switch.candidate or self.switch.running,
         }
         return {retrieve: texts[retrieve]}
 
     def get_bgp_neighbors(self) -> dict[str, dict[str, Any]]:
-        peers = [line.split()[1] for rows in tree_of(self.running).values()
+        peers = [line.split()[1] for rows in tree_of(self.switch.running).values()
                  for line in rows if line.startswith("neighbor ")]  # fmt: skip
         return {"global": {"peers": {peer: {"is_up": True} for peer in peers}}}
 
@@ -59,64 +73,51 @@ class TinySwitch:
 
     def compare_config(self) -> str:
         """Rows `+ VIEW / LINE` and `- VIEW / LINE`, those that go first."""
-        if self.candidate is None:
+        if self.switch.candidate is None:
             return ""
-        old, new = ([*_rows(text)] for text in (self.running, self.candidate))
+        old, new = ([*_rows(text)] for text in (self.switch.running, self.switch.candidate))
         gone = [f"- {row}" for row in reversed(old) if row not in new]
         return "\n".join([*gone, *(f"+ {row}" for row in new if row not in old)])
 
     def load_merge_candidate(self, *, config: str) -> None:
-        lines = [*config.splitlines(), *([self.adds] if self.adds else [])]
-        self.candidate = text_of(applied(tree_of(self.running), lines))
+        lines = [*config.splitlines(), *([self.switch.adds] if self.switch.adds else [])]
+        self.switch.candidate = text_of(applied(tree_of(self.switch.running), lines))
 
     def commit_config(self, message: str, revert_in: int) -> None:
-        if self.before is not None or self.candidate is None:
+        if self.switch.before is not None or self.switch.candidate is None:
             raise CommitError("nothing to commit, or a trial runs")
-        self.before, self.running, self.candidate = self.running, self.candidate, None
-        self.ends = self.clock() + revert_in
+        self.switch.before, self.switch.running, self.switch.candidate = (
+            self.switch.running,
+            self.switch.candidate,
+            None,
+        )
+        self.switch.ends = self.switch.clock() + revert_in
 
     def trial_status(self) -> Trial:
-        left = int(self.ends - self.clock())
-        return Trial("INACTIVE") if self.before is None else Trial("ACTIVE", left)
+        left = int(self.switch.ends - self.switch.clock())
+        return Trial("INACTIVE") if self.switch.before is None else Trial("ACTIVE", left)
 
     def has_pending_commit(self) -> bool:
-        return self.before is not None
+        return self.switch.before is not None
 
     def confirm_commit(self) -> None:
-        if self.before is None:
+        if self.switch.before is None:
             raise CommitError("no trial")
-        self.before = None
+        self.switch.before = None
 
     def abort_commit(self, persist_id: str = "") -> None:
-        if self.before is None:
+        if self.switch.before is None:
             raise CommitError("no trial")
-        self.running, self.before = self.before, None
+        self.switch.running, self.switch.before = self.switch.before, None
 
     def discard_config(self) -> None:
-        self.candidate = None
+        self.switch.candidate = None
 
     def save_config(self) -> None:
-        self.saved = self.running
+        self.switch.saved = self.switch.running
 
 
 def _rows(text: str) -> list[str]:
     tree = tree_of(text)
     return [" / ".join(row) for top, inside in tree.items()
             for row in ((top,), *((top, line) for line in inside))]  # fmt: skip
-
-
-class TinyHost(Host):
-    """A host of Nornir every session of which is the same switch."""
-
-    __slots__ = ("switch",)
-
-    def __init__(self, name: str, switch: TinySwitch) -> None:
-        super().__init__(name=name, connection_options={s: _options() for s in SESSIONS})
-        self.switch = switch
-
-    def get_connection(self, connection: str, configuration: Config) -> TinySwitch:
-        return self.switch
-
-
-def _options() -> ConnectionOptions:
-    return ConnectionOptions(extras={"optional_args": {}})
