@@ -162,14 +162,15 @@ def render(
     """Write the configuration of every switch."""
     from rocefort.steps.fabric.judging import subject_of, with_secrets, write_texts
 
-    texts = subject_of(fabric, None).texts
+    subject = subject_of(fabric, None)
+    texts = subject.texts
     if device is not None and device not in texts:
         raise BadInput(f"no switch {device!r}", how=f"one of: {', '.join(texts)}")
     chosen = {device: texts[device]} if device else dict(texts)
     if secrets and out is None:
         raise BadInput("--secrets without --out", how="secrets go into files, never on a screen")
     if out is not None:
-        ready = with_secrets(chosen) if secrets else chosen
+        ready = with_secrets(chosen, subject.network) if secrets else chosen
         paths = write_texts(ready, out, private=secrets)
         typer.echo(f"{len(paths)} configurations in {out}")
     else:

@@ -13,7 +13,7 @@ class AdviceKind(StrEnum):
     REMOVAL = "removal"  # a switch goes
     RENAME = "rename"  # one switch, another name
     NOT_A_RENAME = "not a rename"  # it looks like one, and its id says that it is none
-    HARDWARE = "hardware"  # a switch becomes another model
+    HARDWARE = "hardware"  # a switch becomes another model or system
     RELEASE = "release"  # a switch runs another release
     MOVE = "move"  # a server gets another port
     PASSWORD = "password"  # noqa: S105 - a kind of change

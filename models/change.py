@@ -12,9 +12,12 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final, Literal
 
+from pydantic import Field
+
 from rocefort.models.base import Frozen
 from rocefort.models.conditions import ConditionedLine
 from rocefort.models.edit import Edit
+from rocefort.models.hardware import FIRST_DIALECT, DialectName
 from rocefort.models.trial_time import SETTLE_S, TrialTime, margin_s
 
 PLAN_FORMAT: Final = 5
@@ -43,6 +46,7 @@ class Change(Frozen):
     """
 
     device: str
+    dialect: DialectName = Field(FIRST_DIALECT, exclude_if=lambda name: name == FIRST_DIALECT)
     kind: Kind
     service_affecting: tuple[str, ...] = ()  # one reason each; empty: not affecting
     edits: tuple[Edit, ...]

@@ -44,13 +44,14 @@ class AnswerSubject(Subject):
     def at(
         self, place: Place, message: str, hint: str = "", severity: Severity | None = None
     ) -> Finding:
-        """Build a violation at a place that an engine names."""
+        """Build a violation at a place that an engine names, in the words of its switch."""
+        node = self.network.by_name.get(place.device)
         return Finding(
             rule=self.rule.id,
             severity=severity or self.rule.severity,
             where=self.sources.where(place.device, place.path, place.interface),
-            message=in_words(message),
-            hint=in_words(hint),
+            message=in_words(message, node),
+            hint=in_words(hint, node),
         )
 
     def port_of(self, server: str) -> Place:

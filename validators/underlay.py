@@ -163,7 +163,7 @@ def _interface(network: Network, port: Port) -> Interface:
 
 def unmodelled_forwarding(node: Node) -> Iterator[tuple[TextLine, str]]:
     """Lines that the models do not know and that may change where packets go, and the sentence."""
-    dialect = dialect_of(node.family)
+    dialect = dialect_of(node)
     for line in node.unmodelled:
         if dialect.may_forward(line):
             yield line, f"`{line.text}` may change forwarding and is not modelled"
@@ -247,9 +247,8 @@ def _check_bridges(network: Network, far: Mapping[Port, Port], sources: Sources)
             if all(_carrier(network, end).carries(vlan) for end in (port, other)):
                 place = Place(port[0], f"interfaces[{port[1]}]", port[1])
                 what = f"VLAN {vlan} is bridged to {' '.join(other)}, which is not modelled"
-                raise refuse(
-                    what, place, sources, in_words("route between switches: «a routed port»")
-                )
+                how = in_words("route between switches: «a routed port»", network.by_name[port[0]])
+                raise refuse(what, place, sources, how)
 
 
 def _carrier(network: Network, end: Port) -> Interface:

@@ -24,6 +24,7 @@ def change_of(  # noqa: PLR0913, PLR0917 - two texts, what each means, and how t
     kind, reasons = classify(edits, patch.commands, dialect.disrupts)
     return Change(
         device=intended.name,
+        dialect=family.dialect,
         kind=kind,
         service_affecting=(*reasons, *patch.disrupts),
         edits=edits,

@@ -1,41 +1,47 @@
-"""Choice of a dialect: by the data of a syntax family, or by a text of unknown hardware."""
+"""Choice of a dialect: by the data of a syntax family, or by the text of unknown hardware."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
+from typing import Protocol
 
 from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput
 from rocefort.families import load_families
-from rocefort.models.hardware import Family
 
 ENTRY_POINTS = "rocefort.dialects"  # group of entry points of installed packages
 
 
-def dialect_of(family: Family | None, text: str = "") -> Dialect:
-    """The dialect that a syntax family names; where it is not known, the one that reads the text.
+class OfDialect(Protocol):
+    """A syntax family, a switch, a change of one: it names its dialect where that is known."""
 
-    Of a text that none recognises, the first of the data: its parser reports what is wrong.
+    @property
+    def dialect(self) -> str | None:
+        """Name of its package; None: not known."""
+
+
+def dialect_of(known: OfDialect | None) -> Dialect:
+    """The dialect that something names; the first of the data for a text about no switch."""
+    name = known.dialect if known else None
+    return load_dialect(name or next(iter(dialects())))
+
+
+def reader_of(text: str) -> str:
+    """Name of the dialect that recognises a text; where none does, of the first of the data.
+
+    That one's parser then reports what is wrong.
     """
-    if family is not None:
-        return load_dialect(family.dialect)
-    return reader_of(text, dialects())
-
-
-def reader_of(text: str, known: Sequence[Dialect]) -> Dialect:
-    """The first dialect that recognises a text; the first of all where none does."""
-    return next((dialect for dialect in known if dialect.is_config(text)), known[0])
+    known = dialects()
+    return next((name for name in known if load_dialect(name).is_config(text)), known[0])
 
 
 @cache
-def dialects() -> tuple[Dialect, ...]:
-    """Every dialect that the shipped families name, in the order of the file."""
-    names = dict.fromkeys(family.dialect for family in load_families().values())
-    return tuple(load_dialect(name) for name in names)
+def dialects() -> tuple[str, ...]:
+    """Names of the dialects of the shipped families, in the order of the file."""
+    return tuple(dict.fromkeys(family.dialect for family in load_families().values()))
 
 
 @cache

@@ -8,6 +8,7 @@ raises one Refused that names the system.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +19,7 @@ from rocefort.dialects.data import NO_WORDS, Display, Line, Parsed, Patch, Words
 from rocefort.errors import Refused
 from rocefort.models.change import Change
 from rocefort.models.device import Device
-from rocefort.models.hardware import Family
+from rocefort.models.hardware import Family, Hardware
 from rocefort.models.network import Node, TextLine
 from rocefort.models.observed import Topic
 from rocefort.models.rdma_counters import MarkedSeen
@@ -56,12 +57,15 @@ class Texts(System, Protocol):
         return NOT_READ
 
     @property
+    @abstractmethod
     def files(self) -> Sequence[tuple[Path, str]]:
-        """Directories and patterns of the files that decide on lines; a plan seals them."""
-        return ()
+        """Directories and patterns of the files that decide on lines; a plan seals them.
 
-    def render(self, device: Device, family: Family, template: str | None = None) -> str:
-        """Write a Device; template: the entry that its hardware names; None: unknown hardware.
+        A plan names a file by its path in its directory, so two of one dialect have two names.
+        """
+
+    def render(self, device: Device, family: Family, hardware: Hardware | None = None) -> str:
+        """Write a Device of a hardware; None: not known.
 
         Raises BadInput for a value that the family cannot express.
         """
@@ -105,7 +109,7 @@ class Changes(System, Protocol):
     @property
     def disrupts(self) -> Mapping[str, str]:
         """Field of a Device -> what applying a change of it disrupts beside the change itself."""
-        return {}
+        raise self.lacks(NOT_DEPLOYED)
 
     def patch(self, running: str, intended: str, family: Family) -> Patch:
         """Commands between two texts of one renderer, in the order in which they are typed."""
@@ -163,7 +167,7 @@ class UnmodelledLines(System, Protocol):
 
     def in_use(self, command: str, device: Device) -> bool | None:
         """Whether a Device makes a command stand in its text; None: no Device tells of it."""
-        raise self.lacks(NOT_READ)
+        return None
 
 
 class Secrets(System, Protocol):

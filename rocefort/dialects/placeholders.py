@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from rocefort.dialects.choose import OfDialect, dialect_of
+from rocefort.dialects.dialect import Dialect
 from rocefort.errors import Refused
 from rocefort.models.secret import PLACEHOLDER, is_reference, reference_of
 
@@ -13,6 +15,15 @@ def references(lines: Iterable[str]) -> tuple[str, ...]:
     """References, without versions, that lines have placeholders for; each once, in order."""
     found = (match[1] for line in lines for match in PLACEHOLDER.finditer(line))
     return tuple(dict.fromkeys(reference_of(stated) for stated in found if is_reference(stated)))
+
+
+def takers(texts: Iterable[tuple[OfDialect, Iterable[str]]]) -> dict[str, set[Dialect]]:
+    """References in the lines of switches, each with the dialects in which it is typed."""
+    found: dict[str, set[Dialect]] = {}
+    for switch, lines in texts:
+        for reference in references(lines):
+            found.setdefault(reference, set()).add(dialect_of(switch))
+    return found
 
 
 def filled(line: str, secrets: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ def render_node(node: Node) -> str:
     """Text of one switch; raises BadInput where its hardware is not known."""
     if node.family is None or node.hardware is None:
         raise BadInput("its syntax family is not known", where=node.name, how="name its hardware")
-    return dialect_of(node.family).render(node.device, node.family, node.hardware.template)
+    return dialect_of(node).render(node.device, node.family, node.hardware)
 
 
 def render_all(network: Network) -> dict[str, str]:
@@ -29,7 +29,7 @@ def read_back(network: Network, texts: Mapping[str, str]) -> Network:
     nodes, problems = [], []
     for node in network.nodes:
         text = texts[node.name]
-        parsed = dialect_of(node.family, text).parse(text, f"{node.name}.cfg")
+        parsed = dialect_of(node).parse(text, f"{node.name}.cfg")
         if parsed.unmodelled or parsed.device != node.device:
             line = parsed.unmodelled[0].text if parsed.unmodelled else "a value differs"
             problems.append(

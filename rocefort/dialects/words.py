@@ -10,24 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.data import Words
-from rocefort.models.hardware import Family
+from rocefort.dialects.choose import OfDialect, dialect_of
+from rocefort.errors import Refused
 
 TERM = re.compile(r"«([^«»:]+)(?:: ([^«»]*))?»")
 HOLE = re.compile(r" ?\{\}")
 
 
-def words_of(family: Family | None) -> Words:
-    """Words of a family's dialect; of the first dialect for a text about no switch."""
-    return dialect_of(family).words
-
-
-def in_words(text: str, family: Family | None = None) -> str:
-    """The text with the vendor's words for its terms."""
+def in_words(text: str, known: OfDialect | None = None) -> str:
+    """The text with the words of a switch's vendor for its terms; None: it is about no switch."""
     if "«" not in text:
         return text
-    words = words_of(family)
+    words = dialect_of(known).words
 
     def worded(match: re.Match[str]) -> str:
         term, values = " ".join(match[1].split()), match[2]
@@ -40,9 +34,13 @@ def in_words(text: str, family: Family | None = None) -> str:
     return TERM.sub(worded, text)
 
 
-def line(term: str, *values: object, family: Family | None = None) -> str:
-    """The command of a term as it is typed; KeyError where the dialect has none."""
-    return _filled(words_of(family).quoted[term], values)
+def line(known: OfDialect | None, term: str, *values: object) -> str:
+    """The command of a term as it is typed; raises Refused where the dialect has none."""
+    dialect = dialect_of(known)
+    if term not in dialect.words.quoted:
+        how = "add it to the `words` of the dialect"
+        raise Refused(f"{dialect.name}: no command for the term «{term}»", how=how)
+    return _filled(dialect.words.quoted[term], values)
 
 
 def _filled(template: str, values: Iterable[object]) -> str:

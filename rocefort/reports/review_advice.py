@@ -31,7 +31,7 @@ def _noun(kind: AdviceKind) -> str:
         AdviceKind.REMOVAL: "removal of a switch",
         AdviceKind.RENAME: "switch by another name",
         AdviceKind.NOT_A_RENAME: "switch by another id",
-        AdviceKind.HARDWARE: "exchange for another model",
+        AdviceKind.HARDWARE: "exchange for another switch",
         AdviceKind.RELEASE: "other release",
         AdviceKind.MOVE: "move of a server",
         AdviceKind.PASSWORD: "change of a password",

@@ -39,7 +39,7 @@ def blast_radius(before: Network, after: Network, change: Difference, intents: I
 
 
 def _touch(node: Node, change: Change, lossless: Iterable[str]) -> Touch:
-    return touch_of(node.device, change.edits, lossless, dialect_of(node.family).disrupts)
+    return touch_of(node.device, change.edits, lossless, dialect_of(node).disrupts)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from functools import cached_property
 from rocefort.dialects.changes import change_of
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.conditions import conditions_of
-from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.words import in_words
 from rocefort.errors import BadInput
 from rocefort.models.change import Change, Kind
@@ -24,7 +23,7 @@ from rocefort.models.difference import (
     Unowned,
 )
 from rocefort.models.edit import Edit
-from rocefort.models.hardware import Family
+from rocefort.models.hardware import Family, Hardware
 from rocefort.models.network import Sources, TextLine
 from rocefort.rollout.acl_use import with_used
 from rocefort.rollout.secrets import with_known_secrets
@@ -43,8 +42,8 @@ class Switch:
     device: Device
     file: str
     family: Family | None = None
-    template: str | None = None  # of its hardware
-    hardware: str = ""
+    read_by: str | None = None  # dialect of its text, where no family is known
+    hardware: Hardware | None = None
     software: str = ""
     text: str = ""
     unmodelled: tuple[TextLine, ...] = ()
@@ -60,17 +59,18 @@ class Switch:
         """Its Device in the words of its own family; raises BadInput where that has none."""
         if self.family is None:
             raise BadInput("its syntax family is not known", where=self.device.name)
-        return self.dialect.render(self.device, self.family, self.template)
+        return dialect_of(self).render(self.device, self.family, self.hardware)
 
     @property
-    def dialect(self) -> Dialect:
-        """By its family, else by its text."""
-        return dialect_of(self.family, self.text)
+    def dialect(self) -> str | None:
+        """Dialect of its family, else the one that read its text."""
+        return self.family.dialect if self.family else self.read_by
 
     @cached_property
     def unowned(self) -> Mapping[str, TextLine]:
         """Lines that no model knows, by their views and text; none that a switch writes anyway."""
-        lines = (line for line in self.unmodelled if not self.dialect.written_by_itself(line))
+        written = dialect_of(self).written_by_itself
+        lines = (line for line in self.unmodelled if not written(line))
         return {" / ".join((*line.path, line.text)): line for line in lines}
 
 
@@ -107,7 +107,7 @@ def _one_sided(side: Side, other: Side, families: Families) -> Iterator[OneSided
             text = switch.text or _rendered(
                 switch, switch.device, _family(switch, switch, families)
             )
-            lines = len(switch.dialect.lines(text))
+            lines = len(dialect_of(switch).lines(text))
             yield OneSided(device=name, where=switch.file, lines=lines)
 
 
@@ -182,13 +182,16 @@ def _change(
         else:
             conditions = conditions_of(change.patch, family)
             return change.model_copy(update={"conditions": conditions}), ""
-    told = _told(intended.name, compare(running, intended), dialect_of(family).disrupts)
+    disrupts = dialect_of(family).disrupts if old.dialect == new.dialect else {}
+    told = _told(intended.name, compare(running, intended), disrupts)
     if told.kind is Kind.ADDITIVE:  # what is there does not stay as it is
         told = told.model_copy(update={"kind": Kind.MODIFYING})
     return told, no_patch
 
 
 def _other_syntax(old: Switch, new: Switch) -> str:
+    if old.dialect != new.dialect:
+        return f"{_systems(old, new)}: no patch leads from one system to another"
     if old.family and new.family and old.family.name != new.family.name:
         return (
             f"{old.family.name} and {new.family.name} write the same in different "
@@ -197,16 +200,22 @@ def _other_syntax(old: Switch, new: Switch) -> str:
     return ""
 
 
+def _systems(old: Switch, new: Switch) -> str:
+    return " -> ".join(dialect_of(switch).name for switch in (old, new))
+
+
 def _rendered(switch: Switch, device: Device, family: Family) -> str:
     if device is switch.device and switch.family and family.name == switch.family.name:
         return switch.rendered
-    return dialect_of(family).render(device, family, switch.template)
+    return dialect_of(family).render(device, family, switch.hardware)
 
 
 def _facts(old: Switch, new: Switch) -> Iterator[str]:
-    """What both sides know of a switch beside its configuration: its model and its release."""
-    if old.hardware and new.hardware and old.hardware != new.hardware:
-        yield f"hardware: {old.hardware} -> {new.hardware}"
+    """What both sides know of a switch beside its configuration: system, model, release."""
+    if old.dialect != new.dialect:
+        yield f"system: {_systems(old, new)}"
+    if old.hardware and new.hardware and old.hardware.model != new.hardware.model:
+        yield f"hardware: {old.hardware.model} -> {new.hardware.model}"
     was, will = old.software, new.software  # a text may say it with the service pack: ..SPC500
     if not (was.startswith(will) or will.startswith(was)):
         yield f"software: {was} -> {will}"
@@ -216,8 +225,8 @@ def _notes(old: Switch, new: Switch) -> Iterator[str]:
     for switch in (old, new):
         if switch.cut_off_at is not None:
             place = f"{switch.file}:{switch.cut_off_at}"
-            what = in_words("no «end of a text» ends this text, so it may have been cut off")
-            yield f"{place}: {what}"
+            what = "no «end of a text» ends this text, so it may have been cut off"
+            yield f"{place}: {in_words(what, switch)}"
 
 
 def _unowned(old: Switch, new: Switch) -> Iterator[Unowned]:

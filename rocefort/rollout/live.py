@@ -192,7 +192,7 @@ class MeantNow:
     def _running(self, node: Node, text: str) -> Node:
         known = self._nodes.get(node.name)
         if known is None or known[0] != text:
-            dialect = dialect_of(node.family, text)
+            dialect = dialect_of(node)
             device = dialect.parse(text, f"{node.name} (running)").device
             known = self._nodes[node.name] = text, node.model_copy(update={"device": device})
         return known[1]

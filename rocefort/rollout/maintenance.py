@@ -10,7 +10,7 @@ from rocefort.dialects.words import in_words, line
 from rocefort.errors import Problem, Refused
 from rocefort.models.base import Frozen
 from rocefort.models.conditions import ConditionedLine, Requirement
-from rocefort.models.network import Network, Role
+from rocefort.models.network import Network, Node, Role
 from rocefort.models.wording import listing
 from rocefort.rollout.draining import silent
 from rocefort.rollout.meanwhile import named
@@ -88,65 +88,59 @@ def _steps(
     lines: Iterable[ConditionedLine],
     needs: Iterable[Requirement],
 ) -> Iterator[Step]:
-    name, wanted = sides.node.name, frozenset(needs)
-    yield _keep(name)
+    node, wanted = sides.node, frozenset(needs)
+    yield _keep(node)
     yield _out_of_use(network, sides)
     ports = list(dict.fromkeys(port for line in lines if (port := _port(line))))
     if Requirement.IDLE_PORT in wanted and ports:
-        down = _in_views(ports, line("a port out of use"))
+        down = _in_views(node, ports, "a port out of use")
         yield Step(
             what=f"Shut down {named(ports)}, and see that nothing flows there any more.",
-            commands=(*_entered(down), line("leave"), line("ports in brief")),
+            commands=(*_entered(node, down), line(node, "leave"), line(node, "ports in brief")),
         )
     yield Step(
         what="Type the change, at the console. "
         + (TYPE_IT if references(sides.whole.patch) else "")
-        + in_words("A commit here has no timer: read «changes of the candidate» before it."),
-        commands=(
-            line("configure"),
-            *(text.rstrip() for text in sides.whole.patch),
-            line("commit"),
-        ),
+        + in_words("A commit here has no timer: read «changes of the candidate» before it.", node),
+        commands=_entered(node, sides.whole.patch),
     )
     if Requirement.IDLE_PORT in wanted and ports:
         left = [p for p in ports if p in sides.intended.by_interface]
-        up = _in_views(left, line("an enabled port"))
+        up = _in_views(node, left, "an enabled port")
         if up:
             yield Step(
                 what="Bring back into use what the change has not taken away.",
-                commands=_entered(up),
+                commands=_entered(node, up),
             )
     if wanted & {Requirement.SAVE, Requirement.REBOOT}:
-        yield Step(what="Save the configuration, and answer y.", commands=_save())
+        yield Step(what="Save the configuration, and answer y.", commands=_save(node))
     if Requirement.REBOOT in wanted:
         yield Step(
-            what=f"Restart {name}, and answer y. Servers that hang on it alone are away meanwhile.",
-            commands=(line("restart"),),
+            what=f"Restart {node.name}, and answer y. Servers that hang on it alone are away "
+            "meanwhile.",
+            commands=(line(node, "restart"),),
         )
     yield from _in_use(sides)
-    yield Step(what="Save the configuration, and answer y.", commands=_save())
+    yield Step(what="Save the configuration, and answer y.", commands=_save(node))
     yield Step(
         what="In a shell: judge it, and plan what is left to do.",
         commands=("rocefort health FABRIC --connections FILE", "rocefort plan FABRIC"),
     )
 
 
-def _entered(commands: Iterable[str]) -> tuple[str, ...]:
+def _entered(node: Node, commands: Iterable[str]) -> tuple[str, ...]:
     """Commands typed in the system view, and committed."""
-    return line("configure"), *(text.rstrip() for text in commands), line("commit")
+    return line(node, "configure"), *(text.rstrip() for text in commands), line(node, "commit")
 
 
-def _save() -> tuple[str, ...]:
-    return line("leave"), line("save")
+def _save(node: Node) -> tuple[str, ...]:
+    return line(node, "leave"), line(node, "save")
 
 
-def _in_views(ports: Iterable[str], command: str) -> list[str]:
-    """A command typed in the view of each port."""
-    return [
-        typed
-        for port in ports
-        for typed in (line("an interface", port), command, line("leave a view"))
-    ]
+def _in_views(node: Node, ports: Iterable[str], term: str) -> list[str]:
+    """The command of a term typed in the view of each port."""
+    command, leave = line(node, term), line(node, "leave a view")
+    return [typed for port in ports for typed in (line(node, "an interface", port), command, leave)]
 
 
 def _in_use(sides: Sides) -> Iterator[Step]:
@@ -155,28 +149,30 @@ def _in_use(sides: Sides) -> Iterator[Step]:
         lift = sides.change(silent(sides.intended), sides.intended).patch
         yield Step(
             what=f"Let {sides.node.name} take traffic again.",
-            commands=_entered(lift),
+            commands=_entered(sides.node, lift),
         )
 
 
-def _keep(name: str) -> Step:
+def _keep(node: Node) -> Step:
+    save = line(node, "save in", "before-maintenance.cfg")
     return Step(
-        what=f"Keep what {name} runs, and where to go back to: a rollback does not undo all of it.",
-        commands=(line("save in", "before-maintenance.cfg"), line("list of commits", 1)),
+        what=f"Keep what {node.name} runs, and where to go back to: a rollback does not undo all "
+        "of it.",
+        commands=(save, line(node, "list of commits", 1)),
     )
 
 
 def _out_of_use(network: Network, sides: Sides) -> Step:
-    name = sides.node.name
-    if sides.node.role is Role.SPINE:
-        others = [node.name for node in network.role(Role.SPINE) if node.name != name]
+    node, name = sides.node, sides.node.name
+    if node.role is Role.SPINE:
+        others = [other.name for other in network.role(Role.SPINE) if other.name != name]
         return Step(
             what=f"Take {name} out of traffic: a first node that denies in each export policy. "
             f"{listing(others) or 'No other spine'} must carry all of it meanwhile.",
             commands=(
-                *_entered(_drain_lines(sides)),
-                line("leave"),
-                line("state of BGP peers"),
+                *_entered(node, _drain_lines(sides)),
+                line(node, "leave"),
+                line(node, "state of BGP peers"),
             ),
         )
     servers = [

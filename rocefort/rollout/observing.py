@@ -118,7 +118,7 @@ def _read(
     found: dict[str, Any] = {"name": name, "at": now()}
     failed: list[str] = []
     missing: dict[Topic, str] = {}
-    dialect = dialect_of(network.by_name[name].family)
+    dialect = dialect_of(network.by_name[name])
     ports = [port.end.interface for port in network.roce_ports if port.end.device == name]
     for topic in Topic:
         if topic not in topics:

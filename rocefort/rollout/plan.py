@@ -11,9 +11,10 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from rocefort.dialects.changes import change_of
-from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
 from rocefort.dialects.conditions import conditions_of
 from rocefort.dialects.data import Parsed
+from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.change import Change, Plan, digest_of
 from rocefort.models.device import Device
@@ -93,8 +94,7 @@ class Sides:
         return digest_of([device_digest(device), *self.kept])
 
     def _text(self, device: Device) -> str:
-        template = self.node.hardware.template if self.node.hardware else None
-        return dialect_of(self.family).render(device, self.family, template)
+        return dialect_of(self.family).render(device, self.family, self.node.hardware)
 
 
 def sides_of(
@@ -113,7 +113,10 @@ def sides_of(
 
 
 def _sides(node: Node, running_text: str, rotate: Collection[str]) -> Sides:
-    dialect = dialect_of(node.family, running_text)
+    if node.family is None or node.hardware is None:
+        raise Refused("its syntax family is not known", where=node.name, how="name its hardware")
+    dialect = dialect_of(node)
+    _refuse_other_system(node, dialect, running_text)
     parsed = dialect.parse(running_text, f"{node.name} (running)")
     if parsed.device.name != node.name:
         raise Refused(
@@ -121,14 +124,24 @@ def _sides(node: Node, running_text: str, rotate: Collection[str]) -> Sides:
             where=node.name,
             how="check its management address; nothing was changed",
         )
-    if node.family is None or node.hardware is None:
-        raise Refused("its syntax family is not known", where=node.name, how="name its hardware")
     _refuse_as_change(node, parsed.device)
     running = with_known_secrets(running_device(parsed, node.family), node.device, rotate)
     # A default that is said would be planned for ever: no switch repeats it.
     saved = dialect.normal_form(node.device, node.family)
     intended = with_used(saved, running, parsed.unmodelled, node.family)
     return Sides(node, node.family, running, intended, kept_lines(parsed))
+
+
+def _refuse_other_system(node: Node, intended: Dialect, running_text: str) -> None:
+    """No commands of a switch make another system of it."""
+    runs = load_dialect(reader_of(running_text))
+    if runs.is_config(running_text) and not intended.is_config(running_text):
+        raise Refused(
+            f"it runs {runs.name}, and its hardware is one with {intended.name}: no patch leads "
+            "from one system to another",
+            where=node.name,
+            how="replace the switch (`rocefort replace`), or correct its hardware",
+        )
 
 
 def _refuse_as_change(node: Node, running: Device) -> None:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from rocefort.dialects.choose import dialects
+from rocefort.dialects.choose import dialects, load_dialect
 from rocefort.errors import BadInput, Refused
 from rocefort.models.change import Plan, SealedFile
 from rocefort.paths import HARDWARE, PROFILES, ROOT
@@ -16,9 +16,10 @@ from rocefort.rollout import who
 DATA = ((HARDWARE, "*.yaml"), (PROFILES, "*.yaml"))
 
 
-def shipped() -> tuple[tuple[Path, str], ...]:
-    """Directories and patterns of every file that decides on lines and ships with Rocefort."""
-    return (*DATA, *(files for dialect in dialects() for files in dialect.files))
+def shipped() -> tuple[tuple[str, Path, str], ...]:
+    """Owners, directories and patterns of every file that decides on lines beside the fabric's."""
+    own = ((name, *files) for name in dialects() for files in load_dialect(name).files)
+    return (*(("data", *files) for files in DATA), *own)
 
 
 def tool() -> str:
@@ -27,7 +28,7 @@ def tool() -> str:
 
 
 def sealed_files(own: Iterable[Path]) -> tuple[SealedFile, ...]:
-    """Every file with its digest. own: the fabric's, beside those that ship."""
+    """Every file with its digest. own: the fabric's, beside what each fabric is made by."""
     return tuple(SealedFile(name=name, sha256=_digest(path)) for name, path in _named(own))
 
 
@@ -61,10 +62,17 @@ def _is_own(file: SealedFile) -> bool:
 def _named(own: Iterable[Path]) -> Iterator[tuple[str, Path]]:
     for path in own:
         yield str(path.resolve()), path
-    for directory, pattern in shipped():
+    for owner, directory, pattern in shipped():
         for path in sorted(directory.rglob(pattern)):
             if path.is_file() and not path.name.startswith("."):
-                yield path.relative_to(ROOT).as_posix(), path
+                yield _name(path, owner, directory), path
+
+
+def _name(path: Path, owner: str, directory: Path) -> str:
+    """A file's name, the same wherever Rocefort and a dialect from elsewhere are installed."""
+    if path.is_relative_to(ROOT):
+        return path.relative_to(ROOT).as_posix()
+    return f"{owner}:{directory.name}/{path.relative_to(directory).as_posix()}"
 
 
 def _digest(path: Path) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from itertools import chain
 
-from rocefort.dialects.placeholders import references
+from rocefort.dialects.dialect import Dialect
+from rocefort.dialects.placeholders import takers
 from rocefort.documents.nearest import nearest
 from rocefort.errors import BadInput, Problem
 from rocefort.models.bgp import Bgp, BgpGroup, BgpPeer
@@ -55,9 +56,9 @@ def _restated(device: Device, restate: Restate) -> Device:
     return device.model_copy(update={"bgp": changed})
 
 
-def references_of(plan: Plan) -> tuple[str, ...]:
-    """References that the patches of a plan have placeholders for."""
-    return references(line for change in plan.changes for line in change.patch)
+def references_of(plan: Plan) -> dict[str, set[Dialect]]:
+    """References in the patches of a plan, each with the dialects in which it is typed."""
+    return takers((change, change.patch) for change in plan.changes)
 
 
 def stated_references(network: Network) -> tuple[str, ...]:

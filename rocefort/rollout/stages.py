@@ -143,5 +143,5 @@ def _commands(step: Step) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if node.family is None:
         return (), ()
     texts = render_node(node), render_node(apart)
-    patch = dialect_of(node.family).patch(*texts, node.family)
+    patch = dialect_of(node).patch(*texts, node.family)
     return patch.commands, patch.reverse

@@ -51,7 +51,7 @@ def refuse_two_sided(network: Network, sides: Mapping[str, Sides]) -> None:
         f"its BGP session with {spine} ends within the hold time of {hold_s} s once it changes, "
         f"for {spine} changes in a later wave: {why}{more}",
         where=leaf,
-        how=in_words(HOW),
+        how=in_words(HOW, sides[leaf].node),
     )
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+
+from rocefort.paths import HARDWARE
 
 Clone = Any  # of conftest.py
 Review = Callable[..., Any]
@@ -418,6 +421,28 @@ def test_another_model_has_no_live_patch(clone: Clone, review: Review) -> None:
     )
     spine = next(switch for switch in told if switch["change"]["device"] == "spine01")
     assert spine["change"]["patch"]
+
+
+def test_another_system_is_another_box(clone: Clone, review: Review) -> None:
+    """No line of the fabric changes: its leaves' family moves to another dialect."""
+    hardware = clone.top / "inventory" / "hardware"
+    shutil.copytree(HARDWARE, hardware)
+    clone.commit("facts of our own")
+    families = hardware / "families.yaml"
+    text = families.read_text()
+    families.write_text(text.replace("    dialect: vrp\n", "    dialect: eos\n", 1))
+    done = review("--failures", "none")
+    told = done.json["difference"]["switches"]
+    assert [each["change"]["device"] for each in told] == [f"leaf0{n}" for n in range(3, 9)]
+    assert {(*each["facts"], each["no_patch"]) for each in told} == {
+        (
+            "system: VRP -> EOS",
+            "another system: its whole configuration is loaded, see `rocefort replace`",
+        )
+    }
+    [advice] = done.json["advice"]
+    assert advice["title"] == "leaf03 to leaf08 get another system: VRP -> EOS"
+    assert "leaf03 to leaf08 get another system: VRP -&#62; EOS" in done.markdown
 
 
 def test_the_management_path_of_what_goes_and_of_what_comes(clone: Clone, review: Review) -> None:

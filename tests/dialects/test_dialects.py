@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rocefort.dialects import choose
 from rocefort.dialects.choose import dialect_of, dialects, load_dialect, reader_of
 from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput, Refused
@@ -37,17 +38,19 @@ def family_of(dialect: str) -> Family:
 
 
 def test_every_family_that_ships_is_vrp() -> None:
-    assert [dialect.name for dialect in dialects()] == ["VRP"]
+    assert dialects() == ("vrp",)
     for family in load_families().values():
         assert dialect_of(family).name == "VRP"
 
 
-def test_a_text_of_unknown_hardware_is_read_by_the_dialect_that_recognises_it() -> None:
-    known = [load_dialect("vrp"), load_dialect("tiny")]
-    assert reader_of("sysname leaf01\n", known).name == "VRP"
-    assert reader_of("hostname leaf01\n", known).name == "TinyOS"
-    assert reader_of("something else\n", known).name == "VRP"  # its parser reports it
-    assert dialect_of(None, "something else\n").name == "VRP"
+def test_a_text_of_unknown_hardware_is_read_by_the_dialect_that_recognises_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(choose, "dialects", lambda: ("vrp", "tiny"))
+    assert reader_of("sysname leaf01\n") == "vrp"
+    assert reader_of("hostname leaf01\n") == "tiny"
+    assert reader_of("something else\n") == "vrp"  # its parser reports it
+    assert dialect_of(None).name == "VRP"
 
 
 @pytest.mark.parametrize(("package", "name"), [("eos", "EOS"), ("frr", "FRR")])

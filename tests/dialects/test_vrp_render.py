@@ -8,8 +8,9 @@ from typing import Literal
 import pytest
 
 from rocefort.design.derive import Derived
+from rocefort.dialects.texts import render_node
 from rocefort.dialects.vrp.parse import parse
-from rocefort.dialects.vrp.render import render
+from rocefort.dialects.vrp.render import render, template_of
 from rocefort.errors import BadInput
 from rocefort.models.access import LocalUser
 from rocefort.models.bgp import Bgp, BgpGroup, BgpPeer, PrefixList, RoutePolicy
@@ -314,6 +315,19 @@ def test_every_switch_of_heps_reads_back(heps: Derived) -> None:
     for node in heps.network.nodes:
         assert node.family is not None
         assert node.hardware is not None
-        text = render(node.device, node.family.syntax, node.hardware.template)
+        text = render(node.device, node.family.syntax, template_of(node.hardware))
         parsed = parse(text, f"{node.name}.cfg")
         assert (parsed.device, parsed.unmodelled) == (node.device, ())
+
+
+def test_hardware_without_a_template_is_one_error(heps: Derived) -> None:
+    """It was written as a CE8850, which leaves all to the family."""
+    node = heps.network.by_name["leaf03"]
+    assert node.hardware is not None
+    hardware = node.hardware.model_copy(update={"template": None})
+    with pytest.raises(BadInput) as caught:
+        render_node(node.model_copy(update={"hardware": hardware}))
+    assert str(caught.value) == (
+        "hardware CE8851-32CQ8DQ-P: template: null, and VRP is written by a template; name one of "
+        "ce12800, ce6865, ce6866, ce8850, ce8851, ce8855, ce9860"
+    )

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from vendor_words import ROOT, is_read, strings_of, vendor_commands
 
-from rocefort.dialects import words
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import Words
 from rocefort.dialects.vrp import terms
 from rocefort.dialects.vrp.command import Trace, read_all, words_of
+from rocefort.dialects.vrp.dialect import Vrp
 from rocefort.dialects.vrp.semantics import rows_by_view
 from rocefort.dialects.words import TERM, in_words
 from rocefort.errors import Refused
@@ -134,8 +134,7 @@ def test_a_text_is_in_the_words_of_the_dialect(monkeypatch: pytest.MonkeyPatch) 
         "set `dcb pfc buffer 4 hdrm 60 kbytes` or\n`dcb pfc` of VRP, "
         "[BFD] a[BFD] `description [BFD: 4]`"
     )
-    other = Words({"BFD": "bfd all"}, {})
-    monkeypatch.setattr(words, "words_of", lambda _family: other)
+    monkeypatch.setattr(Vrp, "words", Words({"BFD": "bfd all"}, {}))
     text = "«BFD», «a PFC profile: p», «the vendor's system»"
     assert in_words(text, family) == "`bfd all`, a PFC profile p, the vendor's system"
 

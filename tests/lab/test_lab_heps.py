@@ -8,7 +8,7 @@ import pytest
 from canonical import canonical
 
 from rocefort.design.derive import derive
-from rocefort.dialects.vrp.render import render
+from rocefort.dialects.vrp.render import render, template_of
 from rocefort.dialects.vrp.tree import parse_tree
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.network import Network
@@ -25,7 +25,7 @@ def test_every_switch_of_heps_starts_and_shows_what_was_rendered(heps: Network) 
         assert node.family is not None
         assert node.hardware is not None
         family = node.family.syntax
-        text = render(node.device, family, node.hardware.template)
+        text = render(node.device, family, template_of(node.hardware))
         switch = EmulatedSwitch(node.device.name, text, family)
         assert [str(refusal) for refusal in switch.startup_refusals] == []
         assert switch.hostname == node.device.name

@@ -13,7 +13,7 @@ from rocefort.design.derive import Derived
 from rocefort.design.load import load_catalogue
 from rocefort.dialects.vrp.interpret import replay
 from rocefort.dialects.vrp.parse import parse
-from rocefort.dialects.vrp.render import render
+from rocefort.dialects.vrp.render import render, template_of
 from rocefort.dialects.vrp.tree import parse_tree, tree_text
 from rocefort.models.device import Device
 from rocefort.models.hardware import Family, SyntaxFamily
@@ -187,7 +187,7 @@ def test_a_switch_saves_exactly_the_saved_form(heps: Derived) -> None:
     for node in heps.network.nodes:
         assert node.family
         assert node.hardware
-        syntax, template = node.family.syntax, node.hardware.template
+        syntax, template = node.family.syntax, template_of(node.hardware)
         seen.add(syntax)
         text = render(said_aloud(node), syntax, template)
         loaded, refusals = replay(parse_tree(text), syntax)

@@ -331,13 +331,22 @@ def test_one_byte_of_anything_that_a_plan_was_made_from_is_refused(
     facts.write_text("a: 1\n")
     template.write_text("x\n")
     monkeypatch.setattr(files, "ROOT", ship)
-    shipped = ((facts.parent, "*.yaml"), (template.parent, "*"))
+    elsewhere = tmp_path / "site-packages" / "tables"
+    elsewhere.mkdir(parents=True)
+    table = elsewhere / "commands.py"
+    table.write_text("x\n")
+    shipped = [
+        ("data", facts.parent, "*.yaml"),
+        ("vrp", template.parent, "*"),
+        ("tiny", elsewhere, "*.py"),
+    ]
     monkeypatch.setattr(files, "shipped", lambda: shipped)
     sealed = plan(fabric)
     assert sealed_fabric(sealed).fabric.fabric == "heps"
     for path, name in (
         (facts, "inventory/hardware/x.yaml"),
         (template, "templates/vrp/x.j2"),
+        (table, "tiny:tables/commands.py"),
         (fabric, str(fabric)),
     ):
         before = path.read_text()

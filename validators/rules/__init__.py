@@ -18,7 +18,6 @@ from typing import ClassVar, Protocol, TypeVar, overload
 
 from rocefort.dialects.words import in_words
 from rocefort.models.finding import Finding, NotJudged, Severity, Where
-from rocefort.models.hardware import Family
 from rocefort.models.network import End, Link, LosslessIntent, Network, Node, Server, Sources
 from rocefort.models.observed import Topic
 from rocefort.validators.overview import Overview, Switch, path_at
@@ -208,24 +207,23 @@ class Subject:
 
         Terms in message and hint, `«BFD»`, become commands of the switch at the place.
         """
-        family = self._family(place)
+        node = self._node(place)
         return Finding(
             rule=self.rule.id,
             severity=severity or self.rule.severity,
             where=self.where(place, path),
-            message=in_words(message, family),
-            hint=in_words(hint, family),
+            message=in_words(message, node),
+            hint=in_words(hint, node),
         )
 
     def not_judged(self, place: Place, reason: str, *, path: str = "") -> NotJudged:
         """Say what could not be decided at a place; no device in the reason, so that it groups."""
-        reason = in_words(reason, self._family(place))
+        reason = in_words(reason, self._node(place))
         return NotJudged(rule=self.rule.id, where=self.where(place, path), reason=reason)
 
-    def _family(self, place: Place) -> Family | None:
-        """The syntax family of the switch at a place."""
-        node = self.network.by_name.get(place.device) if isinstance(place, End) else place
-        return node.family if node else None
+    def _node(self, place: Place) -> Node | None:
+        """The switch at a place."""
+        return self.network.by_name.get(place.device) if isinstance(place, End) else place
 
     def where(self, place: Place, path: str = "") -> Where:
         """Device, interface, file and line of a place."""

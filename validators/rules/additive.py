@@ -77,7 +77,7 @@ def prove(
 
 
 def _step(was: Node, will: Node, old: str, new: str) -> Step:
-    lines = dialect_of(was.family).lines
+    lines = dialect_of(was).lines
     return Step(was, will, tuple(compare(was.device, will.device)), (lines(old), lines(new)))
 
 

@@ -61,7 +61,7 @@ def no_readable_secret(subject: Subject) -> Iterator[Verdict]:
     """
     for node in subject.network.nodes:
         yield from _readable_passwords(subject, node)
-        for line in filter(dialect_of(node.family).shows_secret, node.unmodelled):
+        for line in filter(dialect_of(node).shows_secret, node.unmodelled):
             yield subject.finding(
                 node,
                 f"`{line.text}` shows its secret",

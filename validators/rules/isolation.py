@@ -226,7 +226,7 @@ def whole_filters(subject: Subject) -> Iterator[Verdict]:
 
 def _other_match(node: Node, classifier: str) -> bool:
     """Whether the text has a match in it that the models do not know."""
-    dialect = dialect_of(node.family)
+    dialect = dialect_of(node)
     return any(dialect.matches_in(line, classifier) for line in node.unmodelled)
 
 

@@ -82,7 +82,7 @@ def _ssh(subject: Subject, node: Node) -> Iterator[Verdict]:
     ssh = node.device.ssh
     if not ssh.stelnet:
         yield subject.finding(node, "the SSH server is off", "add «the SSH server»", path="ssh")
-    more = list(filter(dialect_of(node.family).opens_ssh, node.unmodelled))
+    more = list(filter(dialect_of(node).opens_ssh, node.unmodelled))
     for line in more:
         yield subject.finding(
             node,
@@ -188,7 +188,7 @@ def snmp_version(subject: Subject) -> Iterator[Verdict]:
                 "no «version of SNMP», and the release's default is not confirmed",
                 path="snmp",
             )
-        for line in filter(dialect_of(node.family).is_community, node.unmodelled):
+        for line in filter(dialect_of(node).is_community, node.unmodelled):
             yield subject.finding(
                 node,
                 "an SNMP community is a password that is sent as text",

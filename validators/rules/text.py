@@ -37,7 +37,7 @@ def unconfirmed_commands(subject: Subject) -> Iterator[Verdict]:
                 "compare them with the switch before a rollout",
             )
         for entry in node.family.unconfirmed if node.family else ():
-            used = dialect_of(node.family).in_use(entry.command, node.device)
+            used = dialect_of(node).in_use(entry.command, node.device)
             if used is False:
                 continue
             form = f"`{entry.command}` is not confirmed on {node.syntax}"

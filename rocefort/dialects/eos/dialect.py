@@ -5,15 +5,17 @@ from __future__ import annotations
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.eos.render import render_eos
 from rocefort.models.device import Device
-from rocefort.models.hardware import Family
+from rocefort.models.hardware import Family, Hardware
+from rocefort.paths import TEMPLATES
 
 
 class Eos(Dialect):
     """Arista EOS: what decides sessions, routes and forwarding."""
 
     name = "EOS"
+    files = ((TEMPLATES / "eos", "*"),)
 
-    def render(self, device: Device, family: Family, template: str | None = None) -> str:
+    def render(self, device: Device, family: Family, hardware: Hardware | None = None) -> str:
         """The text of Batfish's snapshot; raises Refused for what EOS cannot say."""
         return render_eos(device)
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.frr.plan import plan_switch
 from rocefort.models.device import Device
-from rocefort.models.hardware import Family
+from rocefort.models.hardware import Family, Hardware
+from rocefort.paths import TEMPLATES
 
 
 class Frr(Dialect):
     """FRR on a Linux kernel: its daemons' configuration; links and sysctls are a SwitchPlan."""
 
     name = "FRR"
+    files = ((TEMPLATES / "frr", "*"),)
 
-    def render(self, device: Device, family: Family, template: str | None = None) -> str:
+    def render(self, device: Device, family: Family, hardware: Hardware | None = None) -> str:
         """The text of every daemon, one after the other; raises Refused as `plan_switch` does."""
         return "".join(text for _, text in plan_switch(device).daemons)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from rocefort.dialects.vrp.render import environment, render
+from rocefort.dialects.vrp.render import environment, render, template_of
 from rocefort.dialects.vrp.tree import parse_tree
 from rocefort.errors import BadInput
 from rocefort.models.device import Device
@@ -58,7 +58,7 @@ def day0_text(node: Node, passwords: Mapping[str, str]) -> str:
     """
     if node.family is None or node.hardware is None:
         raise BadInput("its syntax family is not known", where=node.name, how="name its hardware")
-    saved = render(day0_device(node.device), node.family.syntax, node.hardware.template)
+    saved = render(day0_device(node.device), node.family.syntax, template_of(node.hardware))
     template = environment().get_template("day0.j2")
     return template.render(sections=parse_tree(saved), passwords=passwords)
 

@@ -28,11 +28,11 @@ from rocefort.dialects.vrp.disruption import DISRUPTS
 from rocefort.dialects.vrp.interpret import apply_lines
 from rocefort.dialects.vrp.kept import whole_tree, with_kept
 from rocefort.dialects.vrp.profile_moves import unpaused
-from rocefort.dialects.vrp.render import render
+from rocefort.dialects.vrp.render import render, template_of
 from rocefort.dialects.vrp.splitting import HEAD
 from rocefort.models.change import Change
 from rocefort.models.device import Device
-from rocefort.models.hardware import Family
+from rocefort.models.hardware import Family, Hardware
 from rocefort.models.network import Node, TextLine
 from rocefort.models.observed import Topic
 from rocefort.models.rdma_counters import MarkedSeen
@@ -56,9 +56,9 @@ class Vrp(Dialect):
         (HERE / "rulebook", "huawei.order"),
     )
 
-    def render(self, device: Device, family: Family, template: str | None = None) -> str:
-        """Through the templates of `templates/vrp`."""
-        return render(device, family.syntax, template)
+    def render(self, device: Device, family: Family, hardware: Hardware | None = None) -> str:
+        """Through the template that the hardware names; raises BadInput where it names none."""
+        return render(device, family.syntax, template_of(hardware))
 
     def is_config(self, text: str) -> bool:
         """Told by its sysname."""

@@ -23,7 +23,7 @@ from rocefort.models.base import Frozen
 from rocefort.models.bond import MANUAL, NO_BOND
 from rocefort.models.device import Device
 from rocefort.models.drop_profile import LONGEST_DROP_PROFILE, NO_DROP_PROFILES
-from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.hardware import Hardware, SyntaxFamily
 from rocefort.models.interface import NO_DOMAIN, Interface, xon_at_most_xoff
 from rocefort.models.lossless import BUILT_IN_QUEUE
 from rocefort.models.secret import placeholder
@@ -61,12 +61,11 @@ class FreeText(str):
     __slots__ = ()
 
 
-def render(device: Device, family: SyntaxFamily, template: str | None = None) -> str:
+def render(device: Device, family: SyntaxFamily, template: str = ANY_HARDWARE) -> str:
     """Write a Device as saved VRP text, `#` between sections and `return` at the end.
 
-    template: an entry of templates/vrp without its ending, such as `ce8851`; None: unknown
-    hardware. Same input, same bytes. Raises BadInput with every part of the Device that the family
-    has no words for.
+    template: an entry of templates/vrp without its ending, such as `ce8851`. Same input, same
+    bytes. Raises BadInput with every part of the Device that the family has no words for.
     """
     problems = [
         Problem(device.name, f"{field} on {family.value}: {what}", how)
@@ -75,11 +74,10 @@ def render(device: Device, family: SyntaxFamily, template: str | None = None) ->
     if problems:
         raise BadInput(problems=problems)
     try:
-        entry = environment().get_template(f"{template or ANY_HARDWARE}.j2")
+        entry = environment().get_template(f"{template}.j2")
     except TemplateNotFound as error:
-        known = ", ".join(path.stem for path in sorted((TEMPLATES / "vrp").glob("ce[0-9]*.j2")))
         raise BadInput(
-            f"no VRP template {template!r}", where=device.name, how=f"use one of {known}"
+            f"no VRP template {template!r}", where=device.name, how=f"use one of {_templates()}"
         ) from error
     try:
         return entry.render(
@@ -95,6 +93,20 @@ def render(device: Device, family: SyntaxFamily, template: str | None = None) ->
             where=device.name,
             how="use single blanks and no control characters in descriptions, no blanks in names",
         ) from error
+
+
+def template_of(hardware: Hardware | None) -> str:
+    """The template that a hardware names; raises BadInput where it names none. None: not known."""
+    if hardware is None:
+        return ANY_HARDWARE
+    if hardware.template is None:
+        where, how = f"hardware {hardware.model}: template", f"name one of {_templates()}"
+        raise BadInput("null, and VRP is written by a template", where=where, how=how)
+    return hardware.template
+
+
+def _templates() -> str:
+    return ", ".join(path.stem for path in sorted((TEMPLATES / "vrp").glob("ce[0-9]*.j2")))
 
 
 @cache

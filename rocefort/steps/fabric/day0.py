@@ -65,7 +65,7 @@ def day0_steps(
     placeholder stands where the password is typed.
     """
     passwords = _passwords(switch.node, references, with_secrets=with_secrets)
-    dialect = dialect_of(switch.node.family)
+    dialect = dialect_of(switch.node)
     typed = tuple(dialect.day0_text(switch.node, passwords).splitlines())
     blanks = "" if with_secrets else " Instead of what stands in <..>, type the password."
     console = Instruction(
@@ -86,7 +86,7 @@ def _passwords(node: Node, references: Sequence[str], *, with_secrets: bool) -> 
             f"--with-secrets, and no password for {', '.join(missing)}",
             how=f"give --password {missing[0]}=env:NAME or --password {missing[0]}=file:PATH",
         )
-    check = dialect_of(node.family).check_password
+    check = dialect_of(node).check_password
     return {u: check(resolve(given[u]).reveal(), u, given[u]) for u in users}
 
 
@@ -134,7 +134,7 @@ def _enrol(switch: Installation) -> Iterator[Instruction]:
 
 def replace_steps(switch: Installation, connections: Path) -> tuple[Instruction, ...]:
     """How another switch takes the place of a failed one: same id, so the same configuration."""
-    dialect_of(switch.node.family).day0_device(switch.node.device)  # refuses what day 0 would
+    dialect_of(switch.node).day0_device(switch.node.device)  # refuses what day 0 would
     return tuple(_replacing(switch, shlex.quote(str(connections))))
 
 
@@ -146,7 +146,7 @@ def _replacing(switch: Installation, connections: str) -> Iterator[Instruction]:
         f"On the console of the new switch, see that it is {switch.title}; for another model or "
         f"release change {name} in {fabric} first. Its id, and so its addresses, AS number and "
         "ports, stay; the serial number is for your records, no file here holds it.",
-        (line("model and release"), line("serial number")),
+        (line(switch.node, "model and release"), line(switch.node, "serial number")),
     )
     yield Instruction(
         "Forget the host key of the old switch (it may be in other known_hosts files, too).",

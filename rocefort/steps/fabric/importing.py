@@ -119,7 +119,7 @@ def _not_carried(
                 added.append(f"{node.name}: {edit.path} {edit.after_text}")
             else:
                 left.append(f"{_place(path, parsed, edit)}: {_said(edit)}")
-        dialect = dialect_of(node.family)
+        dialect = dialect_of(node)
         left += [f"{path}:{line.line}: {_unmodelled(line, dialect)}" for line in parsed.unmodelled]
     return tuple(left), tuple(added)
 
@@ -134,7 +134,7 @@ def _edits(node: Node, parsed: Parsed) -> Iterator[Edit]:
     """How the fabric's switch differs from the text."""
     if node.family is None:
         return
-    running = dialect_of(node.family).normal_form(parsed.device, node.family)
+    running = dialect_of(node).normal_form(parsed.device, node.family)
     running = with_known_secrets(running, node.device, ())
     yield from compare(running, node.device)
 

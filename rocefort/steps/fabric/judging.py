@@ -10,10 +10,10 @@ from pathlib import Path
 from rocefort.design.derive import Derived, derive
 from rocefort.design.infer import infer, with_hardware
 from rocefort.design.infer_cabling import Heard
-from rocefort.dialects.choose import dialect_of, dialects
+from rocefort.dialects.choose import load_dialect
 from rocefort.dialects.data import Parsed, sources_of
 from rocefort.dialects.dialect import Dialect
-from rocefort.dialects.placeholders import filled, references
+from rocefort.dialects.placeholders import filled, takers
 from rocefort.dialects.texts import read_back, render_all
 from rocefort.errors import BadInput, Problem
 from rocefort.fleet.credentials import Secret, resolve_all
@@ -83,7 +83,8 @@ def _node(config: ConfigFile, displays: Sequence[DisplayFile]) -> Node:
     software = next((display.software for display in own if display.software), parsed.software)
     node = Node(
         device=parsed.device,
-        unmodelled=with_commands(parsed.unmodelled, dialect_of(None, config.text)),
+        unmodelled=with_commands(parsed.unmodelled, load_dialect(config.read_by)),
+        read_by=config.read_by,
         cut_off_at=parsed.cut_off_at,
     )
     if model is None and _is_campus(parsed):
@@ -148,22 +149,25 @@ def running_texts(source: Path) -> dict[str, str]:
     return render_all(derive(source).network)
 
 
-def with_secrets(texts: Mapping[str, str]) -> dict[str, str]:
+def with_secrets(texts: Mapping[str, str], network: Network) -> dict[str, str]:
     """Texts with every secret in the place of its reference: for files of their owner alone.
 
     Raises one error with every reference that gives none, or one that cannot be typed.
     """
-    lines = [line for text in texts.values() for line in text.splitlines()]
-    known = {name: secret.reveal() for name, secret in read_secrets(references(lines)).items()}
+    wanted = takers((network.by_name[name], text.splitlines()) for name, text in texts.items())
+    known = {name: secret.reveal() for name, secret in read_secrets(wanted).items()}
     return {name: filled(text, known) for name, text in texts.items()}
 
 
-def read_secrets(wanted: Sequence[str]) -> dict[str, Secret]:
-    """Secrets by reference; raises one error for all that are missing or cannot be typed."""
-    secrets = resolve_all(wanted)
+def read_secrets(wanted: Mapping[str, Iterable[Dialect]]) -> dict[str, Secret]:
+    """Secrets by reference; raises one error for all that are missing or cannot be typed.
+
+    wanted: each reference with the dialects in which it is typed.
+    """
+    secrets = resolve_all(list(wanted))
     problems: list[Problem] = []
     for reference, secret in secrets.items():
-        for dialect in dialects():  # a reference does not name the switch that takes it
+        for dialect in wanted[reference]:
             try:
                 dialect.check_typed(secret.reveal(), reference)
             except BadInput as error:

@@ -63,7 +63,7 @@ def _of_family(family: Family, nodes: Sequence[Node]) -> Iterator[OpenFact]:
 def _matters(concern: Concern, node: Node) -> bool:
     if not concern.command:
         return True
-    told = dialect_of(node.family).in_use(concern.command, node.device)
+    told = dialect_of(node).in_use(concern.command, node.device)
     return not concern.surely if told is None else told
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
 from rocefort.dialects.data import Display, Parsed
 from rocefort.dialects.words import in_words
 from rocefort.errors import BadInput, Problem
@@ -34,6 +34,7 @@ class ConfigFile:
     path: Path
     parsed: Parsed
     text: str
+    read_by: str  # name of the dialect
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,8 @@ def _files(directory: Path) -> list[Path]:
 
 def _read(path: Path, found: _Found) -> None:
     text = read_text(path)
-    dialect = dialect_of(None, text)
+    read_by = reader_of(text)
+    dialect = load_dialect(read_by)
     display = dialect.read_display(text)
     if display is not None and not dialect.is_config(text):
         found.displays.append((path, display))
@@ -116,7 +118,7 @@ def _read(path: Path, found: _Found) -> None:
         line = parsed.lines["name"]
         what = f"sysname {parsed.device.name} is also that of {known.path}"
         raise BadInput(what, where=f"{path}:{line}", how="keep one file a switch")
-    found.configs[parsed.device.name] = ConfigFile(path, parsed, text)
+    found.configs[parsed.device.name] = ConfigFile(path, parsed, text, read_by)
 
 
 def read_text(path: Path) -> str:

@@ -71,7 +71,7 @@ def fabric_page(subject: Subject, given: Given | None = None) -> str:
 
     texts: dict[str, Position] = {}
     for name, text in subject.texts.items():
-        dialect = dialect_of(network.by_name[name].family, text)
+        dialect = dialect_of(network.by_name[name])
         texts |= sources_of(dialect.parse(text, f"{name}.cfg"), f"{name}.cfg")
     return page(
         PageContent(

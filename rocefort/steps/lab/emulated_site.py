@@ -163,7 +163,7 @@ def switch_of(
         raise Refused("its syntax family is not known", where=name, how="name its hardware")
     switch = EmulatedSwitch(
         name=name,
-        startup=dialect_of(node.family).as_saved(text),
+        startup=dialect_of(node).as_saved(text),
         family=node.family.syntax,
         hardware=node.hardware.model,
         software=node.software,

@@ -70,15 +70,15 @@ def day0_of(node: Node) -> str:
     """What a new switch runs when somebody has made it reachable, and no more."""
     if node.family is None or node.hardware is None:
         raise Refused("its hardware is not known", where=node.name, how="name it in the fabric")
-    dialect = dialect_of(node.family)
-    return dialect.render(dialect.day0_device(node.device), node.family, node.hardware.template)
+    dialect = dialect_of(node)
+    return dialect.render(dialect.day0_device(node.device), node.family, node.hardware)
 
 
 def _standing(wanted: Network, now: Network, texts: dict[str, str]) -> Network:
     """The larger fabric with what its switches run: old ones as they are, new ones their day 0."""
     running = {node.name: node.device for node in now.nodes}
     fresh = {
-        name: dialect_of(wanted.by_name[name].family, text).parse(text, f"{name} (day 0)").device
+        name: dialect_of(wanted.by_name[name]).parse(text, f"{name} (day 0)").device
         for name, text in texts.items()
     }
     nodes = tuple(

@@ -55,7 +55,7 @@ def read_switches(
 
 
 def _counters(driver: Any, network: Network, name: str) -> SwitchCounters:  # noqa: ANN401 - NAPALM's
-    dialect = dialect_of(network.by_name[name].family)
+    dialect = dialect_of(network.by_name[name])
     ports = [p.end.interface for p in network.roce_ports if p.end.device == name]
 
     return SwitchCounters(

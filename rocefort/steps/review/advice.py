@@ -25,8 +25,9 @@ from rocefort.steps.review.drain import (
 from rocefort.steps.review.moves import moves
 from rocefort.steps.review.values import values
 
-ANOTHER_BOX = "hardware: "  # a fact of SwitchDifference begins so
-NO_LIVE_PATCH = "another model: its whole configuration is loaded, see `rocefort replace`"
+# A fact of SwitchDifference begins so -> what a switch gets.
+ANOTHER_BOX = {"hardware": "another model", "system": "another system"}
+NO_LIVE_PATCH = "{}: its whole configuration is loaded, see `rocefort replace`"
 PORTS_NAMED = 16
 
 
@@ -47,21 +48,27 @@ def advice_on(sight: Sight, intent: Sequence[IntentChange]) -> tuple[Advice, ...
 
 
 def without_live_patches(change: Difference) -> Difference:
-    """No patch for a switch that becomes another model: the new one has nothing to patch."""
+    """No patch for a switch that becomes another box: the new one has nothing to patch."""
     switches = tuple(
         switch.model_copy(
             update={
-                "no_patch": NO_LIVE_PATCH,
+                "no_patch": NO_LIVE_PATCH.format(box),
                 "change": switch.change.model_copy(
                     update={"patch": (), "reverse": (), "conditions": ()}
                 ),
             }
         )
-        if any(fact.startswith(ANOTHER_BOX) for fact in switch.facts)
+        if (box := _another_box(switch.facts))
         else switch
         for switch in change.switches
     )
     return change.model_copy(update={"switches": switches})
+
+
+def _another_box(facts: Iterable[str]) -> str:
+    """What a switch becomes by facts; empty: it stays the box that it is."""
+    kinds = (ANOTHER_BOX.get(fact.partition(": ")[0]) for fact in facts)
+    return listing(list(filter(None, kinds)))
 
 
 def _place(advice: Advice, intent: Iterable[IntentChange]) -> str:
@@ -225,7 +232,7 @@ def _rename(sight: Sight, old: str, new: str) -> Advice:
                 text=f"Give {old} its new name by hand: `rocefort apply` refuses a switch that "
                 "calls itself by another name.",
                 on=old,
-                commands=typed([line("name of a switch", new)]),
+                commands=typed(was, [line(was, "name of a switch", new)]),
             ),
             AdviceStep(
                 text="Give it the new name in the connections file, and in what watches it "
@@ -300,14 +307,12 @@ def _other_boxes(sight: Sight) -> Iterator[Advice]:
     changed = [switch for switch in sight.change.changed if switch.facts]
     alike = grouped(changed, lambda s: (s.facts, sight.before.by_name[s.device].role))
     for (facts, role), same in alike.items():
-        hardware = any(fact.startswith(ANOTHER_BOX) for fact in facts)
         nodes = [sight.before.by_name[switch.device] for switch in same]
-        yield _other_box(sight, nodes, facts, hardware=hardware, spine=role is Role.SPINE)
+        yield _other_box(sight, nodes, facts, spine=role is Role.SPINE)
 
 
-def _other_box(
-    sight: Sight, nodes: Sequence[Node], facts: Sequence[str], *, hardware: bool, spine: bool
-) -> Advice:
+def _other_box(sight: Sight, nodes: Sequence[Node], facts: Sequence[str], *, spine: bool) -> Advice:
+    box = _another_box(facts)
     names = names_of(node.name for node in nodes)
     left: list[str] = []
     steps: list[AdviceStep] = []
@@ -317,24 +322,23 @@ def _other_box(
         left += left_while(sight, node.name, gone=()) if spine else _cannot_be_drained(sight, node)
         steps += [] if spine else _agree(sight, node)
     steps += drain_steps(nodes[0])
-    steps += _swap(sight, nodes[0]) if hardware else _upgrade(sight, nodes[0])
+    steps += _swap(sight, nodes[0]) if box else _upgrade(sight, nodes[0])
     unconfirmed = drain_unconfirmed(nodes[0])
-    what = "another model" if hardware else "another release"
-    said = "; ".join(fact.removeprefix(ANOTHER_BOX) for fact in facts)
+    said = "; ".join(fact.removeprefix("hardware: ").removeprefix("system: ") for fact in facts)
     return Advice(
-        kind=AdviceKind.HARDWARE if hardware else AdviceKind.RELEASE,
-        title=f"{names} get{'' if nodes[1:] else 's'} {what}: {said}",
+        kind=AdviceKind.HARDWARE if box else AdviceKind.RELEASE,
+        title=f"{names} get{'' if nodes[1:] else 's'} {box or 'another release'}: {said}",
         devices=tuple(node.name for node in nodes),
         servers=tuple(s.name for node in nodes for s in sight.servers_on.get(node.name, ())),
-        traffic=tuple(dict.fromkeys((*_meanwhile(sight, nodes, hardware=hardware), *left))),
+        traffic=tuple(dict.fromkeys((*_meanwhile(sight, nodes, replaced=bool(box)), *left))),
         steps=tuple(steps),
         unconfirmed=unconfirmed if spine else unconfirmed[:1],
     )
 
 
-def _meanwhile(sight: Sight, nodes: Sequence[Node], *, hardware: bool) -> Iterator[str]:
+def _meanwhile(sight: Sight, nodes: Sequence[Node], *, replaced: bool) -> Iterator[str]:
     """What a switch has of the one before, and what it carries until it is there."""
-    if not hardware:
+    if not replaced:
         yield "It restarts with the other release, and carries nothing meanwhile."
         return
     for node in nodes:
@@ -397,7 +401,7 @@ def _upgrade(sight: Sight, node: Node) -> Iterator[AdviceStep]:
         text="Save, so that it is still drained when it comes back; then install the release and "
         "restart by the vendor's upgrade guide, which Rocefort does not do.",
         on=node.name,
-        commands=("save",),
+        commands=(line(node, "save"),),
     )
     if no_patch:
         yield AdviceStep(text=f"Its configuration: {no_patch}.")

@@ -154,10 +154,11 @@ def drain_steps(node: Node) -> Iterator[AdviceStep]:
     yield AdviceStep(
         text=in_words(
             "Wait until it carries nothing: no prefixes from it at its neighbours "
-            "(«state of BGP peers», PrefRcv 0), and its ports idle."
+            "(«state of BGP peers», PrefRcv 0), and its ports idle.",
+            node,
         ),
         on=node.name,
-        commands=(line("ports in brief"),),
+        commands=(line(node, "ports in brief"),),
     )
 
 
@@ -168,14 +169,14 @@ def drain_commands(node: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
     only = Network(name="", origin="fabric", nodes=(node,))
     apart = kept_from_traffic(only, [node.name]).nodes[0]
     texts = render_node(node), render_node(apart)
-    patch = dialect_of(node.family).patch(*texts, node.family)
-    return typed(patch.commands), typed(patch.reverse)
+    patch = dialect_of(node).patch(*texts, node.family)
+    return typed(node, patch.commands), typed(node, patch.reverse)
 
 
-def typed(commands: Iterable[str]) -> tuple[str, ...]:
+def typed(node: Node, commands: Iterable[str]) -> tuple[str, ...]:
     """Commands as a person types them on a switch, committed."""
     entered = (command.rstrip() for command in commands)
-    return (line("configure"), *entered, line("commit"), line("leave"))
+    return (line(node, "configure"), *entered, line(node, "commit"), line(node, "leave"))
 
 
 def drain_unconfirmed(node: Node) -> tuple[str, ...]:
@@ -185,7 +186,8 @@ def drain_unconfirmed(node: Node) -> tuple[str, ...]:
             f"That {node.software or 'its release'} withdraws routes as soon as a route-policy "
             "changes: an older command reference of data centre switches says so "
             "(«delay of new policies», 0 s by default). If PrefRcv stays above 0, type "
-            f"«all routes announced again» on {node.name}."
+            f"«all routes announced again» on {node.name}.",
+            node,
         ),
         (
             "Whether packets of a flow overtake each other when it moves to another spine: no "

@@ -97,13 +97,14 @@ def _advice(sight: Sight, before: str, after: str, ends: Sequence[_Ended]) -> Ad
     cut = list(_cut_off(sight, ends))
     both = "both ends of each" if not one_ended else f"{one_ended} of them at one end only"
     devices = list(dict.fromkeys(end.device for end in ends))
+    first = sight.before.by_name[devices[0]]
     return Advice(
         kind=AdviceKind.PASSWORD,
         title=f"BGP password: {before} -> {after}",
         devices=tuple(devices),
         traffic=(
             f"{counted(number, 'session')}, {both}, between {names_of(devices)}.",
-            in_words(ENDS.format(_hold(sight, devices[0]))),
+            in_words(ENDS.format(_hold(first)), first),
             *_meanwhile(sight, cut, ends),
             ONE_END_FIRST,
             "This review has references only, nothing of a password.",
@@ -114,8 +115,8 @@ def _advice(sight: Sight, before: str, after: str, ends: Sequence[_Ended]) -> Ad
     )
 
 
-def _hold(sight: Sight, device: str) -> str:
-    bgp = sight.before.by_name[device].device.bgp
+def _hold(node: Node) -> str:
+    bgp = node.device.bgp
     seconds = bgp.settings(bgp.peers[0]).hold_s if bgp and bgp.peers else None
     return f"{seconds} s" if seconds else "by default 180 s"
 
@@ -177,14 +178,16 @@ def _steps(
 def _closed(sight: Sight, spine: Node, peers: Sequence[str]) -> Iterator[AdviceStep]:
     """Change both ends while the sessions of a spine are closed on purpose."""
     bgp = spine.device.bgp
-    view = line("BGP of AS", bgp.asn if bgp else "AS")
+    view = line(spine, "BGP of AS", bgp.asn if bgp else "AS")
     groups = [group.name for group in bgp.groups] if bgp else []
     whole = bgp and len(peers) == len(bgp.peers) and groups
     closed = groups if whole else peers
     yield AdviceStep(
         text=f"Close the sessions of {spine.name} on purpose: nobody waits for one that was down.",
         on=spine.name,
-        commands=typed([view, *(f" {line('a closed session with', who)}" for who in closed)]),
+        commands=typed(
+            spine, [view, *(f" {line(spine, 'a closed session with', who)}" for who in closed)]
+        ),
     )
     yield apply_steps(
         sight,
@@ -195,8 +198,10 @@ def _closed(sight: Sight, spine: Node, peers: Sequence[str]) -> Iterator[AdviceS
         text="Open them, and see every one Established.",
         on=spine.name,
         commands=(
-            *typed([view, *(f" {line('no closed session with', who)}" for who in closed)]),
-            line("state of BGP peers"),
+            *typed(
+                spine, [view, *(f" {line(spine, 'no closed session with', who)}" for who in closed)]
+            ),
+            line(spine, "state of BGP peers"),
         ),
     )
 
@@ -207,7 +212,8 @@ def _unconfirmed(spines: Sequence[Node]) -> Iterator[str]:
             f"«a closed session with: ..» on {spines[0].name} "
             f"({spines[0].software or 'release not known'}): "
             "the command reference of V300R023C00 has it for BGP multi-instances, an older one of "
-            "data centre switches for the BGP view."
+            "data centre switches for the BGP view.",
+            spines[0],
         )
         yield drain_unconfirmed(spines[0])[0]
     yield "Whether a session resets whose password moves from peer to group: no source says."

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocefort.dialects.choose import dialect_of
 from rocefort.documents.difference import document_changes
 from rocefort.documents.read import Document
 from rocefort.errors import BadInput, Problem
@@ -154,7 +155,9 @@ def _lines(
     new = origins(will.sources, sight.after, intent, head=True)
     for name in names:
         now = will.switches[name]
-        found = now.dialect.changed_lines(was.switches[name].rendered, now.rendered)
+        if now.dialect != was.switches[name].dialect:
+            continue  # two systems have no lines in common
+        found = dialect_of(now).changed_lines(was.switches[name].rendered, now.rendered)
         yield switch_lines(name, found, old, new)
 
 
@@ -202,7 +205,7 @@ def _read_back(network: Network, will: Side, names: Collection[str]) -> None:
 
 def _says(node: Node, now: Switch) -> bool:
     """Whether the text of a switch says what was derived."""
-    parsed = now.dialect.parse(now.rendered, f"{node.name}.cfg")
+    parsed = dialect_of(now).parse(now.rendered, f"{node.name}.cfg")
     return not parsed.unmodelled and parsed.device == node.device
 
 

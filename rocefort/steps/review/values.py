@@ -146,17 +146,16 @@ def _advice(sight: Sight, topic: Topic, felt: Sequence[_Felt]) -> Advice:
     aspect = ASPECTS[topic]
     devices = list(dict.fromkeys(each.device for each in felt))
     canary = sight.canary if sight.canary in devices else ""
+    shown = sight.after.by_name[canary or devices[0]]
     first = f" {canary} takes it first." if canary else ""
     return Advice(
         kind=AdviceKind.LOSSLESS,
         title=f"{topic} of {names_of(devices)}",
         devices=tuple(devices),
-        traffic=(*_lines(felt), *_direction(felt), *map(in_words, aspect.traffic)),
+        traffic=(*_lines(felt), *_direction(felt), *(in_words(t, shown) for t in aspect.traffic)),
         steps=(
             apply_steps(sight, f"Apply it at a quiet hour; switches differ meanwhile.{first}"),
-            AdviceStep(
-                text="Read it back.", on=canary or devices[0], commands=(line(aspect.shows),)
-            ),
+            AdviceStep(text="Read it back.", on=shown.name, commands=(line(shown, aspect.shows),)),
         ),
         unconfirmed=(aspect.unknown,),
         place=next((p for each in felt if (p := each.place) and not p.startswith("/")), ""),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from rocefort.dialects.words import in_words, line
 from rocefort.models.change import Change, Plan
@@ -28,13 +29,14 @@ def _ways_back(plan: Plan, device: str, persist: str) -> Iterator[Instruction]:
             "While a trial is pending, end it and answer y: that is all. In the place of RUN type "
             f"what the newest commit's description has behind {plan.digest[:12]}/ and before a "
             f"comma. It ends by itself within {plan.trial_s} s, too. A release without persist ids "
-            "takes «end of a trial» alone."
+            "takes «end of a trial» alone.",
+            change,
         ),
         (
-            line("state of the trial"),
-            line("the newest commit"),
-            line("configure"),
-            line("end of trial", persist),
+            line(change, "state of the trial"),
+            line(change, "the newest commit"),
+            line(change, "configure"),
+            line(change, "end of trial", persist),
         ),
     )
     wave = next((wave for wave in plan.waves if device in wave.devices), None)
@@ -46,16 +48,17 @@ def _ways_back(plan: Plan, device: str, persist: str) -> Iterator[Instruction]:
     yield Instruction(
         "Look whether it runs what it ran before; the rollout keeps the whole text of that beside "
         "its journal.",
-        (line("what the newest commit changed"), line("state of BGP peers")),
+        (line(change, "what the newest commit changed"), line(change, "state of BGP peers")),
     )
 
 
 def _typed(state: str, changes: Sequence[Change]) -> Instruction:
     """What to paste to undo changes, the last one first."""
+    typed = partial(line, changes[0])
     lines = [text.rstrip() for change in reversed(changes) for text in change.reverse]
     secret = any("<secret " in text for text in lines)
     note = " In the place of <secret ..> type the secret, which no plan holds." if secret else ""
     return Instruction(
         f"{state} Paste this, and answer y where it asks.{note}",
-        (line("configure"), *lines, line("commit"), line("leave"), line("save")),
+        (typed("configure"), *lines, typed("commit"), typed("leave"), typed("save")),
     )

@@ -60,7 +60,7 @@ def refuse_forged(
         return
     subject = subject_of_derived(derive(Path(plan.source)))
     nodes = subject.network.by_name
-    texts = {n: dialect_of(nodes[n].family).as_saved(t) for n, t in subject.texts.items()}
+    texts = {n: dialect_of(nodes[n]).as_saved(t) for n, t in subject.texts.items()}
     texts |= {n: running[n] for n, each in seen.items() if each.runs is not Runs.BETWEEN}
     made = make_plan(Path(plan.source), access, texts, Wishes(plan.rotated), changed=seen)
     for difference in _differences(plan, made, seen, old):

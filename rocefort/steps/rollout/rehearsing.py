@@ -179,7 +179,7 @@ def meant(network: Network, texts: Mapping[str, str]) -> Network:
 
 
 def _meant(node: Node, text: str) -> Node:
-    device = dialect_of(node.family, text).parse(text, node.name).device
+    device = dialect_of(node).parse(text, node.name).device
     return node.model_copy(update={"device": device})
 
 

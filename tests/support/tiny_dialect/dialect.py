@@ -4,27 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import IPv4Address, IPv4Interface
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from rocefort.dialects.data import Line, Parsed, Patch
+from rocefort.dialects.data import Line, Parsed, Patch, Words
 from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput
 from rocefort.models.change import Change
 from rocefort.models.compare import compare
 from rocefort.models.device import Device
-from rocefort.models.hardware import Family
+from rocefort.models.hardware import Family, Hardware
 from rocefort.models.network import TextLine
 from rocefort.models.traffic import Uses
 from tiny_dialect.lines import Tree, applied, commands_between, text_of, tree_of
+
+# Not every term of a rule or a procedure: TinyOS has no restart, and keeps no session closed.
+WORDS = Words(
+    {
+        "MTU of a port": "mtu {}",
+        "a port out of use": "disabled",
+        "an enabled port": "no disabled",
+        "an interface": "interface {}",
+        "changes of the candidate": "show changes",
+        "commit": "commit",
+        "configure": "edit",
+        "end of trial": "abort {}",
+        "leave": "end",
+        "leave a view": "exit",
+        "list of commits": "show commits {}",
+        "name of a switch": "hostname {}",
+        "ports in brief": "show ports",
+        "save": "save",
+        "save in": "save {}",
+        "state of BGP peers": "show neighbors",
+        "state of the trial": "show trial",
+        "the newest commit": "show commits 1",
+        "what the newest commit changed": "show commits 1 changes",
+    },
+    {"the vendor's system": "TinyOS"},
+)
 
 
 class TinyOs(Dialect):
     """The whole system; secrets, day 0 and displays it has none."""
 
     name = "TinyOS"
+    words = WORDS
     how_to_save = "give the text of `show saved`"
+    files = ((Path(__file__).parent, "*.py"),)
+    disrupts = MappingProxyType({"interfaces[].routed": "the port goes down and comes back"})
 
-    def render(self, device: Device, family: Family, template: str | None = None) -> str:
+    def render(self, device: Device, family: Family, hardware: Hardware | None = None) -> str:
         """Ten commands; what they cannot say is refused, for it is not read back."""
         text = text_of(dict(_lines(device)))
         if self.parse(text, device.name).device != device:
@@ -94,10 +125,6 @@ class TinyOs(Dialect):
 
     def closed_peer(self, line: str) -> str | None:
         """No command closes a session."""
-        return None
-
-    def in_use(self, command: str, device: Device) -> bool | None:
-        """No Device tells of the ten commands."""
         return None
 
     def patch(self, running: str, intended: str, family: Family) -> Patch:

@@ -1,0 +1,197 @@
+"""A fabric with switches of two systems: each is told of in its own words, or refused clearly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tiny_network import FAMILY, PORT, network
+
+from rocefort.dialects import choose
+from rocefort.dialects.dialect import Dialect
+from rocefort.dialects.placeholders import takers
+from rocefort.dialects.texts import render_all
+from rocefort.errors import BadInput, Refused
+from rocefort.families import load_families
+from rocefort.models.change import Plan
+from rocefort.models.conditions import Condition, Requirement
+from rocefort.models.difference import Difference
+from rocefort.models.hardware import Family, SyntaxFamily
+from rocefort.models.network import Network, Sources
+from rocefort.rollout import sealed_files
+from rocefort.rollout.difference import Side, difference
+from rocefort.rollout.maintenance import procedure
+from rocefort.rollout.plan import make_changes, sides_of
+from rocefort.steps.fabric.comparing import switches_of
+from rocefort.steps.fabric.judging import read_secrets, subject_of_texts
+from rocefort.steps.review.advice import advice_on
+from rocefort.steps.review.drain import Sight, drain_steps
+from rocefort.steps.rollout.console import console_text
+from rocefort.validators.answers import AnswerSubject, EngineSubject
+from rocefort.validators.overview import Overview
+from rocefort.validators.rules import registered
+from rocefort.validators.underlay import Place, unmodelled_forwarding
+
+OLD, NEW = network(1500, "old"), network(9216, "new")
+VRP = load_families()[SyntaxFamily.V300_G1]
+NOTHING = Difference(before="old", after="new", compared=2, switches=())
+
+
+def in_family(of: Network, family: Family) -> Network:
+    """The network with other hardware under its last switch; the first stays TinyOS."""
+    first, last = of.nodes
+    hardware = None if last.hardware is None else last.hardware.model_copy(
+        update={"template": "ce8851"}
+    )  # fmt: skip
+    other = last.model_copy(update={"family": family, "hardware": hardware, "software": "V300"})
+    return of.model_copy(update={"nodes": (first, other)})
+
+
+MIXED_OLD, MIXED_NEW = in_family(OLD, VRP), in_family(NEW, VRP)
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def maintenance(*needs: Requirement) -> list[tuple[str, ...]]:
+    condition = Condition(command="mtu", needs=needs, note="made up", source="made up")
+    family = FAMILY.model_copy(update={"conditions": (condition,)})
+    nodes = tuple(node.model_copy(update={"family": family}) for node in NEW.nodes)
+    new = NEW.model_copy(update={"nodes": nodes})
+    [sides, _] = sides_of(new, render_all(OLD))
+    return [step.commands for step in procedure(new, sides).steps]
+
+
+def test_a_maintenance_window_is_told_in_the_words_of_the_switch() -> None:
+    told = maintenance(Requirement.SAVE, Requirement.IDLE_PORT)
+    assert ("save before-maintenance.cfg", "show commits 1") in told
+    down = ("edit", f"interface {PORT}", "disabled", "exit", "commit", "end", "show ports")
+    assert down in told
+    assert ("end", "save") in told
+
+
+def test_a_term_that_a_dialect_lacks_is_one_error() -> None:
+    with pytest.raises(Refused) as caught:
+        maintenance(Requirement.REBOOT)
+    assert str(caught.value) == (
+        "TinyOS: no command for the term «restart»; add it to the `words` of the dialect"
+    )
+
+
+def test_the_way_back_is_in_the_words_of_each_switch() -> None:
+    changes = make_changes(MIXED_NEW, render_all(MIXED_OLD))
+    plan = Plan(
+        fabric="mixed", source="f", tool="t", intent_digest="", trial_s=60, changes=changes, waves=()
+    )  # fmt: skip
+    sealed = Plan.model_validate_json(plan.seal().model_dump_json())
+    tiny, vrp = (console_text(sealed, node.name, "rocefort-x") for node in MIXED_NEW.nodes)
+    assert "show trial" in tiny
+    assert "abort rocefort-x" in tiny
+    assert "system-view" not in tiny
+    assert "display configuration trial status" in vrp
+    assert "abort trial persist rocefort-x" in vrp
+    other = changes[0].model_copy(update={"dialect": "vrp"})
+    forged = sealed.model_copy(update={"changes": (other, changes[1])})
+    assert forged.computed_digest() != sealed.digest, "the dialect is under the seal"
+
+
+def test_a_drain_is_in_the_words_of_the_switch() -> None:
+    *_, last = drain_steps(OLD.nodes[0])
+    assert "(`show neighbors`, PrefRcv 0)" in last.text
+    assert last.commands == ("show ports",)
+
+
+def sight(before: Network, after: Network, **renames: str) -> Sight:
+    return Sight(before, after, NOTHING, {}, renames, "fabric.yaml")
+
+
+def test_a_new_name_is_typed_in_the_words_of_the_switch() -> None:
+    [advice] = advice_on(sight(OLD, OLD, leaf01="old01"), ())
+    assert advice.steps[0].commands == ("edit", "hostname leaf01", "commit", "end")
+
+
+def test_findings_are_in_the_words_of_the_switch_that_they_name() -> None:
+    [rule, *_] = registered(EngineSubject)
+    subject = AnswerSubject(Overview(MIXED_OLD, Sources({})), rule)
+    text = "compare «state of BGP peers»"
+    found = [subject.at(Place(node.name), text, text) for node in MIXED_OLD.nodes]
+    said = ["compare `show neighbors`", "compare `display bgp peer`"]
+    assert [each.message for each in found] == [each.hint for each in found] == said
+
+
+# --- text of unknown hardware ---------------------------------------------------------------------
+
+
+def test_rules_read_a_text_of_unknown_hardware_as_its_own_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choose, "dialects", lambda: ("vrp", "tiny"))
+    route = "route 10.0.0.0/8 10.0.0.1"
+    tiny = render_all(OLD)["leaf01"].replace("end\n", f"{route}\nend\n")
+    (tmp_path / "leaf01.cfg").write_text(tiny)
+    static = "ip route-static 10.0.0.0 8 NULL0 tag 5"
+    (tmp_path / "leaf02.cfg").write_text(f"sysname leaf02\n#\n{static}\n#\nreturn\n")
+    subject = subject_of_texts(tmp_path)
+    assert [node.dialect for node in subject.network.nodes] == ["tiny", "vrp"]
+    found = [[line.text for line, _ in unmodelled_forwarding(n)] for n in subject.network.nodes]
+    assert found == [[route], [static]]
+
+
+# --- a switch that becomes another system ---------------------------------------------------------
+
+
+def side(name: str, network: Network) -> Side:
+    return Side(name, dict(switches_of(network, Sources({}), {})), Sources({}))
+
+
+@pytest.mark.parametrize("after", [MIXED_OLD, MIXED_NEW])
+def test_another_system_is_a_difference_that_no_patch_makes(after: Network) -> None:
+    families = {str(each.name): each for each in (FAMILY, VRP)}
+    [*_, told] = difference(side("old", OLD), side("new", after), families).switches
+    assert told.device == "leaf02"
+    assert told.facts[0] == "system: TinyOS -> VRP"
+    assert told.no_patch == "TinyOS -> VRP: no patch leads from one system to another"
+    assert told.change.patch == ()
+
+
+def test_a_plan_to_another_system_is_refused() -> None:
+    running = render_all(MIXED_OLD)
+    with pytest.raises(Refused) as caught:
+        sides_of(NEW, running)
+    assert str(caught.value) == (
+        "leaf02: it runs VRP, and its hardware is one with TinyOS: no patch leads from one system "
+        "to another; replace the switch (`rocefort replace`), or correct its hardware"
+    )
+
+
+# --- secrets, files -------------------------------------------------------------------------------
+
+
+def test_a_secret_is_checked_by_the_dialect_that_takes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BGP", "two words")
+    lines = ["peer 10.0.0.1 password cipher <secret env:BGP>"]
+    with pytest.raises(BadInput, match=r"^env:BGP: the secret cannot be typed as one word; "):
+        read_secrets(takers([(MIXED_OLD.nodes[1], lines)]))
+    with pytest.raises(Refused, match=r"^TinyOS: not deployed by Rocefort; "):
+        read_secrets(takers([(MIXED_OLD.nodes[0], lines)]))
+
+
+def test_a_dialect_says_which_files_decide_on_its_lines_and_what_it_disrupts() -> None:
+    class Silent(Dialect):
+        name = "Silent"
+
+    with pytest.raises(TypeError, match="abstract method"):
+        Silent()  # type: ignore[abstract]
+
+    class Written(Silent):
+        files = ()
+
+    with pytest.raises(Refused, match=r"^Silent: not deployed by Rocefort; "):
+        _ = Written().disrupts
+
+
+def test_files_of_a_dialect_from_elsewhere_are_sealed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sealed_files, "dialects", lambda: ("vrp", "tiny"))
+    names = {file.name for file in sealed_files.sealed_files(())}
+    assert "tests/support/tiny_dialect/dialect.py" in names
+    assert "templates/vrp/ce8851.j2" in names
