@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from napalm_cloudengine.displays.block import Block
+from napalm_cloudengine.displays.shown import Shown
 from napalm_cloudengine.displays.table import Form, Table
 
 _RULE = "-" * 131
@@ -35,7 +36,6 @@ VERBOSE = Block(
     source='command reference V300R023C00, "commit", last example but one',
 )
 _ID = re.compile(r"\b\d{10}\b", re.ASCII)  # command reference, "display configuration commit list"
-_DESCRIPTION = re.compile(r"^\s*Description:[ \t]*(.*?)\s*$", re.MULTILINE)
 _ROW = re.compile(r"^\s*\d", re.MULTILINE | re.ASCII)
 
 
@@ -49,8 +49,9 @@ class Commit:
 
 def commit(text: str) -> Commit:
     """Read an entry of the verbose list; empty where there is none."""
-    found = _DESCRIPTION.search(text)
-    return Commit(text.strip(), found[1] if found else "")
+    rows = map(VERBOSE.match, Shown(f"{LIST.command} verbose", text).lines)
+    found = (row["description"] for row in rows if "description" in row)
+    return Commit(text.strip(), next(found, ""))
 
 
 def newest_commit(text: str) -> str | None:

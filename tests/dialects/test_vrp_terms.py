@@ -12,7 +12,7 @@ from vendor_words import ROOT, is_read, strings_of, vendor_commands
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import Words
 from rocefort.dialects.vrp import terms
-from rocefort.dialects.vrp.command import Trace, read_all, words_of
+from rocefort.dialects.vrp.command import Trace, parse_format, read_all, words_of
 from rocefort.dialects.vrp.dialect import Vrp
 from rocefort.dialects.vrp.semantics import rows_by_view
 from rocefort.dialects.words import TERM, in_words
@@ -96,7 +96,46 @@ def _typed(line: str) -> bool:
 
 def test_the_emulated_switch_answers_what_is_shown() -> None:
     assert [line for line in terms.DIALOGUE.values() if not _typed(line)] == []
-    assert [line for line in terms.TYPED.values() if _typed(line)] == []
+    others = {**terms.TYPED, **terms.UNCONFIRMED}
+    assert [line for line in others.values() if _typed(line)] == []
+
+
+# As the command reference V300R023C00 has them.
+REFERENCE = (
+    "delete /unreserved <word>",
+    "dir /all",
+    "display ai-service model [ model-file <word> ]",
+    "display bgp routing-table peer <word> received-routes",
+    "display dcb pfc deadlock trigger status [ interface <word> ]",
+    "display diffserv domain [ <word> | brief ]",
+    "display drop-profile [ <word> | brief ]",
+    "display interface transceiver [ non-certified ] [ verbose ]",
+    "display ip routing-table <word> [ <word> ] [ longer-match ] [ verbose ]",
+    "display ntp status",
+    "display qos configuration interface [ <word> ]",
+    "peer <word> ignore",
+    "reboot",
+    "refresh bgp { all | <word> | external | internal | group <word> } { export | import }",
+    "reset dcb pfc [ interface <word> ]",
+    "reset qos queue statistics { interface <word> | slot <word> }",
+    "snmp-agent community { read | write } <word>",
+    "undo peer <word> ignore",
+)
+
+
+def test_the_reference_has_what_is_typed_and_not_emulated() -> None:
+    formats = [parse_format(each) for each in REFERENCE]
+
+    def is_there(line: str) -> bool:
+        words = words_of(line.replace("{}", "10.0.0.1"))
+        return any(
+            list(read_all(nodes, words, Trace(), shortened=True))
+            for nodes in formats
+            if nodes[0].text == words[0]
+        )
+
+    assert [line for line in terms.TYPED.values() if not is_there(line)] == []
+    assert [line for line in terms.UNCONFIRMED.values() if is_there(line)] == []
 
 
 def test_keywords_are_words_of_commands() -> None:

@@ -4,7 +4,7 @@ import pytest
 from recorded_driver import RecordedDriver
 from vendor_displays import vendor_display
 
-from napalm_cloudengine.displays import ai_ecn, bgp, lldp, pfc, system
+from napalm_cloudengine.displays import ai_ecn, bgp, commits, lldp, pfc, system
 from napalm_cloudengine.displays.interface_fields import read_ports
 from napalm_cloudengine.displays.interfaces import read_names
 from napalm_cloudengine.displays.shown import Shown, UnreadableError
@@ -278,3 +278,18 @@ Local Intf   Neighbor Intf   Neighbor Device   Exptime (sec)
         "100GE1/0/4",
         "spine 01",
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "description"),
+    [
+        ("1) CommitId: 1000000114\n        Description: plan 5f3a: wave 1\n", "plan 5f3a: wave 1"),
+        ("1) CommitId: 1000000114\n        Label: -\n        Description:\n", ""),
+        ("1) CommitId: 2\n  Description: new\n2) CommitId: 1\n  Description: old\n", "new"),
+        ("Info: there is no commit.\n", ""),
+    ],
+)
+def test_the_description_of_a_commit_is_that_of_the_first_entry(
+    text: str, description: str
+) -> None:
+    assert commits.commit(text) == commits.Commit(text.strip(), description)

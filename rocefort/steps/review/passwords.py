@@ -211,8 +211,7 @@ def _unconfirmed(spines: Sequence[Node]) -> Iterator[str]:
         yield in_words(
             f"«a closed session with: ..» on {spines[0].name} "
             f"({spines[0].software or 'release not known'}): "
-            "the command reference of V300R023C00 has it for BGP multi-instances, an older one of "
-            "data centre switches for the BGP view.",
+            "read in «the vendor's reference», and of no other release.",
             spines[0],
         )
         yield drain_unconfirmed(spines[0])[0]
