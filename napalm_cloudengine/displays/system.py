@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
 from napalm_cloudengine.displays.block import Block
-from napalm_cloudengine.displays.shown import Shown
-from napalm_cloudengine.displays.table import Form, Table
+from napalm_cloudengine.displays.shown import Line, Shown
+from napalm_cloudengine.displays.table import Form, Layout, Table
 
 _REFERENCE = 'command reference V300R023C00, "{}"'
 
@@ -37,6 +37,26 @@ SERIAL = Block(
     also=" ESN of {slot:*}: {serial:*}\n ESN : {serial:*}",
     source="clients of CloudEngine switches",
     confirmed=False,  # by the reference, which shows the command alone
+)
+
+_RULE = "-" * 80
+_STATUS = "{name}'s Device status:"
+BOARDS = Table(
+    "display device",
+    {
+        "": Form(
+            source=_REFERENCE.format("display device") + ", first example",
+            head=f"""\
+{_STATUS}
+{_RULE}
+Slot  Card   Type                     Online   Power Register     Alarm     Primary
+{_RULE}""",
+            row="{slot:<5d} {card:<6} {model:<24} {online:<8} {power:<5} {register:<12} "
+            "{alarm:<9} {primary}",
+            foot=_RULE,
+        )
+    },
+    cells={"online": re.compile("Present|Offline")},
 )
 
 CLOCK_COMMAND = "display clock"
@@ -89,6 +109,12 @@ def read_version(shown: Shown) -> Version:
     days, hours, minutes = (int(found[unit] or 0) if found else 0 for unit in "dhm")
     seconds = ((days * 24 + hours) * 60 + minutes) * 60
     return Version(release, values["model"], float(seconds))
+
+
+def device_named(line: Line) -> str | None:
+    """Name in the first line of `display device`, a model or its series; None: another line."""
+    found = Layout.of(_STATUS).pattern.fullmatch(line.text.strip())
+    return found[1] if found else None
 
 
 def read_serial(shown: Shown) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from vendor_displays import vendor_display
 
 from napalm_cloudengine.displays.lldp import Neighbor
 from rocefort.dialects.vrp.displays import read_display
@@ -86,6 +87,7 @@ def test_neighbours(text: str, device: str | None, neighbours: tuple[Neighbor, .
             "V300R023C00",
         ),
         ("CE8851-32CQ8DQ-K's Device status:\n", "CE8851-32CQ8DQ-K", None),
+        (vendor_display("device"), "CE6866-48S8CQ-P", None),
     ],
 )
 def test_models_and_releases(text: str, model: str, software: str | None) -> None:

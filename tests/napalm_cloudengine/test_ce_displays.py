@@ -468,6 +468,15 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
         [{"free": 801_664}],
     ),
     (
+        "device",
+        system.BOARDS.read,
+        lambda rows: system.BOARDS.write(rows, name="CE6866"),
+        [
+            {"slot": 1, "card": "-", "model": "CE6866-48S8CQ-P", "online": "Present"}
+            | {"power": "On", "register": "Registered", "alarm": "Normal", "primary": "Master"}
+        ],
+    ),
+    (
         "configuration-commit-list",
         commits.LIST.read,
         commits.LIST.write,
@@ -544,7 +553,7 @@ def test_every_form_says_where_it_is_printed_so() -> None:
         trial.STATUS,
         *(b for b in vars(system).values() if isinstance(b, Block)),
     ]
-    assert len(tables) == 15
+    assert len(tables) == 16
     assert [form.source for form in forms if not form.source] == []
     assert [form.source for form in forms if not form.confirmed] == [
         "AI Fabric best practice, EDOC1100155250 (f1a44286)",

@@ -16,7 +16,6 @@ from rocefort.dialects.vrp.names import interface_name
 # Of `display version`. A neighbour's description in `display lldp neighbor` has the line of the
 # release, too, but none with `uptime is`.
 RELEASE = re.compile(r"V\d{3}R\d{3}C\d{2}\w*", re.ASCII)
-DEVICE = re.compile(r"(CE\S+)'s Device status:", re.ASCII)
 PROMPT = re.compile(r"<([\w.-]+)> ?dis\w* .*", re.ASCII)
 
 
@@ -28,6 +27,7 @@ class _Reading:
     neighbours: list[Neighbor] = field(default_factory=list)
     known: bool = False  # some heading was there
     release: str | None = None  # of this switch, if `uptime is` follows
+    boards: bool = False  # whether rows of `display device` may follow
     form: Form | None = None  # of the table that is being read
     detail: list[Line] = field(default_factory=list)  # paragraphs that are being read
 
@@ -76,6 +76,13 @@ def _end_detail(reading: _Reading) -> None:
     reading.detail = []
 
 
+def _board(line: Line) -> str:
+    """The model in a row of `display device`, whose first line may name the series alone."""
+    table = system.BOARDS
+    row = table.row(Shown(table.command, ""), line, table.forms[""])
+    return str(row["model"])
+
+
 def _hear(reading: _Reading, neighbour: Neighbor, *, is_name: bool) -> None:
     port = interface_name(neighbour.port) if is_name else None
     if local := interface_name(neighbour.local):
@@ -88,5 +95,9 @@ def _version_line(reading: _Reading, line: Line) -> None:
         reading.release = release[0]
     elif "uptime" in values:
         reading.model, reading.software, reading.known = values["model"], reading.release, True
-    elif match := DEVICE.match(line.text.strip()):
-        reading.model, reading.known = match[1], True
+    elif (name := system.device_named(line) or "").startswith("CE"):
+        reading.model, reading.known, reading.boards = name, True, True
+    elif reading.boards:
+        with suppress(UnreadableError):  # heads, fans and power supplies are no boards
+            reading.model = _board(line)
+            reading.boards = False

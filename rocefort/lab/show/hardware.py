@@ -1,8 +1,8 @@
 """`display version`, `device`, `clock`, `startup`, `alarm active`, and `dir`.
 
-Forms of version, serial number, clock and `dir`: `napalm_cloudengine/displays/system.py`; samples
-of the others: V300R023C00 command reference, System Management. Fans and power supplies, sizes of
-memory and flash, and patches are not modelled and not shown.
+Forms of version, boards, serial number, clock and `dir`: `napalm_cloudengine/displays/system.py`;
+samples of the others: V300R023C00 command reference, System Management. Fans and power supplies,
+sizes of memory and flash, and patches are not modelled and not shown.
 """
 
 from __future__ import annotations
@@ -55,10 +55,9 @@ def esn(switch: EmulatedSwitch) -> str:
 
 def device(switch: EmulatedSwitch) -> str:
     """`display device`: the one board; rows of fans and power supplies are left out."""
-    rule = "-" * 80
-    head = "Slot  Card   Type                     Online   Power Register     Alarm     Primary"
-    row = f"1     -      {switch.hardware:<24} Present  On    Registered   Normal    Master"
-    return "\n".join([f"{product(switch)}'s Device status:", rule, head, rule, row, rule])
+    board = {"slot": 1, "card": "-", "model": switch.hardware, "online": "Present", "power": "On"}
+    row = board | {"register": "Registered", "alarm": "Normal", "primary": "Master"}
+    return displays.BOARDS.write([row], name=product(switch))
 
 
 def clock(switch: EmulatedSwitch) -> str:
