@@ -99,6 +99,7 @@ class Family(Frozen):
     driver: DriverName | None = Field(  # None: Rocefort opens no session to its switches
         default_factory=lambda data: FIRST_DRIVER if data["dialect"] == FIRST_DIALECT else None
     )
+    says_defaults: bool = False  # whether a switch saves lines for what holds without them
     deadlock_detect_ms: Range | None = None  # G1: one timer for all queues
     deadlock_recovery_ms: Range | None = None
     deadlock_detect_time: Range | None = None  # V200, G2: multiples of the interval

@@ -18,8 +18,11 @@ BUILT_IN = frozenset({"ethernet", "management"})  # kinds of interfaces that no 
 def saved_form(device: Device, family: Family) -> Device:
     """The same Device without the values that hold anyway on this family, and without silent ports.
 
-    Without this a plan would want to set, for ever, what the switch does not repeat.
+    Without this a plan would want to set, for ever, what the switch does not repeat. A family whose
+    switches save such lines keeps them.
     """
+    if family.says_defaults:
+        return device
     return device.model_copy(
         update={
             "vlans": tuple(vlan for vlan in device.vlans if vlan != DEFAULT_VLAN),

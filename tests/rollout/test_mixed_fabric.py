@@ -18,6 +18,7 @@ from rocefort.models.conditions import Condition, Requirement
 from rocefort.models.difference import Difference
 from rocefort.models.hardware import Family, SyntaxFamily
 from rocefort.models.network import Network, Sources
+from rocefort.models.saved_form import saved_form
 from rocefort.rollout import sealed_files
 from rocefort.rollout.difference import Side, difference
 from rocefort.rollout.maintenance import procedure
@@ -135,6 +136,12 @@ def test_rules_read_a_text_of_unknown_hardware_as_its_own_system(
     assert [node.dialect for node in subject.network.nodes] == ["tiny", "vrp"]
     found = [[line.text for line, _ in unmodelled_forwarding(n)] for n in subject.network.nodes]
     assert found == [[route], [static]]
+
+
+def test_what_a_family_saves_of_defaults_is_its_data() -> None:
+    """An MTU of 1500 is a line of TinyOS, and no switch with VRP saves one."""
+    tiny, vrp = (saved_form(node.device, node.family) for node in MIXED_OLD.nodes if node.family)
+    assert [port.mtu for port in (*tiny.interfaces, *vrp.interfaces)] == [1500, None]
 
 
 # --- a switch that becomes another system ---------------------------------------------------------
