@@ -139,7 +139,7 @@ class History:
             case RunEnded():
                 return replace(self, running=False)
         history = self._device(event, at) if event.device else self._wave(event)
-        history = history._noted(event)
+        history = _noted(history, event)
         # what fails on the way back is told at its end
         if event.phase is Phase.FAILED and event.act in FAILS and not event.leg.back:
             return replace(history, failure=_joined(history.failure, event))
@@ -182,23 +182,6 @@ class History:
             return self
         return replace(self, approved=approved, given=given)
 
-    def _noted(self, event: Event) -> History:
-        """What people are told beside the state of each switch."""
-        gates, notes, failures, asks = self.gates, self.notes, self.failures, ""
-        if event.act == GATE:
-            begun = event.phase is Phase.INTENT
-            gates = {**gates, event.wave: RUNNING if begun else event.detail or event.phase.value}
-        elif event.act in (Act.ABORT, "found") and gates.get(event.wave) == RUNNING:
-            gates = {**gates, event.wave: BROKEN_OFF}
-        if event.act == "approve" and event.phase is not Phase.DONE:
-            waits = event.phase is Phase.INTENT
-            asks = f"wave {event.wave} {event.detail}" if waits else self.asks
-        if event.act in ("pause", "break-glass", "ignored"):
-            notes = (*notes, f"{event.act} {event.detail}")
-        elif event.phase is Phase.FAILED:
-            failures = (*failures, event.detail)
-        return replace(self, gates=gates, notes=notes, failures=failures, asks=asks)
-
     def _device(self, event: Event, at: float) -> History:
         leg = event.leg
         course = _advanced(self.course(event.device, leg), event)
@@ -210,6 +193,24 @@ class History:
             healthy = self.healthy - {(event.wave, DURING)}
             return replace(history, measured=self.measured - {event.wave}, healthy=healthy)
         return history
+
+
+def _noted(history: History, event: Event) -> History:
+    """What people are told beside the state of each switch."""
+    gates, notes, failures, asks = history.gates, history.notes, history.failures, ""
+    if event.act == GATE:
+        begun = event.phase is Phase.INTENT
+        gates = {**gates, event.wave: RUNNING if begun else event.detail or event.phase.value}
+    elif event.act in (Act.ABORT, "found") and gates.get(event.wave) == RUNNING:
+        gates = {**gates, event.wave: BROKEN_OFF}
+    if event.act == "approve" and event.phase is not Phase.DONE:
+        waits = event.phase is Phase.INTENT
+        asks = f"wave {event.wave} {event.detail}" if waits else history.asks
+    if event.act in ("pause", "break-glass", "ignored"):
+        notes = (*notes, f"{event.act} {event.detail}")
+    elif event.phase is Phase.FAILED:
+        failures = (*failures, event.detail)
+    return replace(history, gates=gates, notes=notes, failures=failures, asks=asks)
 
 
 def _advanced(course: Course, event: Event) -> Course:

@@ -102,9 +102,7 @@ def word_of(event: Event) -> str:
     if not isinstance(event, ActEvent) or event.of == 1 or word == UNKNOWN:
         return word
     # drained, as long as it announces nothing: only the end of the last part is its end
-    behind = event.part + (
-        (word in (CONFIRMED, SAVED)) != event.back
-    )  # parts that it has behind it
+    behind = event.part + ((word in (CONFIRMED, SAVED)) != event.back)  # parts behind it
     if behind == 0 and word == SAVED:
         return BACK
     return f"drained, {word}" if 0 < behind < event.of else word

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,8 +15,7 @@ from rocefort.commands.endings import INTERRUPTED, end
 if TYPE_CHECKING:
     from rocefort.models.rollout import Applied
     from rocefort.models.runs import Happened
-    from rocefort.rollout.journal import Listener
-    from rocefort.steps.rollout.operating import Order
+    from rocefort.rollout.apply_options import ApplyOptions
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -74,15 +72,19 @@ def apply(
     if detached:
         _detach(sealed, journal)
         return
-    from rocefort.rollout.approvals import Asked
-    from rocefort.steps.rollout.changing import Manner
-    from rocefort.steps.rollout.operating import begin, order_of
+    from rocefort.rollout.apply_options import ApplyOptions
 
-    order = order_of(sealed, connections, journal, allowed_signers)
-    required = approve_each_wave, require_approval
-    asked = Asked(*required, approval_hours, allowed_signers, allow_sick, base)
-    manner = Manner(approval_wait, break_glass)
-    _show(order, progress, lambda listener: begin(order, asked, manner, listener))
+    chosen = ApplyOptions(
+        each_wave=approve_each_wave,
+        required=require_approval,
+        expires_h=approval_hours,
+        signers=allowed_signers,
+        allow_sick=allow_sick,
+        base=base,
+        patience_s=approval_wait,
+        break_glass=break_glass,
+    )
+    _carry_out(sealed, connections, journal, progress, chosen)
 
 
 @cli.command()
@@ -102,12 +104,10 @@ def resume(
     if detached:
         _detach(sealed, journal)
         return
-    from rocefort.steps.rollout.changing import Manner
-    from rocefort.steps.rollout.operating import go_on, order_of
+    from rocefort.rollout.apply_options import ApplyOptions
 
-    order = order_of(sealed, connections, journal)
-    manner = Manner(approval_wait, break_glass)
-    _show(order, progress, lambda listener: go_on(order, manner, listener))
+    chosen = ApplyOptions(resume=True, patience_s=approval_wait, break_glass=break_glass)
+    _carry_out(sealed, connections, journal, progress, chosen)
 
 
 @cli.command()
@@ -190,22 +190,28 @@ def rollback(
     """Seal the plan that takes an applied one back, wave by wave, the last one first."""
     from rocefort.errors import BadInput
     from rocefort.reports.changes import changes_report
-    from rocefort.rollout.approvals import Asked
-    from rocefort.steps.rollout.changing import Manner
-    from rocefort.steps.rollout.operating import begin, make_back, order_of
+    from rocefort.rollout.apply_options import ApplyOptions
+    from rocefort.rollout.run_directory import RunDirectory
+    from rocefort.steps.rollout.operating import make_back
 
     if apply_it and connections is None:
         raise BadInput("--apply needs the switches", how="name them: --connections FILE")
-    file = out or sealed.with_name(f"{sealed.stem}.back.json")
+    file = out or RunDirectory.of(sealed).back
     back, signature = make_back(sealed, journal, file, sign)
     if connections is None or not apply_it:
         output.write_blocks(*changes_report(back.changes))
         typer.echo(f"\nsealed in {file}{signature}; `rocefort apply {file}` carries it out")
         return
-    order = order_of(file, connections, None, allowed_signers)
-    asked = Asked(approve_each_wave, require_approval, approval_hours, allowed_signers, allow_sick)
-    manner = Manner(approval_wait, break_glass)
-    _show(order, progress, lambda listener: begin(order, asked, manner, listener))
+    chosen = ApplyOptions(
+        each_wave=approve_each_wave,
+        required=require_approval,
+        expires_h=approval_hours,
+        signers=allowed_signers,
+        allow_sick=allow_sick,
+        patience_s=approval_wait,
+        break_glass=break_glass,
+    )
+    _carry_out(file, connections, None, progress, chosen)
 
 
 @cli.command()
@@ -234,9 +240,10 @@ def history(
 
 def _detach(sealed: Path, journal: Path | None) -> None:
     """Begin this very command in a session of its own."""
+    from rocefort.rollout.run_directory import RunDirectory
     from rocefort.steps.rollout.detaching import detach
 
-    done = detach(sys.argv[1:], sealed, journal)
+    done = detach(sys.argv[1:], RunDirectory.of(sealed, journal))
     typer.echo(done.text, nl=False, err=bool(done.code))
     if done.code:
         raise typer.Exit(done.code)
@@ -247,8 +254,8 @@ def _follow(sealed: Path, journal: Path | None, form: options.TraceFormat) -> No
     from rocefort.reports.rollout_lines import JsonLines, WaveLines, followed_json
     from rocefort.reports.rollout_status import status_text
     from rocefort.rollout.plan import read_plan
+    from rocefort.rollout.run_directory import RunDirectory
     from rocefort.steps.rollout.following import follow
-    from rocefort.steps.rollout.operating import journal_of
 
     waves, lines = WaveLines(typer.echo), JsonLines(typer.echo)
 
@@ -258,7 +265,7 @@ def _follow(sealed: Path, journal: Path | None, form: options.TraceFormat) -> No
         else:
             waves(happened.event)
 
-    plan, place = read_plan(sealed), journal_of(sealed, journal)
+    plan, place = read_plan(sealed), RunDirectory.of(sealed, journal).journal
     if not place.exists():
         typer.echo(f"rocefort: no journal {place} yet; a run of the plan is waited for", err=True)
     try:
@@ -272,34 +279,35 @@ def _follow(sealed: Path, journal: Path | None, form: options.TraceFormat) -> No
         raise typer.Exit(code)
 
 
-def _show(
-    order: Order, progress: options.Progress, carry_out: Callable[[Listener], Applied]
+def _carry_out(
+    sealed: Path,
+    connections: Path,
+    journal: Path | None,
+    progress: options.Progress,
+    chosen: ApplyOptions,
 ) -> None:
-    """Show a rollout and how it ended; output that cannot be written ends no wave."""
-    from rocefort.output import lasting_output
-    from rocefort.steps.rollout.operating import watched
-
-    with lasting_output(f"the rollout goes on: `rocefort status {order.sealed}` shows it"):
-        with watched(progress.value, order, typer.echo) as listener:
-            applied = _carried_out(order, carry_out, listener)
-        _tell(applied, order.journal, progress)
-
-
-def _carried_out(
-    order: Order, carry_out: Callable[[Listener], Applied], listener: Listener
-) -> Applied:
-    """How a rollout ended; a defect that it could not end by itself is told with the way on."""
+    """Carry a plan out and show how it ends; output that cannot be written ends no wave."""
     from rocefort.errors import RocefortError
+    from rocefort.output import lasting_output
+    from rocefort.rollout.run_directory import RunDirectory
+    from rocefort.steps.rollout.operating import plan_and_connections, watched
 
-    try:
-        return carry_out(listener)
-    except RocefortError:
-        raise
-    except Exception:
-        shown = f"`rocefort status {order.sealed}` shows every switch"
-        way = f"what is on trial reverts by its timer; {shown}"
-        typer.echo(f"the rollout did not come to its end; {way}", err=True)
-        raise
+    plan, access = plan_and_connections(sealed, connections)
+    from rocefort.steps.rollout.changing import apply_plan  # slow
+
+    run = RunDirectory.of(sealed, journal)
+    shown = f"`rocefort status {sealed}` shows"
+    with lasting_output(f"the rollout goes on: {shown} it"):
+        with watched(progress.value, plan, access, run.journal, typer.echo) as listener:
+            try:
+                applied = apply_plan(plan, access, run, [listener], chosen)
+            except RocefortError:
+                raise
+            except Exception:  # a defect that it could not end by itself
+                way = f"what is on trial reverts by its timer; {shown} every switch"
+                typer.echo(f"the rollout did not come to its end; {way}", err=True)
+                raise
+        _tell(applied, run.journal, progress)
 
 
 def _tell(applied: Applied, journal: Path, progress: options.Progress) -> None:
@@ -307,10 +315,10 @@ def _tell(applied: Applied, journal: Path, progress: options.Progress) -> None:
     from rocefort.errors import RocefortError
     from rocefort.models.runs import JournalContents
     from rocefort.reports.rollout_lines import applied_text, audit_text, ended_json
-    from rocefort.steps.rollout.operating import seal_of
+    from rocefort.rollout.runs import contents_of
 
     try:
-        seal, unread = seal_of(journal), ""
+        seal, unread = contents_of(journal), ""
     except RocefortError as error:  # what became of the switches is told all the same
         seal, unread = JournalContents(str(journal)), str(error)
     if progress is options.Progress.JSON:

@@ -10,7 +10,7 @@ import json
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from rocefort.models.approval import Approval, Approvals
 from rocefort.models.change import Plan
 from rocefort.models.history import History
 from rocefort.models.rollout import ApprovalEvent, Phase, Request, Rules
+from rocefort.rollout.apply_options import ApplyOptions
 from rocefort.rollout.signing import signer_of_text, signers_file
 
 NAMESPACE = "rocefort-approval"  # of a signature: one for a plan approves nothing
@@ -26,41 +27,23 @@ SKEW = timedelta(minutes=5)  # by which clocks of two machines may differ
 RAN_OUT = "nobody has approved it in that time"
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What is asked of approvals beside the fabric's policy.
-
-    each_wave: every wave waits. required: it does, and waits for another person than the author.
-    expires_h: 0 as the fabric says. signers: whose keys are known; then only they approve.
-    allow_sick: errors of the live checks that are there before a wave do not stop it. base: the
-    intent whose policy counts, `REV:`; empty: the one before the change.
-    """
-
-    each_wave: bool = False
-    required: bool = False
-    expires_h: float = 0
-    signers: Path | None = None
-    allow_sick: bool = False
-    base: str = ""
-
-
 def rules_for(
-    plan: Plan, policy: Approvals, max_unavailable: int, author: str, asked: Asked
+    plan: Plan, policy: Approvals, max_unavailable: int, author: str, options: ApplyOptions
 ) -> Rules:
     """Rules of a new run: what its fabric asks for, and what its caller asks for beside."""
     ruled = policy.asked_of(
         sum(len(wave.devices) for wave in plan.waves),
         service_affecting=any(change.service_affecting for change in plan.changes),
     )
-    waits = ruled or asked.required or asked.each_wave
+    waits = ruled or options.required or options.each_wave
     return Rules(
         max_unavailable=max_unavailable,
         approve=tuple(wave.name for wave in plan.waves) if waits else (),
-        not_author=asked.required or (ruled and policy.not_author),
-        expires_h=asked.expires_h or policy.expires_h,
+        not_author=options.required or (ruled and policy.not_author),
+        expires_h=options.expires_h or policy.expires_h,
         author=author,
-        signers=str(asked.signers.resolve()) if asked.signers else "",
-        allow_sick=asked.allow_sick,
+        signers=str(options.signers.resolve()) if options.signers else "",
+        allow_sick=options.allow_sick,
         keys=policy.signers,
         count=policy.count,
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rocefort.errors import RocefortError
 from rocefort.models.history import AS_BEFORE, AS_INTENDED
-from rocefort.models.rollout import Applied, Runs, Seen, Whose
+from rocefort.models.rollout import Applied, Runs, Seen, Trouble, Whose
 from rocefort.rollout.decide import (
     Action,
     Await,
@@ -18,7 +18,7 @@ from rocefort.rollout.decide import (
     came_back,
 )
 from rocefort.rollout.journal import JournalFailed
-from rocefort.rollout.stand import Stand
+from rocefort.rollout.stand import Device, Stand
 
 CHANGED_AT = 2  # from this state of its way on, a drained switch runs its change
 
@@ -93,6 +93,21 @@ def cut_short(now: Table, error: RocefortError) -> Applied:
         exit_code=error.exit_code,
         unfinished=running,
     )
+
+
+def after_abort(device: Device, seen: Seen, error: RocefortError | None) -> Trouble:
+    """What an abort came to, as its switch says; code 0: it is old, or had been confirmed."""
+    name = device.name
+    if seen.trouble:
+        return seen.trouble
+    if seen.maybe_ours:
+        return Trouble(str(error or f"{name}: its trial is still pending"))
+    if seen.runs is Runs.OTHER or seen.trial is Whose.FOREIGN:
+        return Trouble(f"{name}: does not run what it ran before the change")
+    if len(device.parts) > 1:
+        behind = seen.at <= device.leg.part if device.leg.back else seen.at > device.leg.part
+        return Trouble("was confirmed" if behind else "", 0)
+    return Trouble("" if seen.runs is Runs.OLD else "was confirmed", 0)
 
 
 def found(seen: Seen) -> str:

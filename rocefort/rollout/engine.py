@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import replace
 from typing import Any
-from uuid import uuid4
 
 from rocefort import internal_errors
-from rocefort.clock import utc_now
 from rocefort.errors import DeviceFailed, Refused, RocefortError, ServiceFailed
 from rocefort.fleet.masking import masked
-from rocefort.models.change import Plan, Wave, longest_soak_s
+from rocefort.models.change import Wave, longest_soak_s
 from rocefort.models.history import AFTER, BEFORE, FINISHED, History, history_of
 from rocefort.models.rollout import (
     Act,
@@ -28,7 +24,6 @@ from rocefort.models.rollout import (
     Rules,
     RunEnded,
     RunResumed,
-    Runs,
     RunStarted,
     Seen,
     StepEvent,
@@ -36,7 +31,8 @@ from rocefort.models.rollout import (
     Whose,
 )
 from rocefort.rollout import approvals, endings, who
-from rocefort.rollout.deadline import nothing, within
+from rocefort.rollout.config import RolloutConfig
+from rocefort.rollout.deadline import within
 from rocefort.rollout.decide import (
     Action,
     Await,
@@ -49,80 +45,44 @@ from rocefort.rollout.decide import (
     next_action,
     table,
 )
-from rocefort.rollout.journal import Journal, JournalFailed, Listener
-from rocefort.rollout.ports import Outcome, RunGate, Switches, Texts, Verdict, Watching
+from rocefort.rollout.journal import JournalFailed
+from rocefort.rollout.ports import Outcome, Verdict
 from rocefort.rollout.stand import Device
 
 Kept = Mapping[str, Mapping[str, Any]]  # by device, what a precheck found there
-APPLY_AGAIN = "apply the plan again to go on"
 SLICE_S = 2.0  # how long a wait is deaf to a wish to stop
 ROUNDED_S = 1.0  # a switch shows whole seconds
 
 
-def no_sleep(_seconds: float) -> None:
-    """For a rollout that must not wait: it asks again at once."""
-
-
-def believed(_observed: Mapping[str, Seen]) -> None:
-    """For a plan that was checked before."""
-
-
-@dataclass
 class Rollout:
-    """One life of a controller that carries out one plan.
+    """The loop of one life of a controller.
 
-    live: the live checks.
-    The journal, then the listeners, hear of every act before and after it. stop: asked before
-    every act; once it says yes, the wave under way is rolled back. resume: go on with the run that
-    the journal holds. run_id: of a new run; switches are told it, too. fabric: digest under which
-    the fabric is kept for who goes on with it. end_checks: takes its sessions from a live check or
-    a gate that hangs, for good. patience_s: how long to wait for an approval. approve_with: the
-    command that gives one, without its wave. break_glass: why waves go on without their approvals.
-    sleep, monotonic: of the switches' time. again: what whoever interrupts it does to go on. now:
-    by which approvals expire. check_plan: asked once by a new run before its first act.
+    observed: what each switch of the plan said last. history: the run up to now.
     """
 
-    plan: Plan
-    switches: Switches
-    run_gate: RunGate
-    journal: Journal
-    texts: Texts
-    listeners: Sequence[Listener] = ()
-    stop: Callable[[], bool] = lambda: False
-    rules: Rules | None = None
-    resume: bool = False
-    run_id: str = field(default_factory=lambda: uuid4().hex)
-    fabric: str = ""
-    sleep: Callable[[float], None] = no_sleep
-    monotonic: Callable[[], float] = time.monotonic
-    scale: float = 1.0  # seconds of the switches, and of `sleep`, in one of this machine
-    patience_s: float = 0.0
-    approve_with: str = "rocefort approve PLAN"
-    break_glass: str = ""
-    again: str = APPLY_AGAIN
-    now: Callable[[], datetime] = utc_now
-    live: Watching | None = None
-    end_checks: Callable[[], None] = nothing
-    check_plan: Callable[[Mapping[str, Seen]], None] = believed
-    observed: dict[str, Seen] = field(default_factory=dict)
-    history: History = field(default_factory=History)
-    _raised: BaseException | None = None  # a defect, or the end of this process
-    _defect: str = ""  # as one sentence: told once the wave is back
-    _spoilt: bool = False  # the journal failed once
-    _late: frozenset[int] = frozenset()  # requests that were asked of an earlier run
-    _awaited: str = ""  # the wave whose approval is waited for, once that was said
+    def __init__(self, config: RolloutConfig) -> None:
+        self.config, self.plan, self.switches = config, config.plan, config.switches
+        self.observed: dict[str, Seen] = {}
+        self.history = History()
+        self._listeners = config.listeners
+        self._patience_s = config.options.patience_s
+        self._raised: BaseException | None = None  # a defect, or the end of this process
+        self._defect = ""  # as one sentence: told once the wave is back
+        self._spoilt = False  # the journal failed once
+        self._late = frozenset[int]()  # requests that were asked of an earlier run
+        self._awaited = ""  # the wave whose approval is waited for, once that was said
 
     def run(self) -> Applied:
         """Apply all waves; the first failure rolls its wave back and stops."""
         self.history = self._begin()
         try:
-            if self.resume:
+            if self.config.options.resume:
                 self._take_up()
             self._observe(self.plan.waves)
-            if not self.resume:
-                self.check_plan(self.observed)
-            if self.break_glass:
-                detail = f"by {who.user()}: {self.break_glass}"
+            if not self.config.options.resume:
+                self.config.check_plan(self.observed)
+            if self.config.options.break_glass:
+                detail = f"by {who.user()}: {self.config.options.break_glass}"
                 self._say(StepEvent(act="break-glass", phase=Phase.DONE, detail=detail))
             applied = self._loop()
         except JournalFailed as error:
@@ -136,12 +96,12 @@ class Rollout:
         return applied
 
     def _begin(self) -> History:
-        if self.resume:
-            return history_of(self.journal.events())
-        self._late = frozenset(request.number for request in self.journal.requests())
+        if self.config.options.resume:
+            return history_of(self.config.journal.events())
+        self._late = frozenset(request.number for request in self.config.journal.requests())
         sizes = (len(wave.devices) for wave in self.plan.waves)
-        rules = self.rules or Rules(max(sizes, default=0))
-        return History(rules=replace(rules, live=self.live is not None))
+        rules = self.config.rules or Rules(max(sizes, default=0))
+        return History(rules=replace(rules, live=self.config.live is not None))
 
     def _loop(self) -> Applied:
         while True:
@@ -161,7 +121,7 @@ class Rollout:
             except BaseException as error:  # a defect: trials need not wait for it
                 if self._raised:
                     raise
-                self._raised, self.listeners = error, ()  # one of them may be what failed
+                self._raised, self._listeners = error, ()  # one of them may be what failed
                 if isinstance(error, Exception):
                     self._defect = str(_sentence_of(error))
                 text = f"wave {self._wave}: {self._defect or 'the controller ends'}"
@@ -173,12 +133,12 @@ class Rollout:
 
     def _hear(self) -> None:
         """Take up what others ask for, and the wish to stop."""
-        for request in self.journal.requests():
+        for request in self.config.journal.requests():
             self._take(request)
-        for event in approvals.expired(self.history, self.now()):
+        for event in approvals.expired(self.history, self.config.now()):
             self._say(event)
-        if self.stop() and not self.history.failure and (wave := self._wave):
-            self._say(self._stop(wave, f"wave {wave}: interrupted; {self.again}"))
+        if self.config.stop() and not self.history.failure and (wave := self._wave):
+            self._say(self._stop(wave, f"wave {wave}: interrupted; {self.config.options.again}"))
 
     def _take(self, request: Request) -> None:
         told_by = f"by {request.by}"
@@ -190,7 +150,8 @@ class Rollout:
             paused = StepEvent(act="pause", phase=Phase.DONE, detail=request.by)
             self._say(paused, request)
         elif request.kind == "approve":
-            self._say(approvals.judged(request, self.plan, self.history, self.now()), request)
+            now = self.config.now()
+            self._say(approvals.judged(request, self.plan, self.history, now), request)
         elif not self.history.failure and (wave := self._wave):
             self._say(self._stop(wave, f"wave {wave}: aborted {told_by}"), request)
 
@@ -224,11 +185,11 @@ class Rollout:
         known = {device.name: device for device in self._table.of(action.wave)}
         devices = [known[name] for name in action.devices]
         for each in devices:
-            self._say(_act(action.act, each).like(detail=_detail(action.act, each, devices)))
+            self._say(each.event(action.act, devices))
         outcome, kept = self._call(action.act, devices)
         self._observe([self._wave_of(action.wave)])
         for each in devices:
-            event = _act(action.act, each).like(**kept.get(each.name, {}), phase=Phase.DONE)
+            event = each.event(action.act).like(**kept.get(each.name, {}), phase=Phase.DONE)
             self._say(self._result(event, each, outcome.get(each.name)))
 
     def _call(self, act: Act, devices: Sequence[Device]) -> tuple[Outcome, Kept]:
@@ -255,7 +216,7 @@ class Rollout:
             if isinstance(found, RocefortError):
                 outcome[device] = found
                 continue
-            running, sessions = self.texts.keep(found.text), tuple(sorted(found.established))
+            running, sessions = self.config.texts.keep(found.text), tuple(sorted(found.established))
             kept[device] = {"running": running, "established": sessions}
         return outcome, kept
 
@@ -276,9 +237,9 @@ class Rollout:
         seconds = longest_soak_s(each.change for each in devices)
         left_s = 0.0 if outcome else float(seconds)
         while left_s > 0:
-            until = self.monotonic() + left_s
-            while (wait := until - self.monotonic()) > 0:
-                self.sleep(min(SLICE_S, wait))
+            until = self.config.monotonic() + left_s
+            while (wait := until - self.config.monotonic()) > 0:
+                self.config.sleep(min(SLICE_S, wait))
                 self._hear()
                 if self.history.failure and not devices[0].leg.back:  # somebody stops it
                     return {d.name: DeviceFailed("did not soak", where=d.name) for d in devices}
@@ -298,26 +259,12 @@ class Rollout:
 
     def _result(self, done: ActEvent, device: Device, error: RocefortError | None) -> ActEvent:
         if done.act is Act.ABORT:
-            end = self._after_abort(device, error)
+            end = endings.after_abort(device, self.observed[device.name], error)
             phase = Phase.FAILED if end.code else Phase.DONE
             return done.like(phase=phase, detail=end.text, code=end.code)
         if error:
             return done.like(phase=Phase.FAILED, detail=str(error), code=error.exit_code)
         return done
-
-    def _after_abort(self, device: Device, error: RocefortError | None) -> Trouble:
-        """What an abort came to, as its switch says; code 0: it is old, or had been confirmed."""
-        name, seen = device.name, self.observed[device.name]
-        if seen.trouble:
-            return seen.trouble
-        if seen.maybe_ours:
-            return Trouble(str(error or f"{name}: its trial is still pending"))
-        if seen.runs is Runs.OTHER or seen.trial is Whose.FOREIGN:
-            return Trouble(f"{name}: does not run what it ran before the change")
-        if len(device.parts) > 1:
-            behind = seen.at <= device.leg.part if device.leg.back else seen.at > device.leg.part
-            return Trouble("was confirmed" if behind else "", 0)
-        return Trouble("" if seen.runs is Runs.OLD else "was confirmed", 0)
 
     def _measure(self, wave: Wave) -> None:
         """Run the gate; one whose plan says that nothing can be measured there goes on without."""
@@ -325,7 +272,7 @@ class Rollout:
         begun = StepEvent(act="gate", wave=wave.name, phase=Phase.INTENT)
         self._say(begun)
         if gate.pairs or not gate.unmeasured:
-            verdict = self._in_time(wave, "the RDMA gate", lambda: self.run_gate(gate))
+            verdict = self._in_time(wave, "the RDMA gate", lambda: self.config.run_gate(gate))
             passed, said = verdict.passed, [verdict.summary]
         if gate.unmeasured:
             said.append(f"not measured: {', '.join(gate.unmeasured)}")
@@ -340,7 +287,7 @@ class Rollout:
     def _watch(self, action: Watch) -> None:
         """Run the live checks; before the wave ends by itself what they found is in the journal."""
         wave, when = self._wave_of(action.wave), action.when
-        asked, rules = self.live, self.history.rules
+        asked, rules = self.config.live, self.history.rules
         if asked is None:
             raise Refused("its live checks are not at hand", where=f"wave {wave.name}")
         begun = HealthEvent(wave=wave.name, phase=Phase.INTENT, when=when)
@@ -360,8 +307,9 @@ class Rollout:
 
     def _in_time(self, wave: Wave, what: str, ask: Callable[[], Verdict]) -> Verdict:
         """A verdict while there is time to act on it; after that nothing of it goes on."""
-        left = self._left_s(wave)
-        return within(None if left is None else left / self.scale, what, ask, self.end_checks)
+        left, config = self._left_s(wave), self.config
+        seconds = None if left is None else left / config.scale
+        return within(seconds, what, ask, config.end_checks)
 
     def _left_s(self, wave: Wave) -> float | None:
         """What the trials of a wave leave, by their switches' own clocks; None: none runs."""
@@ -374,8 +322,8 @@ class Rollout:
             detail = f"its trial ends in {action.seconds} s"
             self._say(_wait(action, device).like(detail=detail))
         left = float(action.seconds + 1)
-        while left > 0 and (self.history.failure or not self.stop()):
-            self.sleep(min(SLICE_S, left))
+        while left > 0 and (self.history.failure or not self.config.stop()):
+            self.config.sleep(min(SLICE_S, left))
             left -= SLICE_S
         self._observe([self._wave_of(action.wave)])
         for device in action.devices:
@@ -385,17 +333,17 @@ class Rollout:
         """Wait a little for the approval of a wave, which begins with a fresh look."""
         self._open()  # what is approved is a run
         request = ApprovalEvent(wave=wave, phase=Phase.INTENT)
-        if self.patience_s <= 0:
+        if self._patience_s <= 0:
             if self._awaited == wave:
                 self._say(request.like(phase=Phase.FAILED, detail=approvals.RAN_OUT, code=4))
             return False
         if self._awaited != wave:
             rules = self.history.rules or Rules(0)
-            text = approvals.awaited(rules, wave, self.patience_s, self.approve_with)
+            text = approvals.awaited(rules, wave, self._patience_s, self.config.approve_with)
             self._say(request.like(detail=text))
             self._awaited = wave
-        self.patience_s -= SLICE_S
-        self.sleep(SLICE_S * self.scale)
+        self._patience_s -= SLICE_S
+        self.config.sleep(SLICE_S * self.config.scale)
         self._observe([self._wave_of(wave)])
         return True
 
@@ -440,26 +388,26 @@ class Rollout:
         """Make an event durable, then known, then heard."""
         self._open()
         event = event.like(detail=masked(event.detail))
-        self.journal.append(event, request)
+        self.config.journal.append(event, request)
         self.history = self.history.after(event)
-        for listener in self.listeners:
+        for listener in self._listeners:
             listener(event)
 
     def _open(self) -> None:
         """Begin the run in the journal, where that is not done."""
         if not self.history.running:
             rules = self.history.rules or Rules(0)
-            which = {"run": self.run_id, "fabric": self.fabric, "rules": rules}
+            which = {"run": self.config.run_id, "fabric": self.config.fabric, "rules": rules}
             self._mark(RunStarted(phase=Phase.INTENT, **which, **self._process))
 
     @property
     def _process(self) -> dict[str, Any]:
         by = {"tool": who.release(), "host": who.host(), "user": who.user()}
-        return {**by, "process": os.getpid(), "scale": self.scale}
+        return {**by, "process": os.getpid(), "scale": self.config.scale}
 
     def _mark(self, event: RunStarted | RunResumed | RunEnded) -> None:
         """Begin, resume or end the run in the journal."""
-        self.journal.append(event, None)
+        self.config.journal.append(event, None)
         self.history = self.history.after(event)
 
     def _fail(self, text: str, code: int) -> None:
@@ -493,26 +441,6 @@ def _sentence_of(error: Exception) -> RocefortError:
         return error
     what, how = internal_errors.told(error)
     return ServiceFailed(what, how=how)
-
-
-def _detail(act: Act, device: Device, at_once: Sequence[Device]) -> str:
-    """What people read of an act that begins: the leg of a drain, and how long all soak, and why.
-
-    at_once: the devices that the act is for.
-    """
-    soaks = [(each.name, each.soak) for each in (device, *at_once) if each.soak]
-    if act is not Act.SOAK or not soaks:
-        return device.word
-    name, soak = max(soaks, key=lambda each: each[1].seconds)
-    whose = "" if name == device.name else f"{name}: "
-    return ", ".join(filter(None, (device.word, f"{soak.seconds} s: {whose}{soak.why}")))
-
-
-def _act(act: Act, device: Device) -> ActEvent:
-    """An act that begins, on the leg that a device is on."""
-    word, (part, back) = device.word, device.leg
-    event = ActEvent(act=act, wave=device.wave, device=device.name, phase=Phase.INTENT, detail=word)
-    return event.like(part=part, of=len(device.parts), back=back) if word else event
 
 
 def _wait(wait: Wait, device: str) -> StepEvent:

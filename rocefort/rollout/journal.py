@@ -23,6 +23,7 @@ from rocefort.models.rollout import Event, Request, event_of, own_values, step_o
 from rocefort.models.wording import counted
 from rocefort.rollout.chain import COLUMNS, FIRST, HEADLESS, Head, Row, damage, linked
 from rocefort.rollout.lock import locked
+from rocefort.rollout.run_directory import RunDirectory
 
 FORMAT: Final = 3
 SCHEMA = """
@@ -177,16 +178,12 @@ def open_journal(path: Path, plan_digest: str) -> Iterator[SqliteJournal]:
     Raises ServiceFailed where it is none, Refused where another controller has it, where it is of
     another format, and where it is damaged.
     """
-    with locked(path.with_name(path.name + ".lock")), closing(connected(path)) as connection:
-        head = Head(head_file(path))
+    run = RunDirectory.of_journal(path)
+    with locked(run.lock), closing(connected(path)) as connection:
+        head = Head(run.head)
         with closing(head):
             _prepared(connection, path, head)
             yield SqliteJournal(connection, plan_digest, head)
-
-
-def head_file(path: Path) -> Path:
-    """Where the head of a journal's chain stands."""
-    return path.with_name(path.name + ".head")
 
 
 def connected(path: Path, *, create: bool = True) -> sqlite3.Connection:
@@ -261,10 +258,11 @@ def restore_head(path: Path, link: str) -> int:
     """
     if not path.is_file():
         raise BadInput("no such journal", where=str(path), how="check its name")
+    run = RunDirectory.of_journal(path)
     with (
-        locked(path.with_name(path.name + ".lock")),
+        locked(run.lock),
         closing(connected(path, create=False)) as connection,
-        closing(Head(head_file(path))) as head,
+        closing(Head(run.head)) as head,
     ):
         try:
             (found,) = connection.execute("pragma user_version").fetchone()

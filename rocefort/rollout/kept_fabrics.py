@@ -14,22 +14,10 @@ from rocefort.errors import Refused
 from rocefort.models.kept_fabric import KeptFabric
 from rocefort.rollout.texts import KeptTexts
 
-ENDING = ".fabric"  # of the directory, after the name of the journal
 
-
-def keep_fabric(journal: Path, fabric: KeptFabric) -> str:
+def keep_fabric(directory: Path, fabric: KeptFabric) -> str:
     """Keep a fabric, for its owner alone; returns its digest. Raises ServiceFailed."""
-    return _fabrics(journal).keep(fabric.model_dump_json())
-
-
-def place_of(journal: Path, digest: str) -> Path:
-    """The file of a kept fabric."""
-    return _fabrics(journal).directory / digest
-
-
-def journal_of_kept(place: Path) -> Path:
-    """The journal beside which a fabric is kept."""
-    return place.parent.with_name(place.parent.name.removesuffix(ENDING))
+    return KeptTexts(directory, "the fabric").keep(fabric.model_dump_json())
 
 
 def read_fabric(place: Path) -> KeptFabric:
@@ -39,7 +27,3 @@ def read_fabric(place: Path) -> KeptFabric:
     except ValidationError:
         how = "go on by the version that kept it"
         raise Refused("is no fabric of this version", where=str(place), how=how) from None
-
-
-def _fabrics(journal: Path) -> KeptTexts:
-    return KeptTexts(journal.with_name(journal.name + ENDING), "the fabric")

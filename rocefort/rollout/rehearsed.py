@@ -15,19 +15,15 @@ from pydantic import ValidationError
 from rocefort.errors import BadInput, Refused
 from rocefort.models.change import Plan, digest_of
 from rocefort.models.plan_rehearsal import PlanRehearsal
+from rocefort.rollout.run_directory import RunDirectory
 
 REHEARSE = "`rocefort rehearse PLAN` makes one"
-
-
-def beside(sealed: Path) -> Path:
-    """Where the report of a plan's rehearsal is."""
-    return sealed.with_name(sealed.name + ".rehearsal")
 
 
 def attach(report: PlanRehearsal, sealed: Path) -> PlanRehearsal:
     """Seal a report and write it beside its plan, whole or not at all, for its owner alone."""
     report = report.model_copy(update={"digest": _digest(report)})
-    path = beside(sealed)
+    path = RunDirectory.of(sealed).rehearsal
     part = path.with_name(path.name + ".part")
     try:
         part.unlink(missing_ok=True)
@@ -42,7 +38,7 @@ def attach(report: PlanRehearsal, sealed: Path) -> PlanRehearsal:
 
 def attached(sealed: Path, plan: Plan) -> PlanRehearsal:
     """The report of this very plan; raises Refused where there is none that can be believed."""
-    path = beside(sealed)
+    path = RunDirectory.of(sealed).rehearsal
     try:
         report = PlanRehearsal.model_validate_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -70,7 +66,7 @@ def rehearsed(sealed: Path, plan: Plan) -> Rehearsed:
     try:
         report = attached(sealed, plan)
     except Refused as error:
-        path = beside(sealed)
+        path = RunDirectory.of(sealed).rehearsal
         why = f": {path.name} {error.problem.what}" if path.exists() else ""
         return Rehearsed(passed=False, sentence=f"none{why}; {REHEARSE}")
     when = f"{report.ended:%Y-%m-%d %H:%M:%S} UTC by {report.by} on a twin"

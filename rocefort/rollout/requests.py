@@ -80,19 +80,6 @@ def running_history(journal: Path, plan: Plan, *, sound: bool = True) -> History
     return history
 
 
-def abort_is_asked(journal: Path, plan: Plan) -> bool:
-    """Whether an abort waits for a controller to take it up; raises ServiceFailed."""
-    with closing(connected(journal, create=False)) as connection:
-        try:
-            found = connection.execute(
-                "select count(*) from request where plan = ? and kind = 'abort' and taken is null",
-                (plan.digest,),
-            ).fetchone()
-        except sqlite3.Error as error:
-            raise ServiceFailed(f"cannot be read: {error}", where=str(journal)) from None
-    return bool(found[0])
-
-
 def _ask(path: Path, digest: str, kind: str, by: str, approval: Approval | None = None) -> None:
     """Write a request: a transaction of its own, which the controller's rows do not notice."""
     if not path.is_file():

@@ -12,6 +12,7 @@ from rocefort.models.progress import Progress
 from rocefort.models.rollout import ActEvent, Event, Leg, Phase, RunEnded, RunStarted
 from rocefort.models.runs import JournalContents, RolloutStatus, Run
 from rocefort.rollout.lock import holder
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.rollout.status import Entry, status
 
 
@@ -60,7 +61,7 @@ def _last_leg(event: Event) -> bool:
 def rollout_status(plan: Plan, journal: Path, now: datetime) -> RolloutStatus:
     """Status of the last run of a plan; takes no lock, writes nothing beside the journal."""
     there = journal.is_file()
-    at_work = holder(journal.with_name(journal.name + ".lock")) if there else ""
+    at_work = holder(RunDirectory.of_journal(journal).lock) if there else ""
     found = contents_of(journal, plan.digest) if there else JournalContents(str(journal))
     last = found.runs[-1] if found.runs else None
     state, code = _state(plan, last, at_work)

@@ -14,15 +14,11 @@ from pathlib import Path
 
 from rocefort.children import environment
 from rocefort.errors import BadInput, Refused, ServiceFailed
+from rocefort.rollout.run_directory import RunDirectory
 
 NAMESPACE = "rocefort-plan"  # a signature for another purpose is none of a plan
 LONGEST_S = 120.0  # somebody may have to type a passphrase, or to touch a key
 INSTALL = "install it (Debian: apt-get install openssh-client)"
-
-
-def signature_of(plan: Path) -> Path:
-    """Where the signature of a plan stands."""
-    return plan.with_name(plan.name + ".sig")
 
 
 def sign(plan: Path, key: Path) -> Path:
@@ -32,12 +28,13 @@ def sign(plan: Path, key: Path) -> Path:
     """
     if not key.is_file():
         raise BadInput("no such key", where=str(key), how="make one: ssh-keygen -t ed25519")
-    signature_of(plan).unlink(missing_ok=True)  # ssh-keygen would ask before it overwrites it
+    signature = RunDirectory.of(plan).signature
+    signature.unlink(missing_ok=True)  # ssh-keygen would ask before it overwrites it
     done = _run(("-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(plan)))
-    if done.returncode or not signature_of(plan).is_file():
+    if done.returncode or not signature.is_file():
         raise BadInput(f"cannot sign: {_said(done)}", where=str(key), how="name an SSH key")
-    signature_of(plan).chmod(0o600)
-    return signature_of(plan)
+    signature.chmod(0o600)
+    return signature
 
 
 def signer_of(plan: Path, allowed: Path, digest: str = "") -> str:
@@ -46,7 +43,7 @@ def signer_of(plan: Path, allowed: Path, digest: str = "") -> str:
     allowed: a file of lines `NAME KEYTYPE KEY`, see ALLOWED SIGNERS of ssh-keygen(1). digest: of
     the plan as it was read, when the file may have been another one.
     """
-    signature = signature_of(plan)
+    signature = RunDirectory.of(plan).signature
     if not allowed.is_file():
         how = "write lines of NAME KEYTYPE KEY, as ssh-keygen(1) says"
         raise BadInput("no such file of allowed signers", where=str(allowed), how=how)
@@ -94,11 +91,12 @@ def signers_file(lines: Sequence[str]) -> Iterator[Path]:
 
 def refuse_unjudged(plan: Path) -> None:
     """Raise Refused where a plan has a signature that nobody could judge."""
-    if signature_of(plan).exists():
+    signature = RunDirectory.of(plan).signature
+    if signature.exists():
         how = (
             "name who may sign: rollout.approvals.signers of the fabric, or --allowed-signers FILE"
         )
-        what = f"is signed in {signature_of(plan).name}, and no allowed signers are known"
+        what = f"is signed in {signature.name}, and no allowed signers are known"
         raise Refused(what, where=str(plan), how=f"{how}; or remove the signature")
 
 

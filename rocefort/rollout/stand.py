@@ -12,7 +12,7 @@ from enum import Enum, auto
 
 from rocefort.models.change import Change, Plan, Soak
 from rocefort.models.history import Course, History
-from rocefort.models.rollout import Act, Leg, Runs, Seen, Trouble, Whose
+from rocefort.models.rollout import Act, ActEvent, Leg, Phase, Runs, Seen, Trouble, Whose
 
 LEGS = ("drain", "change while drained", "end of the drain")  # also of a commit's description
 UNDONE = " undone"
@@ -68,6 +68,22 @@ class Device:
         if len(self.parts) == 1:
             return ""
         return LEGS[self.leg.part] + (UNDONE if self.leg.back else "")
+
+    def event(self, act: Act, at_once: Sequence[Device] = ()) -> ActEvent:
+        """An act on this leg that begins; at_once: the devices that it is for.
+
+        What people read of it: the leg of a drain, and how long all soak, and why.
+        """
+        event = ActEvent(act=act, wave=self.wave, device=self.name, phase=Phase.INTENT)
+        detail, soaks = self.word, [(each.name, each.soak) for each in at_once if each.soak]
+        if act is Act.SOAK and soaks:
+            name, soak = max(soaks, key=lambda each: (each[1].seconds, each[0] == self.name))
+            whose = "" if name == self.name else f"{name}: "
+            detail = ", ".join(filter(None, (detail, f"{soak.seconds} s: {whose}{soak.why}")))
+        if len(self.parts) == 1:
+            return event.like(detail=detail)
+        part, back = self.leg
+        return event.like(detail=detail, part=part, of=len(self.parts), back=back)
 
     @property
     def stand(self) -> Stand:

@@ -17,7 +17,8 @@ from rocefort.errors import BadInput, ServiceFailed
 from rocefort.models.history import History, history_of
 from rocefort.models.rollout import Event
 from rocefort.rollout.chain import COLUMNS, FIRST, HEAD_BYTES, Row, damage, parsed, sound_rows
-from rocefort.rollout.journal import FORMAT, Connection, event_of_row, head_file
+from rocefort.rollout.journal import FORMAT, Connection, event_of_row
+from rocefort.rollout.run_directory import RunDirectory
 
 TRIES = 3
 # What SQLite reports of the copy's disk, and of no damage.
@@ -68,10 +69,10 @@ def status(path: Path) -> Status:
 
 
 def _read(path: Path) -> Status:
-    head = FIRST
+    head, file = FIRST, RunDirectory.of_journal(path).head
     try:
         with suppress(FileNotFoundError):
-            head = parsed(head_file(path).read_bytes()[:HEAD_BYTES])  # first: rows may only be more
+            head = parsed(file.read_bytes()[:HEAD_BYTES])  # first: rows may only be more
         rows = _rows(path)
     except sqlite3.Error as error:
         return Status((), "", str(error))

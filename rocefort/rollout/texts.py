@@ -58,11 +58,6 @@ class KeptTexts:
         return text
 
 
-def kept_beside(journal: Path) -> KeptTexts:
-    """The texts that belong to a journal."""
-    return KeptTexts(journal.with_name(journal.name + ".texts"))
-
-
 def _sync(directory: Path) -> None:
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -82,6 +82,7 @@ def _client(connections: Path, folder: Path) -> dict[str, float]:
     from rocefort.design.load import find_fabric  # noqa: PLC0415 - no cost of the emulator
     from rocefort.fleet.connections import load_connections  # noqa: PLC0415 - same
     from rocefort.models.rollout import Event, Phase  # noqa: PLC0415 - same
+    from rocefort.rollout.run_directory import RunDirectory  # noqa: PLC0415 - same
     from rocefort.steps.rollout.changing import apply_plan  # noqa: PLC0415 - same
     from rocefort.steps.rollout.planning import make_plan, running_of  # noqa: PLC0415 - same
 
@@ -99,7 +100,7 @@ def _client(connections: Path, folder: Path) -> dict[str, float]:
             checks.append(time.process_time() - begun[0])
 
     before, wall = time.process_time(), time.perf_counter()
-    applied = apply_plan(plan, access, folder / "journal", [heard])
+    applied = apply_plan(plan, access, RunDirectory.of_journal(folder / "journal"), [heard])
     seconds, wall = time.process_time() - before, time.perf_counter() - wall
     if applied.failure or not checks:
         raise RuntimeError(f"not rolled out: {applied}")

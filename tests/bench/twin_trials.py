@@ -21,6 +21,7 @@ from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Choice, Twin
 from rocefort.paths import INVENTORY
 from rocefort.reports.lab_trials import failover_text, load_text
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.steps.fabric.growing import expand, wanted_of, write
 from rocefort.steps.lab.failover import Wish, measure_failover
 from rocefort.steps.lab.growing import grow_running
@@ -75,7 +76,7 @@ def roll_out(twin: Twin, fabric: Path, journal: Path) -> tuple[str, ...]:
     print(f"lab grown in {time.monotonic() - begin:.1f} s")
     access = load_connections(lines_directory(twin.registry, twin.record) / "connections.yaml")
     plan = make_plan(fabric, access, running_of(fabric, access, None))
-    done = apply_plan(plan, access, journal, [])
+    done = apply_plan(plan, access, RunDirectory.of_journal(journal), [])
     if done.failure:
         sys.exit(done.failure)
     return done.confirmed

@@ -7,7 +7,7 @@ from rollout_events import make_event
 
 from rocefort.models.rollout import Applied, Event, Phase
 from rocefort.reports.rollout_lines import WaveLines, WaveSummary, applied_text
-from rocefort.rollout.engine import APPLY_AGAIN
+from rocefort.rollout.apply_options import APPLY_AGAIN
 
 INTENT, DONE, FAILED = Phase.INTENT, Phase.DONE, Phase.FAILED
 

@@ -16,6 +16,8 @@ from rocefort.dialects.vrp.interpret import apply_lines
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Applied, Event, Phase, Rules
 from rocefort.rollout import engine
+from rocefort.rollout.apply_options import ApplyOptions
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.rollout.sealed_files import sealed_files
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.changing import apply_plan
@@ -79,7 +81,9 @@ def apply_to(lab: Rehearsal, tmp_path: Path) -> Callable[[Plan], tuple[Applied, 
 
     def apply(plan: Plan) -> tuple[Applied, list[Event]]:
         events: list[Event] = []
-        return apply_plan(plan, lab.connections, tmp_path / "journal", [events.append]), events
+        return apply_plan(
+            plan, lab.connections, RunDirectory.of_journal(tmp_path / "journal"), [events.append]
+        ), events
 
     return apply
 
@@ -141,7 +145,13 @@ def kill(lab: Rehearsal) -> Callable[..., None]:
             # the way back of a living controller that meets a defect is not what dies
             patch.setattr(engine.Rollout, "_fail", nothing_more)
             with suppress(Killed):
-                apply_plan(plan, lab.connections, journal, [listener], rules)
+                apply_plan(
+                    plan,
+                    lab.connections,
+                    RunDirectory.of_journal(journal),
+                    [listener],
+                    ApplyOptions(rules=rules),
+                )
         assert dead
 
     return run

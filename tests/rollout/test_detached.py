@@ -22,6 +22,7 @@ from rocefort.models.rollout import Phase, Rules
 from rocefort.rollout import who
 from rocefort.rollout.journal import open_journal
 from rocefort.rollout.plan import read_plan, write_plan
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.rollout.runs import contents_of
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout import detaching
@@ -134,7 +135,9 @@ def test_who_detaches_hears_of_its_own_process_though_another_begins_a_run(
         return os.posix_spawn(sys.executable, refused, os.environ, file_actions=into)
 
     monkeypatch.setattr(detaching, "_spawned", spawned)
-    assert detaching.detach([], plan, None) == detaching.Detached("another controller\n", 4)
+    assert detaching.detach([], RunDirectory.of(plan)) == detaching.Detached(
+        "another controller\n", 4
+    )
 
 
 def test_ctrl_c_before_the_run_has_begun_ends_the_detached_process(
@@ -149,7 +152,7 @@ def test_ctrl_c_before_the_run_has_begun_ends_the_detached_process(
     with monkeypatch.context() as patch:
         patch.setattr("rocefort.steps.rollout.detaching.time.sleep", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            detaching.detach([], plan, None)
+            detaching.detach([], RunDirectory.of(plan))
     assert child.wait(PATIENCE_S) == -signal.SIGTERM
 
 

@@ -19,12 +19,14 @@ from rocefort.models.approval import Approvals
 from rocefort.models.change import Change, Plan
 from rocefort.models.rollout import Phase, Runs, Seen
 from rocefort.rollout import sealed_files
+from rocefort.rollout.apply_options import ApplyOptions
 from rocefort.rollout.plan import read_plan, write_plan
-from rocefort.rollout.signing import sign, signature_of
+from rocefort.rollout.run_directory import RunDirectory
+from rocefort.rollout.signing import sign
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout import deriving_again, ground, operating
 from rocefort.steps.rollout.base_policy import policy_of_base
-from rocefort.steps.rollout.changing import apply_plan, resume_plan
+from rocefort.steps.rollout.changing import apply_plan
 from rocefort.steps.rollout.deriving_again import refuse_forged
 from rocefort.steps.rollout.planning import make_plan, running_of
 
@@ -121,7 +123,7 @@ def test_commands_of_another_fabric_under_the_reviewed_ones_name_are_refused(
     kept = honest.model_dump(include={"source", "intent_digest", "files"})
     forged = other.model_copy(update={name: getattr(honest, name) for name in kept}).seal()
     with pytest.raises(Refused, match="nothing follows from the fabric and what runs") as caught:
-        apply_plan(forged, lab.connections, tmp_path / "journal", [])
+        apply_plan(forged, lab.connections, RunDirectory.of_journal(tmp_path / "journal"), [])
     assert caught.value.exit_code == 4
     assert not any(switch.points for switch in lab.switches.values())
 
@@ -205,7 +207,13 @@ def test_a_newer_rocefort_ends_takes_back_and_finishes_by_the_sealed_commands(
     assert all(s.running == s.saved for s in lab.switches.values())
     monkeypatch.undo()  # a run begins by the version that made the plan
     kill(plan, tmp_path / "plan.json.journal", "trial", Phase.DONE)
-    applied = resume_plan(plan, lab.connections, tmp_path / "plan.json.journal", [])
+    applied = apply_plan(
+        plan,
+        lab.connections,
+        RunDirectory.of_journal(tmp_path / "plan.json.journal"),
+        [],
+        ApplyOptions(resume=True),
+    )
     assert (applied.failure, applied.confirmed) == ("", ("leaf08", "leaf07"))
     monkeypatch.setattr(sealed_files, "tool", lambda: "rocefort 99.0")
     for module, name in ((deriving_again, "make_plan"), (ground, "sealed_fabric")):
@@ -223,7 +231,7 @@ def test_a_signature_beside_a_plan_is_never_ignored(
 ) -> None:
     file, at = tmp_path / "plan.json", ("--connections", lab.file)
     write_plan(plan_of(described), file)
-    signature_of(file).write_text("garbage\n", encoding="utf-8")
+    RunDirectory.of(file).signature.write_text("garbage\n", encoding="utf-8")
     ran = command("apply", file, *at)
     assert (ran.code, ran.err) == (
         4,

@@ -31,9 +31,11 @@ from rocefort.models.drop_profile import ColourLimits, DropProfile
 from rocefort.models.hardware import Family, SyntaxFamily
 from rocefort.models.interface import ETHERNET_MTU, DrrQueue, Interface, PfcThreshold
 from rocefort.models.lossless import Pfc, PfcProfile, PfcTimer
+from rocefort.rollout.apply_options import ApplyOptions
 from rocefort.rollout.plan import running_digest, sides_of
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout.changing import Manner, apply_plan
+from rocefort.steps.rollout.changing import apply_plan
 from rocefort.steps.rollout.planning import make_plan, running_of
 
 FAMILIES = load_catalogue().families
@@ -273,8 +275,10 @@ def test_a_rollout_from_mtu_9216_to_1500_is_confirmed(
         ("9216", None),
         ("9000", None),
     }
-    manner = Manner(derives=False)  # no fabric leads to these changes
-    applied = apply_plan(plan, lab.connections, tmp_path / "journal", [], None, manner)
+    options = ApplyOptions(derives=False)  # no fabric leads to these changes
+    applied = apply_plan(
+        plan, lab.connections, RunDirectory.of_journal(tmp_path / "journal"), [], options
+    )
     assert applied.failure == ""
     assert "leaf07" in applied.confirmed
     then = running_of(described, lab.connections, None)["leaf07"]

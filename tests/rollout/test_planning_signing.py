@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from rocefort.errors import BadInput, Refused, ServiceFailed
-from rocefort.rollout.signing import sign, signature_of, signer_of
+from rocefort.rollout.run_directory import RunDirectory
+from rocefort.rollout.signing import sign, signer_of
 from rocefort.steps.rollout.planning import signed
 
 pytestmark = pytest.mark.skipif(
@@ -44,10 +45,10 @@ def test_a_signed_plan_names_its_signer_also_when_it_is_signed_twice(
     plan: Path, keys: Path
 ) -> None:
     for _ in range(2):
-        assert sign(plan, keys / "ada") == signature_of(plan)
+        assert sign(plan, keys / "ada") == RunDirectory.of(plan).signature
         assert signer_of(plan, keys / "signers") == "ada@example.org"
-    assert signature_of(plan).name == "change.plan.json.sig"
-    assert signature_of(plan).stat().st_mode & 0o777 == 0o600
+    assert RunDirectory.of(plan).signature.name == "change.plan.json.sig"
+    assert RunDirectory.of(plan).signature.stat().st_mode & 0o777 == 0o600
 
 
 def test_what_was_not_signed_by_one_who_may_is_refused(plan: Path, keys: Path) -> None:
@@ -64,7 +65,7 @@ def test_what_was_not_signed_by_one_who_may_is_refused(plan: Path, keys: Path) -
         f"{plan}: is signed by nobody whom {keys / 'signers'} allows, or not by an SSH key; let "
         "one of them sign it"
     )
-    signature_of(plan).write_text("no signature\n")
+    RunDirectory.of(plan).signature.write_text("no signature\n")
     with pytest.raises(Refused, match="is signed by nobody whom"):
         signer_of(plan, keys / "signers")
 
@@ -82,7 +83,7 @@ def test_one_byte_of_the_plan_or_another_purpose_spoils_the_signature(
         "signed, or was signed for something else; "
     )
     plan.write_bytes(before)
-    signature_of(plan).unlink()
+    RunDirectory.of(plan).signature.unlink()
     keygen("-Y", "sign", "-f", str(keys / "ada"), "-n", "file", str(plan))
     with pytest.raises(Refused, match="was signed for something else"):
         signer_of(plan, keys / "signers")
@@ -117,7 +118,7 @@ def test_without_ssh_keygen_it_says_what_to_install(
 def test_a_plan_that_is_not_signed_leaves_no_signature_of_an_older_one(
     plan: Path, keys: Path
 ) -> None:
-    assert signed(plan, keys / "ada") == f", signed in {signature_of(plan)}"
+    assert signed(plan, keys / "ada") == f", signed in {RunDirectory.of(plan).signature}"
     assert signer_of(plan, keys / "signers") == "ada@example.org"
     assert signed(plan, None) == ""
-    assert not signature_of(plan).exists()
+    assert not RunDirectory.of(plan).signature.exists()

@@ -19,9 +19,9 @@ from rocefort.models.approval import Approval, Approvals
 from rocefort.models.change import Gate, Plan, Wave
 from rocefort.models.history import History
 from rocefort.models.rollout import ApprovalEvent, Phase, Request, Rules
+from rocefort.rollout.apply_options import ApplyOptions
 from rocefort.rollout.approvals import (
     NAMESPACE,
-    Asked,
     expired,
     judged,
     packed,
@@ -30,11 +30,12 @@ from rocefort.rollout.approvals import (
     unpacked,
 )
 from rocefort.rollout.requests import approve
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.rollout.signing import sign_text
 from rocefort.rollout.status import status
 from rocefort.rollout.who import user
 from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout.changing import Manner, apply_plan, resume_plan
+from rocefort.steps.rollout.changing import apply_plan
 
 PlanOf = Callable[[Path], Plan]
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -150,15 +151,15 @@ def test_a_row_that_is_no_approval(data: str) -> None:
 @pytest.mark.parametrize(
     ("policy", "asked", "waits", "not_author", "hours"),
     [
-        (Approvals(), Asked(), (), False, 24),
-        (Approvals(), Asked(each_wave=True), ("one", "two"), False, 24),
-        (Approvals(), Asked(required=True, expires_h=2), ("one", "two"), True, 2),
-        (Approvals(required=True), Asked(), ("one", "two"), True, 24),
-        (Approvals(required=True, not_author=False), Asked(), ("one", "two"), False, 24),
+        (Approvals(), ApplyOptions(), (), False, 24),
+        (Approvals(), ApplyOptions(each_wave=True), ("one", "two"), False, 24),
+        (Approvals(), ApplyOptions(required=True, expires_h=2), ("one", "two"), True, 2),
+        (Approvals(required=True), ApplyOptions(), ("one", "two"), True, 24),
+        (Approvals(required=True, not_author=False), ApplyOptions(), ("one", "two"), False, 24),
     ],
 )
 def test_rules_of_a_run(
-    policy: Approvals, asked: Asked, waits: tuple[str, ...], not_author: bool, hours: float
+    policy: Approvals, asked: ApplyOptions, waits: tuple[str, ...], not_author: bool, hours: float
 ) -> None:
     rules = rules_for(PLAN, policy, 3, "ada", asked)
     assert rules == Rules(3, waits, not_author, hours, "ada", "")
@@ -241,7 +242,9 @@ def test_a_team_signs_its_plans_and_its_approvals(
 
 
 def begun(lab: Rehearsal, plan: Plan, journal: Path, rules: Rules) -> str:
-    return apply_plan(plan, lab.connections, journal, [], rules).failure
+    return apply_plan(
+        plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(rules=rules)
+    ).failure
 
 
 def rows(journal: Path) -> list[tuple[str, ...]]:
@@ -270,13 +273,20 @@ def test_an_approval_is_used_once_and_replayed_in_no_other_run(
     lab.switches["leaf08"].saved = lab.switches["leaf08"].saved[:-1]  # not saved: it fails
     assert (
         "LIV020 startup: what runs is not saved"
-        in resume_plan(plan, lab.connections, journal, []).failure
+        in apply_plan(
+            plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(resume=True)
+        ).failure
     )
     lab.switches["leaf08"].saved = lab.switches["leaf08"].running
     replay(journal, row)  # before the next run
     assert begun(lab, plan, journal, rules) == waits
     replay(journal, row)  # and in it
-    assert resume_plan(plan, lab.connections, journal, []).failure == waits
+    assert (
+        apply_plan(
+            plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(resume=True)
+        ).failure
+        == waits
+    )
     told = [e.event for e in status(journal).entries if e.event.act in ("approve", "ignored")]
     assert [event.detail for event in told] == [
         "by bob",
@@ -299,8 +309,8 @@ def test_the_author_does_not_approve_and_glass_is_broken_with_a_reason(
         f"canary: the approval is by {user()}, who made the plan; another person has to approve it"
     )
     assert rows(journal) == []
-    manner = Manner(break_glass="a fibre is cut")
-    applied = resume_plan(plan, lab.connections, journal, [], manner)
+    options = ApplyOptions(resume=True, break_glass="a fibre is cut")
+    applied = apply_plan(plan, lab.connections, RunDirectory.of_journal(journal), [], options)
     assert (applied.failure, applied.confirmed) == ("", ("leaf08", "leaf07"))
     broken = [e.event for e in status(journal).entries if e.event.act == "break-glass"]
     assert [event.detail for event in broken] == [f"by {user()}: a fibre is cut"]
@@ -317,7 +327,12 @@ def test_an_old_approval_is_refused_and_a_wave_does_not_begin_by_one(
     history = status(journal).history(plan.digest)
     given = Approval(plan.digest, "canary", history.run, "bob", long_ago.isoformat())
     replay(journal, (long_ago.isoformat(), plan.digest, "approve", "bob", "canary", packed(given)))
-    assert resume_plan(plan, lab.connections, journal, []).failure == waits
+    assert (
+        apply_plan(
+            plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(resume=True)
+        ).failure
+        == waits
+    )
 
 
 def _clock(at: datetime) -> Callable[[], datetime]:

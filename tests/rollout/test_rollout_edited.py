@@ -17,10 +17,12 @@ from rocefort.lab.state_faults import read_state_fault
 from rocefort.models.change import Plan
 from rocefort.models.kept_fabric import KeptFabric
 from rocefort.models.rollout import Phase, Rules
+from rocefort.rollout.apply_options import ApplyOptions
 from rocefort.rollout.plan import read_plan, write_plan
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout import changing
-from rocefort.steps.rollout.changing import apply_plan, resume_plan
+from rocefort.steps.rollout.changing import apply_plan
 
 PlanOf = Callable[[Path], Plan]
 SICK = Rules(max_unavailable=1, allow_sick=True)  # the leaves do not run what is intended yet
@@ -74,25 +76,33 @@ def test_resume_goes_on_and_apply_is_told_to(
     assert kept == KeptFabric(network=derived.network, policy=derived.fabric.rollout)  # all of it
     edit(raised)
     with pytest.raises(Refused) as caught:
-        apply_plan(plan, lab.connections, journal, [], SICK)
+        apply_plan(
+            plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(rules=SICK)
+        )
     assert str(caught.value) == (
         f"{journal}: its run of this plan did not end; `rocefort resume` goes on with it"
     )
     lost = file.rename(tmp_path / "lost")
     with pytest.raises(Refused) as caught:
-        resume_plan(plan, lab.connections, journal, [])
+        apply_plan(
+            plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(resume=True)
+        )
     assert str(caught.value) == (
         f"{file}: is not kept, or cannot be read, and {raised}: the fabric has changed since the "
         "plan; bring back one of the two as it was"
     )
     lost.rename(file)
-    applied = resume_plan(plan, beyond(lab), journal, [])
+    applied = apply_plan(
+        plan, beyond(lab), RunDirectory.of_journal(journal), [], ApplyOptions(resume=True)
+    )
     assert (applied.failure, applied.confirmed) == ("", ("spine01",))
     spine = lab.switches["spine01"]
     assert spine.saved == spine.running
     for at in (journal, tmp_path / "another"):  # a fresh start
         with pytest.raises(Refused, match="the fabric has changed since the plan; plan again"):
-            apply_plan(plan, lab.connections, at, [], SICK)
+            apply_plan(
+                plan, lab.connections, RunDirectory.of_journal(at), [], ApplyOptions(rules=SICK)
+            )
     assert not (tmp_path / "another").exists()  # nothing half done
 
 
@@ -125,7 +135,9 @@ def test_rollback_stands_on_what_the_run_has_kept(
     plan, journal = drained
     (file,) = Path(f"{journal}.fabric").iterdir()
     file.unlink()  # lost: then the files will do, as long as they are what they were
-    assert resume_plan(plan, lab.connections, journal, []).confirmed == ("spine01",)
+    assert apply_plan(
+        plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(resume=True)
+    ).confirmed == ("spine01",)
     new = lab.switches["spine01"].running
     back = tmp_path / "plan.back.json"
     ran = command("rollback", tmp_path / "plan.json")

@@ -16,6 +16,7 @@ from rocefort.fleet.runner import end_fleet, open_fleet
 from rocefort.lab.faults import Fault
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Event, Phase
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.changing import apply_plan
 
@@ -38,7 +39,9 @@ def test_what_hangs_is_ended_and_the_abort_goes_on_without_it(
         if (event.device, event.act, event.phase) == ("leaf08", "abort", Phase.INTENT):
             hung.extend(t for t in threading.enumerate() if t.name == "the live check")
 
-    applied = apply_plan(plan, lab.connections, tmp_path / "journal", [spoil])
+    applied = apply_plan(
+        plan, lab.connections, RunDirectory.of_journal(tmp_path / "journal"), [spoil]
+    )
     assert canary.strikes[Fault("hang", ONLY_LIVE)] == 1  # it asked once, and never again
     assert applied.failure.startswith("the live check did not end within the ")
     assert (applied.rolled_back, applied.unknown, applied.exit_code) == (("leaf08",), (), 3)

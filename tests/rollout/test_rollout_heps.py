@@ -22,6 +22,7 @@ from rocefort.models.rollout import Applied, Event, Phase
 from rocefort.rdma.gate import plan_gate
 from rocefort.rollout.lock import one_controller
 from rocefort.rollout.plan import read_plan, write_plan
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.rollout.waves import make_waves
 from rocefort.rollout.who import user
 from rocefort.steps.lab.emulated_site import BANDWIDTH, LATENCY, Rehearsal
@@ -219,7 +220,9 @@ def test_a_change_that_locks_us_out_is_taken_back_by_the_session_that_is_left(
         if event.act == "trial" and event.phase is Phase.DONE:
             lab.switches[event.device].faults = (Fault("refuse-login"),)
 
-    applied = apply_plan(plan, lab.connections, tmp_path / "journal", [lock_out])
+    applied = apply_plan(
+        plan, lab.connections, RunDirectory.of_journal(tmp_path / "journal"), [lock_out]
+    )
     assert applied.failure.startswith("leaf08: ")
     assert "no prompt after the login" in applied.failure
     assert applied.rolled_back == ("leaf08",)
@@ -384,7 +387,12 @@ def test_a_trial_that_someone_else_begins_meanwhile_is_left_alone(
         leaf.running = theirs
 
     listener = at("load", Phase.DONE, begin)
-    applied = apply_plan(plan_of(described), lab.connections, tmp_path / "journal", [listener])
+    applied = apply_plan(
+        plan_of(described),
+        lab.connections,
+        RunDirectory.of_journal(tmp_path / "journal"),
+        [listener],
+    )
     assert applied.failure.startswith("leaf08: a trial is pending that this rollout did not start")
     assert applied.unknown == ("leaf08",)  # it runs neither what was planned nor what ran before
     assert leaf.trial is not None
@@ -418,7 +426,12 @@ def test_one_of_a_wave_that_cannot_be_confirmed_goes_back_and_the_others_stay(
         else:
             leaf.running = (*leaf.running, *parse_tree("ntp unicast-server 10.255.0.9\n"))
 
-    applied = apply_plan(plan, lab.connections, tmp_path / "journal", [at("gate", Phase.DONE, end)])
+    applied = apply_plan(
+        plan,
+        lab.connections,
+        RunDirectory.of_journal(tmp_path / "journal"),
+        [at("gate", Phase.DONE, end)],
+    )
     assert applied.confirmed == ("leaf06", "leaf07")
     assert (applied.rolled_back, applied.unknown) == (("leaf08",), ())
     assert applied.failure == (
@@ -450,7 +463,12 @@ def test_a_signal_rolls_the_wave_back_and_the_handlers_are_as_before(
 ) -> None:
     before, handler = running(lab), signal.getsignal(number)
     listener = at("trial", Phase.DONE, lambda: os.kill(os.getpid(), number))
-    applied = apply_plan(plan_of(described), lab.connections, tmp_path / "journal", [listener])
+    applied = apply_plan(
+        plan_of(described),
+        lab.connections,
+        RunDirectory.of_journal(tmp_path / "journal"),
+        [listener],
+    )
     assert applied.failure == "wave canary: interrupted; apply the plan again to go on"
     assert (applied.rolled_back, applied.exit_code) == (("leaf08",), 3)
     assert untouched(lab, before)
@@ -497,7 +515,9 @@ def test_a_leaf_without_roce_servers_is_rolled_out_and_said_not_to_be_measured(
     (wave,) = plan.waves
     assert (wave.gate.pairs, wave.gate.unmeasured) == ((), ("leaf08 has no RoCE server",))
     events: list[Event] = []
-    applied = apply_plan(plan, access, tmp_path / "journal", [events.append])
+    applied = apply_plan(
+        plan, access, RunDirectory.of_journal(tmp_path / "journal"), [events.append]
+    )
     assert applied.confirmed == ("leaf08",)
     assert (
         make_event("canary", "", "gate", Phase.DONE, "not measured: leaf08 has no RoCE server")

@@ -29,6 +29,7 @@ from rollout_events import make_event
 from rocefort.errors import RocefortError, ServiceFailed
 from rocefort.models.change import Gate, Plan
 from rocefort.models.rollout import Applied, Event, Phase, Request
+from rocefort.rollout.config import RolloutConfig
 from rocefort.rollout.engine import Rollout
 from rocefort.rollout.journal import JournalFailed, Listener
 from rocefort.rollout.ports import RunGate
@@ -49,9 +50,10 @@ def rollout(
 ) -> Applied:
     model.each = book.holds_intent
     says = run_gate or (lambda _: Says(gate))
-    return Rollout(
+    config = RolloutConfig(
         plan, model, says, book, NoTexts(), listeners, stop=stop, sleep=model.sleep
-    ).run()
+    )
+    return Rollout(config).run()
 
 
 @pytest.fixture
@@ -138,7 +140,7 @@ def test_a_controller_that_dies_anywhere_leaves_old_new_or_a_timer_and_the_next_
 
     model.each = each
     with suppress(Killed):
-        Rollout(plan, model, lambda _: Says(True), Book(), NoTexts()).run()
+        Rollout(RolloutConfig(plan, model, lambda _: Says(True), Book(), NoTexts())).run()
     for switch in model.switches.values():
         switch.candidate = None  # its session is gone
         switch.timer()

@@ -18,6 +18,7 @@ from rocefort.lab.session import Session
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Applied, Event, Phase
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.changing import apply_plan
 
@@ -71,7 +72,9 @@ def test_a_switch_that_loses_its_power_is_old_or_new_and_the_next_run_finishes(
 ) -> None:
     plan, leaf = plan_of(described), lab.switches[CANARY]
     listener = once(act, phase, lambda: lab.server.lose_power(CANARY))
-    applied = apply_plan(plan, lab.connections, tmp_path / "journal", [listener])
+    applied = apply_plan(
+        plan, lab.connections, RunDirectory.of_journal(tmp_path / "journal"), [listener]
+    )
     assert (applied.failure == "") == goes_on, applied
     assert at_rest(leaf)
     assert has_new(leaf) == goes_on
@@ -79,7 +82,7 @@ def test_a_switch_that_loses_its_power_is_old_or_new_and_the_next_run_finishes(
     if not goes_on:
         assert applied.failure.startswith(f"{CANARY}: "), applied
         assert applied.exit_code == 3
-    applied = apply_plan(plan, lab.connections, tmp_path / "journal", [])
+    applied = apply_plan(plan, lab.connections, RunDirectory.of_journal(tmp_path / "journal"), [])
     assert applied.failure == ""
     assert has_new(leaf)
     assert at_rest(leaf)
@@ -122,7 +125,7 @@ def test_what_others_commit_between_load_and_trial_ends_the_wave_and_stays(
     applied = apply_plan(
         plan_of(described),
         lab.connections,
-        tmp_path / "journal",
+        RunDirectory.of_journal(tmp_path / "journal"),
         [once("load", Phase.DONE, commit)],
     )
     assert_stopped(applied)
@@ -140,14 +143,17 @@ def test_a_configuration_that_somebody_has_locked_is_refused_and_says_by_which_s
     session = Session(leaf, "somebody")
     for line in ("system-view", "configuration exclusive timeout 7200", "configuration exclusive"):
         assert "Error" not in session.handle(line).text
-    applied = apply_plan(plan, lab.connections, tmp_path / "journal", [])
+    applied = apply_plan(plan, lab.connections, RunDirectory.of_journal(tmp_path / "journal"), [])
     assert_stopped(applied)
     assert f"The configuration is locked by other user. [Session ID = {session.number}]" in (
         applied.failure
     )
     assert leaf.running == before
     session.close()
-    assert apply_plan(plan, lab.connections, tmp_path / "journal", []).failure == ""
+    assert (
+        apply_plan(plan, lab.connections, RunDirectory.of_journal(tmp_path / "journal"), []).failure
+        == ""
+    )
 
 
 def assert_stopped(applied: Applied) -> None:

@@ -16,14 +16,16 @@ from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.change import Kind, Plan
 from rocefort.models.history import history_of
 from rocefort.models.rollout import Applied, Event, Phase, Rules
+from rocefort.rollout.apply_options import ApplyOptions
 from rocefort.rollout.back import plan_back
 from rocefort.rollout.journal import open_journal
 from rocefort.rollout.requests import approve, request_abort, request_pause
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.rollout.status import status
-from rocefort.rollout.texts import KeptTexts, kept_beside
+from rocefort.rollout.texts import KeptTexts
 from rocefort.steps.lab.emulated_site import BANDWIDTH, Rehearsal
 from rocefort.steps.rollout import changing
-from rocefort.steps.rollout.changing import Manner, apply_plan, resume_plan
+from rocefort.steps.rollout.changing import apply_plan
 
 PlanOf = Callable[[Path], Plan]
 Kill = Callable[..., None]
@@ -79,12 +81,18 @@ def test_over_ssh_the_next_controller_goes_on_where_one_died(
     plan, journal = plan_of(described), tmp_path / "journal"
     kill(plan, journal, act, phase)
     with pytest.raises(Refused) as caught:
-        apply_plan(plan, lab.connections, journal, [])
+        apply_plan(plan, lab.connections, RunDirectory.of_journal(journal), [])
     assert str(caught.value) == (
         f"{journal}: its run of this plan did not end; `rocefort resume` goes on with it"
     )
     events: list[Event] = []
-    applied = resume_plan(plan, lab.connections, journal, [events.append])
+    applied = apply_plan(
+        plan,
+        lab.connections,
+        RunDirectory.of_journal(journal),
+        [events.append],
+        ApplyOptions(resume=True),
+    )
     assert (applied.failure, applied.confirmed) == ("", ("leaf08", "leaf07"))
     for name in ("leaf07", "leaf08"):
         switch = lab.switches[name]
@@ -97,7 +105,9 @@ def test_over_ssh_the_next_controller_goes_on_where_one_died(
     if (act, phase, persist) == ("trial", Phase.DONE, "absent"):
         assert ("leaf08", "abort") in done and ("leaf08", "trial") in done
     with pytest.raises(Refused, match="has no unfinished run of this plan; `rocefort apply`"):
-        resume_plan(plan, lab.connections, journal, [])
+        apply_plan(
+            plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(resume=True)
+        )
 
 
 # --- asked from elsewhere -------------------------------------------------------------------------
@@ -118,14 +128,16 @@ def test_a_pause_lets_the_wave_end_and_resume_goes_on(
 ) -> None:
     plan, journal = plan_of(described), tmp_path / "journal"
     pause = when("load", lambda: request_pause(journal, plan, "ann"))
-    applied = apply_plan(plan, lab.connections, journal, [pause])
+    applied = apply_plan(plan, lab.connections, RunDirectory.of_journal(journal), [pause])
     assert applied == Applied(
         confirmed=("leaf08",),
         failure="paused by ann before wave leaves 1 of 1; `rocefort resume` goes on",
         exit_code=4,
         unfinished=True,
     )
-    applied = resume_plan(plan, lab.connections, journal, [])
+    applied = apply_plan(
+        plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(resume=True)
+    )
     assert (applied.failure, applied.confirmed) == ("", ("leaf08", "leaf07"))
 
 
@@ -134,11 +146,13 @@ def test_an_abort_takes_the_wave_under_way_back(
 ) -> None:
     plan, journal = plan_of(described), tmp_path / "journal"
     abort = when("trial", lambda: request_abort(journal, plan, "ann"))
-    applied = apply_plan(plan, lab.connections, journal, [abort])
+    applied = apply_plan(plan, lab.connections, RunDirectory.of_journal(journal), [abort])
     assert (applied.failure, applied.rolled_back) == ("wave canary: aborted by ann", ("leaf08",))
     assert (applied.exit_code, applied.unfinished) == (3, False)
     assert described_lines(lab.switches["leaf08"]) == 0
-    assert len(apply_plan(plan, lab.connections, journal, []).confirmed) == 2  # asked once
+    assert (
+        len(apply_plan(plan, lab.connections, RunDirectory.of_journal(journal), []).confirmed) == 2
+    )  # asked once
 
 
 def test_a_wave_waits_for_its_approval_which_is_of_this_plan(
@@ -146,7 +160,9 @@ def test_a_wave_waits_for_its_approval_which_is_of_this_plan(
 ) -> None:
     plan, journal = plan_of(described), tmp_path / "journal"
     rules = Rules(max_unavailable=1, approve=("leaves 1 of 1",))
-    applied = apply_plan(plan, lab.connections, journal, [], rules)
+    applied = apply_plan(
+        plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(rules=rules)
+    )
     assert applied.confirmed == ("leaf08",)
     assert applied.failure == (
         "wave leaves 1 of 1 waits for its approval; `rocefort approve`, then `rocefort resume`"
@@ -160,7 +176,9 @@ def test_a_wave_waits_for_its_approval_which_is_of_this_plan(
         approve(journal, plan, "leaves", "ann", plan.digest)
     assert str(bad.value) == "the plan has no wave 'leaves'; its waves are canary, leaves 1 of 1"
     approve(journal, plan, "leaves 1 of 1", "ann", plan.digest)
-    assert resume_plan(plan, lab.connections, journal, []).confirmed == ("leaf08", "leaf07")
+    assert apply_plan(
+        plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(resume=True)
+    ).confirmed == ("leaf08", "leaf07")
 
 
 def test_status_reads_a_running_journal_and_writes_nothing(
@@ -174,7 +192,7 @@ def test_status_reads_a_running_journal_and_writes_nothing(
         seen.append(status(journal))
         assert {f: f.read_bytes() for f in tmp_path.glob("journal*") if f.is_file()} == before
 
-    apply_plan(plan, lab.connections, journal, [when("trial", look)])
+    apply_plan(plan, lab.connections, RunDirectory.of_journal(journal), [when("trial", look)])
     (found,) = seen
     assert found.damage == ""
     assert found.history(plan.digest).running
@@ -211,8 +229,8 @@ def test_what_ran_before_is_kept_as_the_switch_showed_it(
     lab: Rehearsal, described: Path, plan_of: PlanOf, tmp_path: Path
 ) -> None:
     plan, journal = plan_of(described), tmp_path / "journal"
-    apply_plan(plan, lab.connections, journal, [])
-    texts = kept_beside(journal)
+    apply_plan(plan, lab.connections, RunDirectory.of_journal(journal), [])
+    texts = KeptTexts(RunDirectory.of_journal(journal).texts)
     kept = sorted(texts.directory.iterdir())
     assert len(kept) == 2
     assert {file.stat().st_mode & 0o777 for file in kept} == {0o600}
@@ -235,7 +253,7 @@ def test_a_plan_back_restores_what_ran(
 ) -> None:
     before = {name: switch.running for name, switch in lab.switches.items()}
     plan, journal = plan_of(described), tmp_path / "journal"
-    applied = apply_plan(plan, lab.connections, journal, [])
+    applied = apply_plan(plan, lab.connections, RunDirectory.of_journal(journal), [])
     families = {n.name: n.family for n in hall.network.nodes if n.family}
     back = plan_back(plan, applied.confirmed, families)
     assert back.digest == back.computed_digest() != plan.digest
@@ -246,8 +264,9 @@ def test_a_plan_back_restores_what_ran(
     assert back.change("leaf08").kind is {
         Kind.ADDITIVE: Kind.REMOVING, Kind.MODIFYING: Kind.MODIFYING, Kind.REMOVING: Kind.ADDITIVE,
     }[plan.change("leaf08").kind]  # fmt: skip
-    way = None, Manner(derives=False)  # a plan back is not derived
-    assert apply_plan(back, lab.connections, tmp_path / "back", [], *way).confirmed == (
+    options = ApplyOptions(derives=False)  # a plan back is not derived
+    beside = RunDirectory.of_journal(tmp_path / "back")
+    assert apply_plan(back, lab.connections, beside, [], options).confirmed == (
         "leaf07",
         "leaf08",
     )
@@ -285,17 +304,35 @@ def test_a_spine_is_drained_changed_and_let_back_and_the_plan_back_does_the_same
 ) -> None:
     spine, events = lab.switches["spine01"], list[Event]()
     before = spine.running
-    applied = apply_plan(of_one_spine, lab.connections, tmp_path / "journal", [events.append], SICK)
+    applied = apply_plan(
+        of_one_spine,
+        lab.connections,
+        RunDirectory.of_journal(tmp_path / "journal"),
+        [events.append],
+        ApplyOptions(rules=SICK),
+    )
     assert (applied.failure, applied.confirmed) == ("", ("spine01",))
     assert described_commits(spine) == list(DRAIN_LEGS)
     assert spine.saved == spine.running != before
     health = [e.detail.partition(":")[0] for e in events if (e.act, e.phase) == ("health", "done")]
     assert health == ["before", *["during"] * 6, "after"]  # on each leg before it soaks and after
-    again = apply_plan(of_one_spine, lab.connections, tmp_path / "journal", [], SICK)  # P21
+    again = apply_plan(
+        of_one_spine,
+        lab.connections,
+        RunDirectory.of_journal(tmp_path / "journal"),
+        [],
+        ApplyOptions(rules=SICK),
+    )  # P21
     assert (again.already, again.confirmed) == (("spine01",), ())
     families = {n.name: n.family for n in hall.network.nodes if n.family}
     back = plan_back(of_one_spine, ["spine01"], families)
-    applied = apply_plan(back, lab.connections, tmp_path / "back", [], SICK)
+    applied = apply_plan(
+        back,
+        lab.connections,
+        RunDirectory.of_journal(tmp_path / "back"),
+        [],
+        ApplyOptions(rules=SICK),
+    )
     assert (applied.failure, applied.confirmed) == ("", ("spine01",))
     assert spine.saved == spine.running == before
     assert described_commits(spine) == [*DRAIN_LEGS, *DRAIN_LEGS]
@@ -313,7 +350,13 @@ def test_a_fault_while_a_spine_is_drained_takes_the_change_back_and_lifts_the_dr
         if changed:
             lab.replay(BANDWIDTH, "fail.udp4791_blocked")
 
-    applied = apply_plan(of_one_spine, lab.connections, tmp_path / "journal", [spoil], SICK)
+    applied = apply_plan(
+        of_one_spine,
+        lab.connections,
+        RunDirectory.of_journal(tmp_path / "journal"),
+        [spoil],
+        ApplyOptions(rules=SICK),
+    )
     assert (applied.rolled_back, applied.unknown, applied.exit_code) == (("spine01",), (), 3)
     assert f"wave {SPINE}: the RDMA gate failed: " in applied.failure
     assert spine.saved == spine.running == before

@@ -11,10 +11,12 @@ from rocefort.dialects.vrp.tree import tree_text
 from rocefort.errors import BadInput, Refused
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Applied, Event, Phase
+from rocefort.rollout.apply_options import ApplyOptions
 from rocefort.rollout.plan import write_plan
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout import changing
-from rocefort.steps.rollout.changing import resume_plan
+from rocefort.steps.rollout.changing import apply_plan
 from rocefort.steps.rollout.planning import Wishes, make_plan, running_of
 
 Edit = Callable[..., Path]
@@ -108,7 +110,9 @@ def test_a_secret_alone_is_set_anew_inside_a_drain_and_by_who_goes_on(
     text = [line for line in tree_text(spine.running).splitlines() if " password " not in line]
     kill(plan, journal, "confirm", Phase.DONE, "spine01", "change while drained")
     assert passwords(lab)["spine01"] != kept
-    applied = resume_plan(plan, lab.connections, journal, [])
+    applied = apply_plan(
+        plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(resume=True)
+    )
     assert (applied.failure, applied.confirmed) == ("", ("spine01",))
     assert spine.saved == spine.running and spine.trial is None
     now = tree_text(spine.running).splitlines()

@@ -8,6 +8,8 @@ from pathlib import Path
 from rocefort.lab.state_faults import read_state_fault
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Event, Phase, Rules
+from rocefort.rollout.apply_options import ApplyOptions
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.changing import apply_plan
 
@@ -31,7 +33,9 @@ def test_sick_before_refused_or_allowed_sick_on_trial_taken_back(
     before, events = canary.running, list[Event]()
 
     lab.model.inject("leaf08", NO_ECN)
-    applied = apply_plan(plan, lab.connections, tmp_path / "sick", [events.append])
+    applied = apply_plan(
+        plan, lab.connections, RunDirectory.of_journal(tmp_path / "sick"), [events.append]
+    )
     assert applied.failure.startswith("wave canary: the live checks before it failed: leaf08 ")
     assert f"1 {SAID}" in applied.failure
     assert applied.failure.endswith(
@@ -47,12 +51,24 @@ def test_sick_before_refused_or_allowed_sick_on_trial_taken_back(
             lab.model.inject("leaf08", NO_ECN)
 
     sick = Rules(max_unavailable=1, allow_sick=True)  # that is of what was there before
-    applied = apply_plan(plan, lab.connections, tmp_path / "new", [fills], sick)
+    applied = apply_plan(
+        plan,
+        lab.connections,
+        RunDirectory.of_journal(tmp_path / "new"),
+        [fills],
+        ApplyOptions(rules=sick),
+    )
     assert applied.failure.startswith("wave canary: the live checks during it failed: leaf08 ")
     assert f"1 new {SAID}" in applied.failure
     assert (applied.exit_code, applied.rolled_back) == (3, ("leaf08",))
     assert canary.running == canary.saved == before
     assert canary.trial is None
 
-    applied = apply_plan(plan, lab.connections, tmp_path / "old", [], sick)  # still there
+    applied = apply_plan(
+        plan,
+        lab.connections,
+        RunDirectory.of_journal(tmp_path / "old"),
+        [],
+        ApplyOptions(rules=sick),
+    )  # still there
     assert (applied.failure, applied.confirmed) == ("", ("leaf08",))

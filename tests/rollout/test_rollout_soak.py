@@ -18,10 +18,12 @@ from rocefort.models.rollout import Act, Applied, Event, Phase, Rules
 from rocefort.rdma.gate import gate_s
 from rocefort.reports.plan import plan_text
 from rocefort.rollout import requests
+from rocefort.rollout.apply_options import ApplyOptions
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.rollout.soak import ADVERTISE_S, LACP_S, MARGIN_S, soak_of
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout import changing, planning
-from rocefort.steps.rollout.changing import apply_plan, resume_plan
+from rocefort.steps.rollout.changing import apply_plan
 from rocefort.steps.rollout.operating import status_of_plan
 from rocefort.steps.rollout.planning import make_plan, running_of
 
@@ -78,7 +80,9 @@ def test_a_password_at_one_end_is_never_confirmed(
             shown = standing.progress.left_s("leaf08", standing.now.timestamp())
             left.append((canary.trial_left(), shown))
 
-    applied = apply_plan(one_sided, lab.connections, journal, [events.append, look])
+    applied = apply_plan(
+        one_sided, lab.connections, RunDirectory.of_journal(journal), [events.append, look]
+    )
     ((own, shown),) = left
     assert shown is not None and abs(own - shown) < HOLD / 2 < one_sided.trial_s - own
     assert "leaf08: BGP sessions did not come back: 10.1.0.112" in applied.failure
@@ -95,7 +99,7 @@ def test_the_seconds_are_those_of_the_switch_whatever_this_machine_takes_them_fo
     """A connections file that claims that time runs faster there than it does shortens nothing."""
     scale = 3 * lab.connections.time_scale
     faster = lab.connections.model_copy(update={"time_scale": scale})
-    applied = apply_plan(one_sided, faster, tmp_path / "journal", [])
+    applied = apply_plan(one_sided, faster, RunDirectory.of_journal(tmp_path / "journal"), [])
     assert "leaf08: BGP sessions did not come back: 10.1.0.112" in applied.failure
 
 
@@ -125,7 +129,13 @@ def test_a_session_that_is_closed_on_purpose_gets_its_password_at_both_ends(
     spine.running = spine.saved = closed(spine.running)
     assert session(lab) == "Idle"
     plan, sick = plan_of(edit_hall(PAIR)), Rules(1, allow_sick=True)
-    applied = apply_plan(plan, lab.connections, tmp_path / "journal", [], sick)
+    applied = apply_plan(
+        plan,
+        lab.connections,
+        RunDirectory.of_journal(tmp_path / "journal"),
+        [],
+        ApplyOptions(rules=sick),
+    )
     assert (applied.failure, applied.confirmed) == ("", ("leaf08", "spine01"))
     assert session(lab) == "Idle"
     spine.running = opened(spine.running)
@@ -207,7 +217,11 @@ def test_all_switches_of_a_wave_are_checked_again_behind_its_soak(
 ) -> None:
     events: list[Event] = []
     applied = apply_plan(
-        half_soaking, lab.connections, tmp_path / "journal", [events.append], Rules(2)
+        half_soaking,
+        lab.connections,
+        RunDirectory.of_journal(tmp_path / "journal"),
+        [events.append],
+        ApplyOptions(rules=Rules(2)),
     )
     assert (applied.failure, applied.confirmed) == ("", ("leaf07", "leaf08"))
     for leaf, soak in ("leaf07", "6 s: leaf08: a timer"), ("leaf08", "6 s: a timer"):
@@ -227,7 +241,13 @@ def test_what_a_soak_shows_on_a_switch_without_one_takes_the_wave_back(
         if (event.act, event.phase) == (Act.SOAK, Phase.INTENT):
             spine.running = closed(spine.running, "10.1.0.97")
 
-    applied = apply_plan(half_soaking, lab.connections, tmp_path / "journal", [close], Rules(2))
+    applied = apply_plan(
+        half_soaking,
+        lab.connections,
+        RunDirectory.of_journal(tmp_path / "journal"),
+        [close],
+        ApplyOptions(rules=Rules(2)),
+    )
     assert applied.failure == "leaf07: BGP sessions did not come back: 10.1.0.96"
     assert (applied.confirmed, applied.rolled_back) == ((), ("leaf07", "leaf08"))
 
@@ -253,7 +273,13 @@ def test_who_goes_on_soaks_again_in_full(
     journal = tmp_path / "journal"
     kill(plan, journal, "soak", Phase.DONE)
     events: list[Event] = []
-    applied = resume_plan(plan, lab.connections, journal, [events.append])
+    applied = apply_plan(
+        plan,
+        lab.connections,
+        RunDirectory.of_journal(journal),
+        [events.append],
+        ApplyOptions(resume=True),
+    )
     assert applied.confirmed == ("leaf08",)
     done = [str(event.act) for event in events if event.phase is Phase.DONE]
     assert done.index("soak") < done.index("confirm")
@@ -268,7 +294,13 @@ def test_a_wish_to_stop_ends_the_soak(
         if (event.act, event.phase) == (Act.SOAK, Phase.INTENT):
             requests.request_abort(journal, one_sided, "ada")
 
-    applied = apply_plan(one_sided, lab.connections, journal, [listener], Rules(1))
+    applied = apply_plan(
+        one_sided,
+        lab.connections,
+        RunDirectory.of_journal(journal),
+        [listener],
+        ApplyOptions(rules=Rules(1)),
+    )
     assert applied.failure == "wave canary: aborted by ada"
     assert applied.rolled_back == ("leaf08",)
 

@@ -10,7 +10,9 @@ from model_switches import Book, NoTexts, Says, plan_of, switches_of
 from rocefort.models.approval import Approval
 from rocefort.models.rollout import Applied, Event, Phase, Request, Rules
 from rocefort.reports.rollout_lines import WaveLines
+from rocefort.rollout.apply_options import ApplyOptions
 from rocefort.rollout.approvals import packed
+from rocefort.rollout.config import RolloutConfig
 from rocefort.rollout.engine import Rollout
 
 PLAN = plan_of([1]).seal()
@@ -52,7 +54,7 @@ def waited(rules: Rules, *, given: Sequence[str] = (), runs: str = "7f") -> tupl
         if to_come:
             book.asked.append(approval(runs, to_come.pop(0)))
 
-    applied = Rollout(
+    config = RolloutConfig(
         PLAN,
         model,
         lambda _: Says(True),
@@ -62,9 +64,10 @@ def waited(rules: Rules, *, given: Sequence[str] = (), runs: str = "7f") -> tupl
         rules=rules,
         run_id="7f",
         sleep=sleep,
-        patience_s=5,
+        options=ApplyOptions(patience_s=5),
         approve_with="rocefort approve p.json",
-    ).run()
+    )
+    applied = Rollout(config).run()
     return applied, "\n".join(said)
 
 

@@ -16,6 +16,7 @@ from rocefort.fleet.runner import open_fleet
 from rocefort.models.change import Plan, Wave
 from rocefort.models.network import Network
 from rocefort.models.rollout import Applied, Event
+from rocefort.rollout.config import RolloutConfig
 from rocefort.rollout.engine import Rollout
 from rocefort.rollout.label import Label
 from rocefort.rollout.plan import make_changes
@@ -54,17 +55,17 @@ class Site:
         label = Label(self.plan.digest, "run")
         book = Book()
         with open_fleet(self.new, self.access) as nornir:
-            switches = NapalmSwitches(nornir, self.new, label, settle_s=0)
-            applied = Rollout(
+            config = RolloutConfig(
                 self.plan,
-                switches,
+                NapalmSwitches(nornir, self.new, label, settle_s=0),
                 lambda _: Says(gate),
                 book,
                 NoTexts(),
                 run_id="run",
                 sleep=self.sleep,
                 monotonic=lambda: self.now,
-            ).run()
+            )
+            applied = Rollout(config).run()
         return applied, book.rows
 
     def sleep(self, seconds: float) -> None:

@@ -14,9 +14,9 @@ from crash_site import Fate, Point, Site, WiredSwitches
 
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.rollout.chain import parsed
-from rocefort.rollout.journal import head_file
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.rollout.status import status
-from rocefort.rollout.texts import kept_beside
+from rocefort.rollout.texts import KeptTexts
 
 SHARED_MEMORY = "-shm"  # of SQLite: the first process that opens a database makes it anew
 CALLABLES = ("clock", "now")  # of a switch; the clock's value is that of its site
@@ -106,8 +106,8 @@ def site_state(site: Site) -> dict[str, object]:
     """
     told = {f.name: getattr(site, f.name) for f in fields(site) if f.name[0] != "_"}
     found = status(site.journal)
-    texts = kept_beside(site.journal).directory
-    head, _ = parsed(head_file(site.journal).read_bytes())
+    texts = KeptTexts(RunDirectory.of_journal(site.journal).texts).directory
+    head, _ = parsed(RunDirectory.of_journal(site.journal).head.read_bytes())
     return told | {
         "switches": {name: switch_state(switch) for name, switch in site.switches.items()},
         "clocks": {name: switch.clock() for name, switch in site.switches.items()},

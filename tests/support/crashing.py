@@ -25,10 +25,13 @@ from rocefort.models.change import Gate, Plan
 from rocefort.models.hardware import Family
 from rocefort.models.history import history_of
 from rocefort.models.rollout import Applied, Request
+from rocefort.rollout.apply_options import ApplyOptions
+from rocefort.rollout.config import RolloutConfig
 from rocefort.rollout.engine import Rollout
 from rocefort.rollout.journal import JournalFailed, SqliteJournal, open_journal
 from rocefort.rollout.label import Label, label_of
-from rocefort.rollout.texts import kept_beside
+from rocefort.rollout.run_directory import RunDirectory
+from rocefort.rollout.texts import KeptTexts
 
 
 class Mortal:
@@ -124,18 +127,19 @@ class Trials:
             )
             if snapshots is not None:
                 fate.at_point = Camera(self.site, switches, fate, snapshots).take
-            applied = Rollout(
+            config = RolloutConfig(
                 plan=self.plan,
                 switches=switches,
                 run_gate=self._gate,
                 journal=Mortal(journal, fate),
-                texts=kept_beside(self.site.journal),
-                resume=not fresh,
+                texts=KeptTexts(RunDirectory.of_journal(self.site.journal).texts),
+                options=ApplyOptions(resume=not fresh),
                 run_id=label.run,
                 sleep=self.site.sleep,
                 monotonic=lambda: self.site.now,
                 now=clock,
-            ).run()
+            )
+            applied = Rollout(config).run()
         self.site.life_ends()
         if switches:
             switches.die()

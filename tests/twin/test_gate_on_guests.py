@@ -20,6 +20,7 @@ from rocefort.models.change import Plan
 from rocefort.models.device import Device
 from rocefort.models.rollout import Applied, Event
 from rocefort.rollout.plan import sides_of
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.steps.rollout import changing, queue_gate
 from rocefort.steps.rollout.changing import apply_plan
 from rocefort.steps.rollout.planning import make_plan, running_of
@@ -65,7 +66,12 @@ def apply(access: Connections, tmp_path: Path) -> Callable[[Plan], tuple[Applied
     def applied(plan: Plan) -> tuple[Applied, str]:
         for number in range(TRIES):
             events: list[Event] = []
-            done = apply_plan(plan, access, tmp_path / f"journal{number}", [events.append])
+            done = apply_plan(
+                plan,
+                access,
+                RunDirectory.of_journal(tmp_path / f"journal{number}"),
+                [events.append],
+            )
             gates = [e.detail for e in events if e.act == "gate" and e.detail]
             said = gates[-1] if gates else ""
             if "not-a-number" not in said:

@@ -22,6 +22,7 @@ from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.telling import status_of
 from rocefort.lab.twin.twin import Choice, Twin, take_down
 from rocefort.models.rollout import Event
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.steps.fabric.growing import expand, wanted_of, write
 from rocefort.steps.lab.failover import Wish
 from rocefort.steps.lab.growing import grow_running
@@ -99,7 +100,7 @@ def rolled_out(twin: Twin, fabric: Path, journal: Path) -> tuple[str, ...]:
     access = load_connections(connections(twin))
     plan = make_plan(fabric, access, running_of(fabric, access, None))
     events: list[Event] = []
-    done = apply_plan(plan, access, journal, [events.append])
+    done = apply_plan(plan, access, RunDirectory.of_journal(journal), [events.append])
     assert done.failure == ""
     now = Twin.find("small", twin.registry)
     assert await_law(now, running_network(now), (), PATIENT_S).holds

@@ -30,7 +30,8 @@ from rocefort.rdma.gate import GateResult, run_gate
 from rocefort.rollout.back import plan_back
 from rocefort.rollout.before import both_sides
 from rocefort.rollout.plan import read_plan, sides_of, write_plan
-from rocefort.rollout.rehearsed import attach, attached, beside, rehearsed, require_rehearsal
+from rocefort.rollout.rehearsed import attach, attached, rehearsed, require_rehearsal
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.rollout.sealed_files import tool
 from rocefort.steps.fabric.judging import subject_of_derived
 from rocefort.steps.lab import twin_gate
@@ -167,7 +168,7 @@ def test_a_good_plan_passes_and_its_report_is_beside_it(
     assert not {path for path in NETNS.iterdir() if "rehearse" in path.name}
     assert bystander.exists()
     assert sealed.read_bytes() == before
-    assert beside(sealed).stat().st_mode & 0o777 == 0o600
+    assert RunDirectory.of(sealed).rehearsal.stat().st_mode & 0o777 == 0o600
     code, out, _ = run("rehearse", sealed, "--show", "--format", "json")
     report = json.loads(out)
     assert (code, report["plan"], report["tool"]) == (0, digest, tool())
@@ -266,7 +267,7 @@ def test_interrupted_in_a_wave_it_speaks_of_the_rehearsal(registry: Registry, se
         f"rocefort: rehearsal of plan {digest[:12]}: came to no end: was interrupted; {how}\n",
     )
     assert nothing_left(registry)
-    assert not beside(sealed).exists()
+    assert not RunDirectory.of(sealed).rehearsal.exists()
 
 
 @pytest.mark.thorough
@@ -285,7 +286,7 @@ def test_it_ends_with_everything_when_it_is_told_to(registry: Registry, sealed: 
         "rocefort: the rehearsal was interrupted by SIGTERM; nothing of it is left\n",
     )
     assert nothing_left(registry)
-    assert not beside(sealed).exists()
+    assert not RunDirectory.of(sealed).rehearsal.exists()
 
 
 def test_nothing_else_sends_where_guests_are_counted() -> None:
@@ -308,7 +309,7 @@ def test_no_root(
         "rocefort: a twin needs root, for its namespaces; run it with sudo\n",
     )
     assert nothing_left(registry)
-    assert not beside(sealed).exists()
+    assert not RunDirectory.of(sealed).rehearsal.exists()
 
 
 def test_not_linux(run: Run, sealed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -363,12 +364,12 @@ def test_a_report_is_bound_to_its_plan(plan: Plan, sealed: Path, tmp_path: Path)
     )
     with pytest.raises(Refused, match="is of plan"):
         require_rehearsal(sealed, other)
-    text = beside(sealed).read_text()
+    text = RunDirectory.of(sealed).rehearsal.read_text()
     for spoil, said in (
         (text.replace('"ann"', '"bob"'), "was changed after it was sealed"),
         (text[:-20], "is no report of a rehearsal"),
     ):
-        beside(sealed).write_text(spoil)
+        RunDirectory.of(sealed).rehearsal.write_text(spoil)
         assert said in rehearsed(sealed, plan).sentence
         with pytest.raises(Refused, match=said):
             require_rehearsal(sealed, plan)

@@ -18,6 +18,7 @@ from rocefort.lab.twin.lines import lines_directory
 from rocefort.lab.twin.namespaces import inside
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.rollout import Event
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.steps.lab.twin import one_lab
 from rocefort.steps.rollout.changing import apply_plan
 from rocefort.steps.rollout.planning import make_plan, running_of
@@ -57,7 +58,7 @@ def applied(fabric: Path, access: Connections, journal: Path) -> tuple[str, ...]
     """Plan and apply over SSH; the switches that confirmed."""
     plan = make_plan(fabric, access, running_of(fabric, access, None))
     events: list[Event] = []
-    done = apply_plan(plan, access, journal, [events.append])
+    done = apply_plan(plan, access, RunDirectory.of_journal(journal), [events.append])
     assert done.failure == ""
     return done.confirmed
 

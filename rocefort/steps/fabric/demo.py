@@ -25,6 +25,7 @@ from rocefort.models.network import Role
 from rocefort.models.rollout import Applied
 from rocefort.models.wording import counted
 from rocefort.reports.rollout_lines import WaveSummary
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.steps.fabric.judging import Subject, subject_of_derived
 from rocefort.steps.lab.emulated_site import BANDWIDTH, GOOD, SCENERY, Rehearsal, rehearse
 from rocefort.steps.rollout.changing import apply_plan
@@ -165,7 +166,7 @@ def _roll_out(fabric: Path, lab: Rehearsal, state: Path, tell: Teller) -> Applie
     applied = apply_plan(
         plan,
         lab.connections,
-        state / "good.journal",
+        RunDirectory.of_journal(state / "good.journal"),
         [WaveSummary(tell)],
     )
     if applied.failure:
@@ -181,7 +182,7 @@ def _broken_gate(derived: Derived, lab: Rehearsal, state: Path, tell: Teller) ->
     applied = apply_plan(
         plan,
         lab.connections,
-        state / "bad.journal",
+        RunDirectory.of_journal(state / "bad.journal"),
         [WaveSummary(tell)],
     )
     lab.replay(BANDWIDTH, GOOD[BANDWIDTH])

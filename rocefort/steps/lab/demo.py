@@ -32,6 +32,7 @@ from rocefort.models.rollout import Applied
 from rocefort.models.wording import counted
 from rocefort.rdma.gate import plan_pairs
 from rocefort.reports.rollout_lines import WaveSummary
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.steps.fabric.demo import HEAD, Say, Teller
 from rocefort.steps.lab.guests import build_image
 from rocefort.steps.lab.opinions import three_opinions
@@ -203,7 +204,8 @@ def _sealed(stage: Stage, fabric: Path) -> Plan:
 
 def _applied(stage: Stage, plan: Plan, journal: str) -> Applied:
     listener = WaveSummary(stage.tell)
-    return apply_plan(plan, stage.access, stage.state / journal, [listener])
+    run = RunDirectory.of_journal(stage.state / journal)
+    return apply_plan(plan, stage.access, run, [listener])
 
 
 def _stopped(stage: Stage, fabric: Path, server: str) -> Plan:

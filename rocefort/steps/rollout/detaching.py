@@ -14,8 +14,8 @@ from pathlib import Path
 from rocefort.errors import ServiceFailed
 from rocefort.rollout import who
 from rocefort.rollout.plan import read_plan
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.rollout.runs import contents_of
-from rocefort.steps.rollout.operating import journal_of
 
 FLAG = "--detach"
 LOOK_S = 0.2
@@ -29,17 +29,16 @@ class Detached:
     code: int = 0
 
 
-def detach(words: Sequence[str], sealed: Path, journal: Path | None) -> Detached:
+def detach(words: Sequence[str], run: RunDirectory) -> Detached:
     """Run a command line in a process of its own; returns once its run is in the journal.
 
     It takes the locks itself. Its output goes to a file beside the journal, after what is there.
     Ctrl-C until then ends it, too. words: `apply` or `resume` with its arguments. Raises
     ServiceFailed where it cannot be started.
     """
-    plan, notes = read_plan(sealed), journal_of(sealed, journal)
-    earlier = len(_lives(notes, plan.digest))
-    log = notes.with_name(notes.name + ".log")
-    output = _opened(log)
+    plan = read_plan(run.plan)
+    earlier = len(_lives(run.journal, plan.digest))
+    output = _opened(run.log)
     try:
         begin = os.fstat(output).st_size
         process = _spawned([word for word in words if word != FLAG], output)
@@ -47,20 +46,19 @@ def detach(words: Sequence[str], sealed: Path, journal: Path | None) -> Detached
         os.close(output)
     mine = who.host(), process  # somebody else may begin a run of the same plan meanwhile
     try:
-        while mine not in _lives(notes, plan.digest)[earlier:]:
+        while mine not in _lives(run.journal, plan.digest)[earlier:]:
             ended, state = os.waitpid(process, os.WNOHANG)
             if ended:
-                said = log.read_bytes()[begin:].decode("utf-8", "replace")
+                said = run.log.read_bytes()[begin:].decode("utf-8", "replace")
                 return Detached(said, os.waitstatus_to_exitcode(state))
             time.sleep(LOOK_S)
     except KeyboardInterrupt:
         os.kill(process, signal.SIGTERM)
         raise
-    of_run = [str(sealed), *(["--journal", str(journal)] if journal else [])]
     return Detached(
-        f"process {process} goes on without this terminal; its output is in {log}\n"
-        f"to watch it: {shlex.join(['rocefort', 'status', '--follow', *of_run])}\n"
-        f"to stop it:  {shlex.join(['rocefort', 'abort', *of_run])}\n"
+        f"process {process} goes on without this terminal; its output is in {run.log}\n"
+        f"to watch it: {shlex.join(['rocefort', 'status', '--follow', *run.named()])}\n"
+        f"to stop it:  {shlex.join(['rocefort', 'abort', *run.named()])}\n"
     )
 
 

@@ -10,7 +10,8 @@ from rocefort.fleet.connections import Connections
 from rocefort.models.change import Plan
 from rocefort.models.kept_fabric import KeptFabric
 from rocefort.models.network import Sources
-from rocefort.rollout.kept_fabrics import keep_fabric, place_of, read_fabric
+from rocefort.rollout.kept_fabrics import keep_fabric, read_fabric
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.steps.rollout.planning import sealed_fabric
 
 
@@ -54,14 +55,14 @@ def ground_of_plan(plan: Plan) -> Ground:
     return Ground(fabric, derived.sources)
 
 
-def ground_of_run(plan: Plan, journal: Path, digest: str) -> Ground:
+def ground_of_run(plan: Plan, run: RunDirectory, digest: str) -> Ground:
     """What a run that has begun stands on, whatever became of the fabric's files.
 
     digest: under which the run has kept it. Where that file is lost, those of the plan will do as
     long as they are what they were; raises Refused where they are not either. Nothing is derived,
     so another version of Rocefort than the plan's brings the run to its end, too.
     """
-    place = place_of(journal, digest)
+    place = run.fabrics / digest
     try:
         return Ground(read_fabric(place))
     except BadInput as lost:
@@ -75,7 +76,7 @@ def ground_of_run(plan: Plan, journal: Path, digest: str) -> Ground:
             ) from None
 
 
-def back_stands_on(plan: Plan, journal: Path, ground: Ground) -> Plan:
+def back_stands_on(plan: Plan, run: RunDirectory, ground: Ground) -> Plan:
     """The plan whose way back is to be made, standing on what its run has kept."""
-    digest = keep_fabric(journal, ground.fabric)
-    return plan.model_copy(update={"kept": str(place_of(journal, digest).resolve())})
+    digest = keep_fabric(run.fabrics, ground.fabric)
+    return plan.model_copy(update={"kept": str((run.fabrics / digest).resolve())})

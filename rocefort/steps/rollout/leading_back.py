@@ -8,22 +8,21 @@ from rocefort.errors import BadInput, Refused
 from rocefort.models.change import Plan
 from rocefort.rollout import runs
 from rocefort.rollout.back import applied_of, plan_back
-from rocefort.rollout.kept_fabrics import journal_of_kept
 from rocefort.rollout.plan import read_plan
-from rocefort.rollout.status import status
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.steps.rollout.ground import back_stands_on, ground_of_run
 
 ANEW = "make the way back anew: `rocefort rollback`"
 
 
-def back_of(sealed: Path, journal: Path, author: str) -> Plan:
-    """The plan back of what a journal shows as confirmed of a sealed plan.
+def back_of(run: RunDirectory, author: str) -> Plan:
+    """The plan back of what the journal of a sealed plan shows as confirmed.
 
     It uses the fabric that the run has kept: the fabric's files describe what it leads from. Raises
     Refused where nothing was confirmed, a run did not end, or the journal is damaged.
     """
-    plan = read_plan(sealed)
-    found = runs.contents_of(journal, plan.digest)
+    plan = read_plan(run.plan)
+    found = runs.contents_of(run.journal, plan.digest)
     if found.damage:
         how = "undo the change in the fabric's files, then `rocefort plan` leads back"
         raise Refused(f"is damaged: {found.damage}", where=found.path, how=how)
@@ -34,10 +33,10 @@ def back_of(sealed: Path, journal: Path, author: str) -> Plan:
             how="`rocefort resume` or `rocefort abort` first",
         )
     applied = applied_of(plan, runs.confirmed_of(found))
-    ground = ground_of_run(plan, journal, status(journal).history(plan.digest).fabric)
+    ground = ground_of_run(plan, run, found.runs[-1].history.fabric)
     families = {n.name: n.family for n in ground.fabric.network.nodes if n.family}
-    mine = plan.model_copy(update={"author": author, "undoes": str(sealed.resolve())})
-    return plan_back(back_stands_on(mine, journal, ground), applied, families)
+    mine = plan.model_copy(update={"author": author, "undoes": str(run.plan.resolve())})
+    return plan_back(back_stands_on(mine, run, ground), applied, families)
 
 
 def refuse_forged_back(plan: Plan) -> None:
@@ -49,7 +48,8 @@ def refuse_forged_back(plan: Plan) -> None:
     if not plan.undoes:
         raise Refused("does not name the plan that it takes back", where=where, how=ANEW)
     try:
-        made = back_of(Path(plan.undoes), journal_of_kept(Path(plan.kept)), plan.author)
+        journal = RunDirectory.of_kept_fabric(Path(plan.kept)).journal
+        made = back_of(RunDirectory(Path(plan.undoes), journal), plan.author)
     except (BadInput, Refused) as error:
         what = f"takes {plan.undoes} back, but {error.problem.where}: {error.problem.what}"
         raise Refused(what, where=where, how=ANEW) from None

@@ -1,80 +1,38 @@
-"""Steps of who operates a rollout: begin, go on, look, ask, approve, take back."""
+"""Steps of a person who operates a rollout: watch it, ask for its end, approve, take back."""
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rocefort.errors import BadInput, Refused
 from rocefort.fleet.connections import Connections, load_connections
-from rocefort.models.approval import Approval, Approvals
+from rocefort.models.approval import Approval
 from rocefort.models.change import Plan
-from rocefort.models.kept_fabric import KeptFabric
-from rocefort.models.rollout import Applied, Rules
+from rocefort.models.rollout import Rules
 from rocefort.models.runs import JournalContents, RolloutStatus
 from rocefort.models.wording import counted
 from rocefort.reports.rollout_lines import JsonLines, WaveLines
 from rocefort.rollout import requests, runs
-from rocefort.rollout.approvals import Asked, allowed_by, rules_for
+from rocefort.rollout.approvals import allowed_by
 from rocefort.rollout.journal import Listener, restore_head
 from rocefort.rollout.plan import read_plan, write_plan
 from rocefort.rollout.rehearsed import rehearsed, require_rehearsal
-from rocefort.rollout.signing import (
-    principals_of,
-    refuse_unjudged,
-    signature_of,
-    signer_of,
-    signers_file,
-)
-from rocefort.rollout.status import status
+from rocefort.rollout.run_directory import RunDirectory
+from rocefort.rollout.signing import principals_of
 from rocefort.rollout.who import user
-
-if TYPE_CHECKING:  # who only looks or asks does not wait for NAPALM's import, more than half of it
-    from rocefort.steps.rollout.changing import Manner
 
 LIVE, PLAIN, JSON, AUTO = "live", "plain", "json", "auto"
 Say = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
-    """A plan that is to be carried out: on which switches, with which journal, made by whom."""
-
-    plan: Plan
-    sealed: Path
-    access: Connections
-    journal: Path
-    author: str
-
-    def approving(self, manner: Manner) -> Manner:
-        """How a controller works, with the command that approves a wave of this very run."""
-        words = ["rocefort", "approve", str(self.sealed)]
-        if self.journal != journal_of(self.sealed, None):
-            words += ["--journal", str(self.journal)]
-        return replace(manner, approve_with=shlex.join(words))
-
-
-def journal_of(sealed: Path, journal: Path | None) -> Path:
-    """Where the steps of a plan are noted."""
-    return journal or sealed.with_name(sealed.name + ".journal")
-
-
-def order_of(
-    sealed: Path, connections: Path, journal: Path | None, allowed: Path | None = None
-) -> Order:
-    """Read what a rollout needs; raises Refused for a plan that was changed, or must be signed.
-
-    allowed: who may sign; who signed the plan counts as its author.
-    """
-    plan = read_plan(sealed)
-    author = signer_of(sealed, allowed, plan.digest) if allowed else plan.author
-    access = load_connections(connections)
+def plan_and_connections(sealed: Path, connections: Path) -> tuple[Plan, Connections]:
+    """Read what a rollout needs; raises Refused for a plan that was changed, or is of another."""
+    plan, access = read_plan(sealed), load_connections(connections)
     known = {device.name for device in access.devices}
     if not known.intersection(change.device for change in plan.changes):
         raise Refused(
@@ -82,66 +40,13 @@ def order_of(
             where=str(sealed),
             how="name the connections of that fabric",
         )
-    return Order(plan, sealed, access, journal_of(sealed, journal), author)
-
-
-def begin(order: Order, asked: Asked, manner: Manner, listener: Listener) -> Applied:
-    """Carry a plan out under the rules of its fabric and of the caller."""
-    from rocefort.steps.rollout.base_policy import policy_of_base  # noqa: PLC0415 - see above
-    from rocefort.steps.rollout.changing import apply_plan  # noqa: PLC0415
-
-    def rules(fabric: KeptFabric) -> Rules:
-        policy = policy_of_base(order.plan, asked.base) or fabric.policy.approvals
-        author = _author(order, policy, asked)
-        return rules_for(order.plan, policy, fabric.policy.max_unavailable, author, asked)
-
-    how = order.approving(manner)
-    return apply_plan(order.plan, order.access, order.journal, [listener], rules, how)
-
-
-def _author(order: Order, policy: Approvals, asked: Asked) -> str:
-    """Who made the plan: who signed it, where it is signed. Raises Refused as the policy asks."""
-    signed = signature_of(order.sealed).exists()
-    if policy.signed or (signed and policy.signers):
-        with signers_file(policy.signers) as allowed:
-            return signer_of(order.sealed, allowed, order.plan.digest)
-    if not asked.signers:
-        refuse_unjudged(order.sealed)
-    return order.author
-
-
-def go_on(order: Order, manner: Manner, listener: Listener) -> Applied:
-    """Go on with a run; its rules are those that it began with, and so are its allowed signers.
-
-    They count for what lies ahead: who signed is not asked where the run is to go back.
-    """
-    from rocefort.steps.rollout.changing import resume_plan  # noqa: PLC0415 - see above
-
-    if order.journal.is_file():
-        history = status(order.journal).history(order.plan.digest)
-        goes_back = history.failure or requests.abort_is_asked(order.journal, order.plan)
-        if history.rules and not goes_back:
-            _check_signer(order, history.rules)
-    how = order.approving(manner)
-    return resume_plan(order.plan, order.access, order.journal, [listener], how)
-
-
-def _check_signer(order: Order, rules: Rules) -> None:
-    """Raise BadInput or Refused where the plan is not signed by an allowed signer."""
-    try:
-        if rules.signers or (rules.keys and signature_of(order.sealed).exists()):
-            with allowed_by(rules) as allowed:
-                signer_of(order.sealed, allowed, order.plan.digest)
-        else:
-            refuse_unjudged(order.sealed)
-    except (BadInput, Refused) as error:
-        what, where, how = error.problem.what, error.problem.where, error.problem.how
-        back = "to go back without: `rocefort abort`, then resume"
-        raise type(error)(what, where=where, how=f"{how}; {back}") from None
+    return plan, access
 
 
 @contextmanager
-def watched(kind: str, order: Order, say: Say) -> Iterator[Listener]:
+def watched(
+    kind: str, plan: Plan, access: Connections, journal: Path, say: Say
+) -> Iterator[Listener]:
     """A listener that shows progress: drawn on a terminal, as lines, or as JSON lines."""
     if kind == AUTO:
         kind = LIVE if sys.stdout.isatty() else PLAIN
@@ -150,23 +55,17 @@ def watched(kind: str, order: Order, say: Say) -> Iterator[Listener]:
         return
     from rocefort.reports.rollout_live import LiveProgress  # noqa: PLC0415 - rich is slow
 
-    progress = status_of_plan(order.plan, order.journal).progress
-    progress = replace(progress, scale=order.access.time_scale)
-    with LiveProgress(order.plan, progress) as live:
+    progress = status_of_plan(plan, journal).progress
+    progress = replace(progress, scale=access.time_scale)
+    with LiveProgress(plan, progress) as live:
         yield live
 
 
-def seal_of(journal: Path) -> JournalContents:
-    """What a journal tells, with its newest link."""
-    found = status(journal)
-    return JournalContents(str(journal), (), len(found.entries), found.head, found.damage)
-
-
 def named_journal(sealed: Path, journal: Path | None) -> Path:
-    """Where the steps of a plan are noted; raises BadInput for a name at which no journal is."""
+    """The journal of a plan; raises BadInput for a name at which none is."""
     if journal is not None and not journal.is_file():
         raise BadInput("no such journal", where=str(journal), how="check its name")
-    return journal_of(sealed, journal)
+    return RunDirectory.of(sealed, journal).journal
 
 
 def status_of_plan(plan: Plan, journal: Path) -> RolloutStatus:
@@ -177,7 +76,7 @@ def status_of_plan(plan: Plan, journal: Path) -> RolloutStatus:
 def contents_at(sealed: Path | None, journal: Path | None) -> JournalContents:
     """All runs of a plan, or of a journal; raises BadInput where neither is named."""
     if sealed is not None:
-        return runs.contents_of(journal_of(sealed, journal), read_plan(sealed).digest)
+        return runs.contents_of(RunDirectory.of(sealed, journal).journal, read_plan(sealed).digest)
     if journal is None:
         raise BadInput("whose history is not said", how="name a PLAN, or --journal FILE")
     return runs.contents_of(journal)
@@ -195,7 +94,7 @@ def restored_head(sealed: Path | None, journal: Path | None, link: str) -> str:
 
 def ask_pause(sealed: Path, journal: Path | None) -> str:
     """Ask that no further wave begins; gives what will come of it."""
-    plan, notes = read_plan(sealed), journal_of(sealed, journal)
+    plan, notes = read_plan(sealed), RunDirectory.of(sealed, journal).journal
     _refuse_idle(plan, notes)
     requests.request_pause(notes, plan, user())
     return _asked(plan, notes, "the wave under way is brought to its end, then no further begins")
@@ -203,7 +102,7 @@ def ask_pause(sealed: Path, journal: Path | None) -> str:
 
 def ask_abort(sealed: Path, journal: Path | None) -> str:
     """Ask that the wave under way is rolled back; gives what will come of it."""
-    plan, notes = read_plan(sealed), journal_of(sealed, journal)
+    plan, notes = read_plan(sealed), RunDirectory.of(sealed, journal).journal
     _refuse_idle(plan, notes)
     requests.request_abort(notes, plan, user())
     return _asked(plan, notes, "the wave under way is rolled back, then the run ends")
@@ -232,7 +131,7 @@ def give_approval(
 
     Raises Refused where the approval would not hold, and for the name of somebody else.
     """
-    plan, notes = read_plan(sealed), journal_of(sealed, journal)
+    plan, notes = read_plan(sealed), RunDirectory.of(sealed, journal).journal
     if key is None:
         if by not in ("", user()):
             raise Refused(
@@ -278,6 +177,6 @@ def make_back(
     from rocefort.steps.rollout.leading_back import back_of  # noqa: PLC0415 - see above
     from rocefort.steps.rollout.planning import signed  # noqa: PLC0415
 
-    back = back_of(sealed, journal_of(sealed, journal), user())
+    back = back_of(RunDirectory.of(sealed, journal), user())
     write_plan(back, out)
     return back, signed(out, key)

@@ -24,9 +24,10 @@ from rocefort.rollout.meanwhile import Judge
 from rocefort.rollout.ownership import adopted
 from rocefort.rollout.pending_trials import trial_notes
 from rocefort.rollout.plan import Sides, sides_of
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.rollout.sealed_files import check_files, sealed_files, tool
 from rocefort.rollout.secrets import check_rotation
-from rocefort.rollout.signing import sign, signature_of
+from rocefort.rollout.signing import sign
 from rocefort.rollout.switches import collect_running, collect_trials
 from rocefort.rollout.trial_times import with_trial_time
 from rocefort.rollout.two_sided import refuse_two_sided
@@ -195,7 +196,7 @@ def _refuse_errors(subject: Subject) -> Solution:
 def signed(plan: Path, key: Path | None) -> str:
     """Sign a plan's file where somebody names a key; words for the person who asked."""
     if key is None:
-        signature_of(plan).unlink(missing_ok=True)  # of an older plan of this name
+        RunDirectory.of(plan).signature.unlink(missing_ok=True)  # of an older plan of this name
         return ""
     return f", signed in {sign(plan, key)}"
 

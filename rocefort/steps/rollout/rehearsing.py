@@ -34,9 +34,11 @@ from rocefort.models.plan_rehearsal import Loss, PlanRehearsal, RehearsedCheck, 
 from rocefort.models.progress import Progress
 from rocefort.models.rollout import Applied, Event, Rules
 from rocefort.rdma.gate import traffic_class
+from rocefort.rollout.apply_options import ApplyOptions
 from rocefort.rollout.before import BothSides, both_sides
 from rocefort.rollout.plan import read_plan
 from rocefort.rollout.rehearsed import attach
+from rocefort.rollout.run_directory import RunDirectory
 from rocefort.rollout.sealed_files import tool
 from rocefort.rollout.secrets import references_of
 from rocefort.rollout.who import host, user
@@ -45,7 +47,7 @@ from rocefort.steps.lab.guests import guest_names, lead_to_guests
 from rocefort.steps.lab.lines import start_lines
 from rocefort.steps.lab.twin import expected_sessions, notes_of
 from rocefort.steps.lab.twin_gate import TwinGate
-from rocefort.steps.rollout.changing import Manner, apply_plan
+from rocefort.steps.rollout.changing import apply_plan
 from rocefort.steps.rollout.ground import Ground, ground_of_plan
 from rocefort.steps.rollout.rehearsal_checks import checks_after, delivered_pairs, speakers_of
 from rocefort.steps.stopping import raise_on_signals, stop_on_signals
@@ -311,9 +313,9 @@ def _applied(plan: Plan, ground: Ground, twin: Twin, listeners: Sequence[Listene
     rules = Rules(ground.fabric.policy.max_unavailable)
     gate = TwinGate(ground.fabric.network, twin, access.speed_note)
     with tempfile.TemporaryDirectory(prefix="rocefort-rehearsal-") as directory:
-        journal = Path(directory) / "journal"
-        manner = Manner(gate=gate, derives=False, again=ANEW)
-        return apply_plan(plan, access, journal, listeners, rules, manner)
+        run = RunDirectory.of_journal(Path(directory) / "journal")
+        options = ApplyOptions(rules=rules, gate=gate, derives=False, again=ANEW)
+        return apply_plan(plan, access, run, listeners, options)
 
 
 def _checks(
