@@ -1,21 +1,28 @@
-"""Draining: a switch that announces nothing, as a change of its own, and what is left meanwhile."""
+"""A drain: a switch that announces nothing, as a change, and what is left of the fabric then."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.texts import render_node
+from rocefort.models.bgp import PolicyNode
 from rocefort.models.change import Drained
 from rocefort.models.device import Device
-from rocefort.models.network import Network, Node
+from rocefort.models.network import Network, Node, Role
 from rocefort.models.reachability import Reachability
 from rocefort.models.wording import counted
 from rocefort.rollout.plan import Sides
-from rocefort.rollout.stages import DRAIN_NODE, kept_from_traffic
 from rocefort.validators.bandwidth import widths
 from rocefort.validators.routing import Solution, analyse
+from rocefort.validators.rules.growth import uplink_gbps
 from rocefort.validators.server_classes import reachability_of
+
+DRAIN_NODE = 1  # of a route-policy; those of a fabric begin at 10
 
 
 def can_drain(device: Device) -> bool:
@@ -37,9 +44,35 @@ def can_drain(device: Device) -> bool:
 
 
 def silent(device: Device) -> Device:
-    """The Device with a first node of each export policy that denies every route."""
-    alone = Network(name="", origin="fabric", nodes=(Node(device=device),))
-    return kept_from_traffic(alone, [device.name]).nodes[0].device
+    """The Device that announces nothing: a first node of each export policy denies every route."""
+    deny = PolicyNode(node=DRAIN_NODE, action="deny")
+    bgp = device.bgp
+    exports = {bgp.settings(peer).export_policy for peer in bgp.peers} if bgp else set()
+    policies = tuple(
+        policy.model_copy(update={"nodes": (deny, *policy.nodes)})
+        if policy.name in exports
+        else policy
+        for policy in device.route_policies
+    )
+    return device.model_copy(update={"route_policies": policies})
+
+
+def kept_from_traffic(network: Network, names: Collection[str]) -> Network:
+    """The network with some switches announcing nothing."""
+    nodes = (
+        node.model_copy(update={"device": silent(node.device)}) if node.name in names else node
+        for node in network.nodes
+    )
+    return network.model_copy(update={"nodes": tuple(nodes)})
+
+
+def drain_commands(node: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Commands that drain a switch, and those that lift it; none where its syntax is not known."""
+    if node.family is None:
+        return (), ()
+    apart = node.model_copy(update={"device": silent(node.device)})
+    patch = dialect_of(node).patch(render_node(node), render_node(apart), node.family)
+    return patch.commands, patch.reverse
 
 
 def drained_change(sides: Sides, meanwhile: str) -> Drained:
@@ -63,10 +96,15 @@ def drained_change(sides: Sides, meanwhile: str) -> Drained:
 
 @dataclass(frozen=True)
 class Left:
-    """What the routing engine finds of a fabric without some spine."""
+    """What the routing engine finds of a fabric in some state of it.
+
+    widths: least and most equal-cost paths between leaves. lost: pairs of servers that were
+    delivered before.
+    """
 
     widths: tuple[int, int] | None
-    lost: int  # pairs of servers that were delivered before
+    lost: int
+    now: Reachability
 
     @property
     def least(self) -> int:
@@ -78,6 +116,55 @@ class Left:
         width = f"ECMP width {found}" if found else "no path between leaves to count"
         pairs = counted(self.lost, "server pair") if self.lost else "no server pair"
         return f"{width}, {pairs} lost"
+
+
+def left_of(solution: Solution, start: Reachability, among: Set[str] | None = None) -> Left:
+    """What is left in a state; start: who reached whom before; among: widths of these leaves."""
+    now, servers = reachability_of(solution.trips), start.servers
+    lost = sum(start.delivers(*pair) for pair in now.lost_pairs() if servers.issuperset(pair))
+    return Left(widths(solution, among), lost, now)
+
+
+class Uplinks(NamedTuple):
+    """Uplinks of one leaf with a spine and without it, and the servers' ports there."""
+
+    links: int
+    links_left: int
+    gbps: int | None  # None: not known
+    gbps_left: int | None
+    load_gbps: int
+
+    def exceeds(self, limit: float | None) -> bool:
+        """Whether what is left is oversubscribed above a ratio; None: any is allowed."""
+        known = limit and self.gbps_left is not None
+        return bool(known) and self.load_gbps > (limit or 0) * (self.gbps_left or 0)
+
+
+def uplinks_without(network: Network, spine: str, gone: Collection[str] = ()) -> dict[str, Uplinks]:
+    """Uplinks of each leaf; gone: spines that left before."""
+    base = _unlinked(network, gone)
+    rest = _unlinked(base, [spine])
+    gbps, gbps_left = uplink_gbps(base), uplink_gbps(rest)
+    links, links_left = _ends(base), _ends(rest)
+    load = Counter[str]()
+    for server in network.servers or ():
+        load[server.port.device] += server.speed_gbps
+    return {
+        n: Uplinks(links[n], links_left[n], gbps.get(n), gbps_left.get(n, 0), load[n])
+        for n in (leaf.name for leaf in network.role(Role.LEAF))
+    }
+
+
+def _unlinked(network: Network, names: Collection[str]) -> Network:
+    links = tuple(
+        link for link in network.links or () if not {link.a.device, link.b.device} & {*names}
+    )
+    return network.model_copy(update={"links": links})
+
+
+def _ends(network: Network) -> Counter[str]:
+    """How many links each switch has."""
+    return Counter(end.device for link in network.links or () for end in (link.a, link.b))
 
 
 @dataclass(frozen=True)
@@ -114,10 +201,5 @@ class Passage:
 
     def without(self, spine: str, done: frozenset[str]) -> Left:
         """What is left while a spine is drained; raises Refused as `analyse` does."""
-        solution = analyse(kept_from_traffic(self.at(done), [spine]))
-        lost = sum(
-            self._delivered.delivers(*pair)
-            for pair in reachability_of(solution.trips).lost_pairs()
-            if self._delivered.servers.issuperset(pair)
-        )
-        return Left(widths(solution), lost)
+        drained = kept_from_traffic(self.at(done), [spine])
+        return left_of(analyse(drained), self._delivered)

@@ -15,9 +15,8 @@ from rocefort.models.change import Wave
 from rocefort.models.fabric import Rollout
 from rocefort.models.network import Network, Role
 from rocefort.models.wording import listing
-from rocefort.rollout.draining import Left, Passage, can_drain, drained_change
+from rocefort.rollout.draining import Left, Passage, can_drain, drained_change, uplinks_without
 from rocefort.rollout.plan import Sides
-from rocefort.validators.rules.growth import uplink_gbps
 
 MOST_NAMED = 6
 
@@ -110,31 +109,19 @@ class Judge:
 
     def _uplinks(self, spine: str) -> tuple[str, tuple[str, ...]]:
         """What leaves keep of their uplinks, and a warning where that is less than policy asks."""
-        links = self.network.links or ()
-        rest = tuple(link for link in links if spine not in (link.a.device, link.b.device))
-        were = uplink_gbps(self.network)
-        are = uplink_gbps(self.network.model_copy(update={"links": rest}))
-        leaves = [leaf.name for leaf in self.network.role(Role.LEAF)]
-        known = [(were.get(n) or 0, are.get(n) or 0, n) for n in leaves if were.get(n)]
+        uplinks = uplinks_without(self.network, spine)
+        known = [(each.gbps_left or 0, each.gbps) for each in uplinks.values() if each.gbps]
         if not known:
             return "", ()
-        was, now, _ = min(known, key=lambda row: row[1] / row[0])
+        now, was = min(known, key=lambda row: row[0] / row[1])
         kept = f"leaves keep at least {now:,} of {was:,} Gb/s of uplinks"
-        return kept, tuple(self._oversubscribed(spine, {n: now for _, now, n in known}))
-
-    def _oversubscribed(self, spine: str, uplinks: Mapping[str, int]) -> Iterator[str]:
         limit = self.network.oversubscription
-        load = dict.fromkeys(uplinks, 0)
-        for server in self.network.servers or ():
-            if server.port.device in load:
-                load[server.port.device] += server.speed_gbps
-        over = [n for n, gbps in uplinks.items() if limit and load[n] > limit * gbps]
-        if over:
-            verb = "is" if len(over) == 1 else "are"
-            yield (
-                f"without {spine}, {named(over)} {verb} oversubscribed above the {limit:g} to 1 "
-                "of policy.oversubscription"
-            )
+        over = [name for name, each in uplinks.items() if each.gbps and each.exceeds(limit)]
+        if not over:
+            return kept, ()
+        verb = "is" if len(over) == 1 else "are"
+        above = f"above the {limit:g} to 1 of policy.oversubscription"
+        return kept, (f"without {spine}, {named(over)} {verb} oversubscribed {above}",)
 
     def _demand(self, spine: str) -> Iterator[str]:
         """A warning where the demand fits nowhere; raises Refused where it fits but for the spine.

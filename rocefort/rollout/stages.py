@@ -7,23 +7,19 @@ A switch is kept from traffic by a first node of its export policy that denies e
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.texts import read_back, render_all, render_node
-from rocefort.models.bgp import PolicyNode
-from rocefort.models.device import Device
+from rocefort.dialects.texts import read_back, render_all
 from rocefort.models.growth import Stage, Staged
 from rocefort.models.network import Link, Network, Node, Role
-from rocefort.models.reachability import Pair, Reachability
+from rocefort.models.reachability import Reachability
 from rocefort.models.routing import SessionStatus
 from rocefort.models.wording import counted
-from rocefort.validators.bandwidth import widths
+from rocefort.rollout.draining import drain_commands, kept_from_traffic, left_of
 from rocefort.validators.routing import analyse
 from rocefort.validators.server_classes import reachability_of
 
-DRAIN_NODE = 1  # of a route-policy; those of a fabric begin at 10
 ISOLATED, CABLED, SESSIONS, TRAFFIC = "isolated", "cabled", "sessions up", "taking traffic"
 
 
@@ -46,27 +42,21 @@ class _Judge:
     def stage(self, network: Network, title: str, spines: int, serving: Sequence[Node]) -> Stage:
         """Solve a state; spines: those that take traffic; serving: leaves that do."""
         solution = analyse(network)
-        now = reachability_of(solution.trips)
-        inside = {leaf.name for leaf in serving}
-        found = widths(solution, inside)
-        lost = sum(self._was(pair) for pair in now.lost_pairs())
+        left = left_of(solution, self.start, {leaf.name for leaf in serving})
         up = sum(session.status is SessionStatus.ESTABLISHED for session in solution.sessions)
         least = spines * min((leaf.links_per_pair or 1 for leaf in serving), default=1)
-        wrong = [f"{counted(lost, 'server pair')} lost"] if lost else []
-        if found and found[0] < least:
-            wrong.append(f"ECMP width {found[0]} where {least} must be")
+        wrong = [f"{counted(left.lost, 'server pair')} lost"] if left.lost else []
+        if left.widths and left.least < least:
+            wrong.append(f"ECMP width {left.least} where {least} must be")
         return Stage(
             title=title,
             sessions=(up, len(solution.sessions)),
             in_service=(spines, len(serving)),
-            widths=found,
-            pairs=(now.delivered, now.pairs),
-            lost=lost,
+            widths=left.widths,
+            pairs=(left.now.delivered, left.now.pairs),
+            lost=left.lost,
             wrong=tuple(wrong),
         )
-
-    def _was(self, pair: Pair) -> bool:
-        return self.start.servers.issuperset(pair) and self.start.delivers(*pair)
 
 
 def staged(steps: Sequence[Step]) -> Staged:
@@ -78,7 +68,7 @@ def staged(steps: Sequence[Step]) -> Staged:
     stages = [judge.stage(first, "as it is", spines, serving)]
     for step in steps:
         stages += _states(judge, step)
-    drain, lift = _commands(steps[0])
+    drain, lift = drain_commands(steps[0].after.by_name[steps[0].new[0]])
     return Staged(fabric=first.name, stages=tuple(stages), drain=drain, lift=lift)
 
 
@@ -110,38 +100,3 @@ def _joins_old_and_new(link: Link, new: Sequence[str]) -> bool:
 def _from_text(network: Network) -> Network:
     """The Network with every Device as its text says it."""
     return read_back(network, render_all(network))
-
-
-def kept_from_traffic(network: Network, names: Collection[str]) -> Network:
-    """The network with some switches announcing nothing."""
-    nodes = (
-        node.model_copy(update={"device": _drained(node.device)}) if node.name in names else node
-        for node in network.nodes
-    )
-    return network.model_copy(update={"nodes": tuple(nodes)})
-
-
-def _drained(device: Device) -> Device:
-    """A switch that announces nothing: each of its export policies denies first."""
-    deny = PolicyNode(node=DRAIN_NODE, action="deny")
-    bgp = device.bgp
-    exports = {bgp.settings(peer).export_policy for peer in bgp.peers} if bgp else set()
-    policies = tuple(
-        policy.model_copy(update={"nodes": (deny, *policy.nodes)})
-        if policy.name in exports
-        else policy
-        for policy in device.route_policies
-    )
-    return device.model_copy(update={"route_policies": policies})
-
-
-def _commands(step: Step) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What keeps the first new switch from traffic, and what lets it come."""
-    name = step.new[0]
-    node = step.after.by_name[name]
-    apart = kept_from_traffic(step.after, [name]).by_name[name]
-    if node.family is None:
-        return (), ()
-    texts = render_node(node), render_node(apart)
-    patch = dialect_of(node).patch(*texts, node.family)
-    return patch.commands, patch.reverse

@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.texts import render_node
 from rocefort.dialects.words import in_words, line
 from rocefort.errors import Refused
 from rocefort.models.advice import AdviceStep
@@ -15,13 +13,17 @@ from rocefort.models.difference import Difference
 from rocefort.models.fabric_nodes import ServerIntent
 from rocefort.models.network import Network, Node, Role, Server
 from rocefort.models.reachability import Reachability
-from rocefort.models.wording import counted, listing
+from rocefort.models.wording import listing
 from rocefort.reports.wording import grouped, name_ranges
-from rocefort.rollout.stages import kept_from_traffic
-from rocefort.validators.bandwidth import widths
+from rocefort.rollout.draining import (
+    Left,
+    Uplinks,
+    drain_commands,
+    kept_from_traffic,
+    left_of,
+    uplinks_without,
+)
 from rocefort.validators.routing import Solution, analyse
-from rocefort.validators.rules.growth import uplink_gbps
-from rocefort.validators.server_classes import reachability_of
 
 MOST_JUDGED = 4  # drains that the routing engine solves: each costs as much as a verification
 MOST_NAMED = 12
@@ -55,12 +57,12 @@ class Sight:
         """Who reaches whom at the base; raises Refused where the routing engine does."""
         return (self.solved or analyse(self.before)).state.reachability
 
-    def drained(self, names: Collection[str]) -> Solution | None:
-        """Routing with some switches drained; None where enough of them were solved."""
+    def drained(self, names: Collection[str]) -> Left | None:
+        """What is left with some switches drained; None where enough of them were solved."""
         if self._solved >= MOST_JUDGED:
             return None
         self._solved += 1
-        return analyse(kept_from_traffic(self.before, names))
+        return left_of(analyse(kept_from_traffic(self.before, names)), self.start)
 
 
 def names_of(names: Iterable[str]) -> str:
@@ -72,78 +74,50 @@ def names_of(names: Iterable[str]) -> str:
 
 def left_while(sight: Sight, spine: str, *, gone: Collection[str]) -> Iterator[str]:
     """What leaves keep while a spine is drained; gone: spines that left before."""
-    base = _without(sight.before, gone)
-    rest = _without(base, [spine])
-    were, are = uplink_gbps(base), uplink_gbps(rest)
-    counts, left = _counts(base), _counts(rest)
-    leaves = [leaf.name for leaf in base.role(Role.LEAF) if counts[leaf.name] != left[leaf.name]]
-    alike = grouped(
-        leaves, lambda n: (counts[n], left[n], were.get(n), are.get(n, 0), _load(sight, n))
-    )
-    for (before, after, was, now, load), same in alike.items():
+    uplinks = uplinks_without(sight.before, spine, gone)
+    leaves = [name for name, each in uplinks.items() if each.links != each.links_left]
+    for each, same in grouped(leaves, uplinks.__getitem__).items():
         who = names_of(same)
         keep = "keeps" if len(same) == 1 else "keep"
-        if not after:
+        if not each.links_left:
             yield f"While {spine} is drained, {who} {keep} no uplink: it cannot be drained."
             continue
+        was, now = each.gbps, each.gbps_left
         speed = f"{was} -> {now} Gb/s" if was is not None and now is not None else "speed not known"
-        each = " each" if len(same) > 1 else ""
-        text = f"While {spine} is drained, {who} {keep} {after} of {before} uplinks ({speed}{each})"
-        yield text + _against_policy(sight, load, now)
+        alike = " each" if len(same) > 1 else ""
+        links = f"{each.links_left} of {each.links} uplinks ({speed}{alike})"
+        against = _against_policy(each, sight.before.oversubscription)
+        yield f"While {spine} is drained, {who} {keep} {links}{against}"
     yield from _judged(sight, spine, gone)
 
 
-def _without(network: Network, names: Collection[str]) -> Network:
-    links = tuple(
-        link for link in network.links or () if not {link.a.device, link.b.device} & {*names}
-    )
-    return network.model_copy(update={"links": links})
-
-
-def _counts(network: Network) -> Mapping[str, int]:
-    found = dict.fromkeys((node.name for node in network.nodes), 0)
-    for link in network.links or ():
-        for end in (link.a, link.b):
-            found[end.device] += 1
-    return found
-
-
-def _load(sight: Sight, leaf: str) -> int:
-    return sum(server.speed_gbps for server in sight.servers_on.get(leaf, ()))
-
-
-def _against_policy(sight: Sight, load: int, now: int | None) -> str:
+def _against_policy(uplinks: Uplinks, limit: float | None) -> str:
+    load, now = uplinks.load_gbps, uplinks.gbps_left
     if not now or not load:
         return "."
-    limit = sight.before.oversubscription
-    ratio = load / now
     allowed = f"; the policy allows {limit:g}" if limit else ""
-    over = " It is exceeded." if limit and ratio > limit else ""
-    return f", so {ratio:.2f} Gb/s of servers for each Gb/s of uplinks{allowed}.{over}"
+    over = " It is exceeded." if uplinks.exceeds(limit) else ""
+    return f", so {load / now:.2f} Gb/s of servers for each Gb/s of uplinks{allowed}.{over}"
 
 
 def _judged(sight: Sight, spine: str, gone: Collection[str]) -> Iterator[str]:
     """ECMP width and lost pairs while it is drained, by the routing engine."""
     try:
-        solution = sight.drained([*gone, spine])
-        if solution is None:
-            yield f"The routing engine judged {MOST_JUDGED} other drains, and not this one."
-            return
-        start = sight.start
+        left = sight.drained([*gone, spine])
     except Refused as error:
         yield f"What routing does meanwhile is not judged: {error}"
         return
-    now = reachability_of(solution.trips)
-    lost = sum(start.delivers(*pair) for pair in now.lost_pairs() if start.servers >= {*pair})
-    found = widths(solution)
-    width = f"ECMP width {'-'.join(map(str, dict.fromkeys(found)))}" if found else "no ECMP"
-    pairs = f"{counted(lost, 'server pair')} lost" if lost else "no server pair lost"
-    yield f"By the routing engine, meanwhile: {width}, {pairs}."
+    if left is None:
+        yield f"The routing engine judged {MOST_JUDGED} other drains, and not this one."
+    else:
+        yield f"By the routing engine, meanwhile: {left}."
 
 
 def drain_steps(node: Node) -> Iterator[AdviceStep]:
     """Let a switch announce nothing, wait until traffic has left it."""
     commands, back = drain_commands(node)
+    if node.family is not None:
+        commands, back = typed(node, commands), typed(node, back)
     yield AdviceStep(
         text=f"Drain {node.name}: it announces nothing, and its neighbours send nothing through "
         "it; it keeps its own routes, so what is under way still arrives.",
@@ -160,17 +134,6 @@ def drain_steps(node: Node) -> Iterator[AdviceStep]:
         on=node.name,
         commands=(line(node, "ports in brief"),),
     )
-
-
-def drain_commands(node: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Commands that drain a switch, and those that lift it; none where its syntax is not known."""
-    if node.family is None:
-        return (), ()
-    only = Network(name="", origin="fabric", nodes=(node,))
-    apart = kept_from_traffic(only, [node.name]).nodes[0]
-    texts = render_node(node), render_node(apart)
-    patch = dialect_of(node).patch(*texts, node.family)
-    return typed(node, patch.commands), typed(node, patch.reverse)
 
 
 def typed(node: Node, commands: Iterable[str]) -> tuple[str, ...]:
