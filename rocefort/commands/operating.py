@@ -135,17 +135,17 @@ def status(
 @cli.command()
 def pause(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
     """Ask a rollout to begin no further wave."""
-    from rocefort.steps.rollout.operating import ask_pause
+    from rocefort.steps.rollout.operating import ask_to_end
 
-    typer.echo(ask_pause(sealed, journal))
+    typer.echo(ask_to_end(sealed, journal, back=False))
 
 
 @cli.command()
 def abort(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
     """Ask a rollout to roll the wave under way back, and to end."""
-    from rocefort.steps.rollout.operating import ask_abort
+    from rocefort.steps.rollout.operating import ask_to_end
 
-    typer.echo(ask_abort(sealed, journal))
+    typer.echo(ask_to_end(sealed, journal, back=True))
 
 
 @cli.command()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +22,7 @@ from rocefort.models.network import Network, Node
 from rocefort.rollout.acl_use import with_used
 from rocefort.rollout.secrets import as_read_back, with_known_secrets
 from rocefort.rollout.soak import soak_of
+from rocefort.rollout.texts import write_whole
 
 
 def device_digest(device: Device) -> str:
@@ -157,13 +157,8 @@ def _refuse_as_change(node: Node, running: Device) -> None:
 
 def write_plan(plan: Plan, path: Path) -> None:
     """Write a sealed plan, for its owner alone, so that it is whole or not there."""
-    part = path.with_name(path.name + ".part")
     try:
-        part.unlink(missing_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        with os.fdopen(os.open(part, flags, 0o600), "w", encoding="utf-8") as file:
-            file.write(plan.model_dump_json(indent=1) + "\n")
-        part.replace(path)
+        write_whole(path, plan.model_dump_json(indent=1) + "\n")
     except OSError as error:
         raise BadInput(f"cannot be written: {error.strerror}", where=str(path)) from None
 

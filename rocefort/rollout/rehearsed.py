@@ -6,7 +6,6 @@ comes from the plan's; a plan that is made anew under the same name has none.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from rocefort.errors import BadInput, Refused
 from rocefort.models.change import Plan, digest_of
 from rocefort.models.plan_rehearsal import PlanRehearsal
 from rocefort.rollout.run_directory import RunDirectory
+from rocefort.rollout.texts import write_whole
 
 REHEARSE = "`rocefort rehearse PLAN` makes one"
 
@@ -24,13 +24,8 @@ def attach(report: PlanRehearsal, sealed: Path) -> PlanRehearsal:
     """Seal a report and write it beside its plan, whole or not at all, for its owner alone."""
     report = report.model_copy(update={"digest": _digest(report)})
     path = RunDirectory.of(sealed).rehearsal
-    part = path.with_name(path.name + ".part")
     try:
-        part.unlink(missing_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        with os.fdopen(os.open(part, flags, 0o600), "w", encoding="utf-8") as file:
-            file.write(report.model_dump_json(indent=1) + "\n")
-        part.replace(path)
+        write_whole(path, report.model_dump_json(indent=1) + "\n")
     except OSError as error:
         raise BadInput(f"cannot be written: {error.strerror}", where=str(path)) from None
     return report

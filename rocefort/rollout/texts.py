@@ -25,18 +25,11 @@ class KeptTexts:
         """Make a text durable; returns its digest. Raises ServiceFailed."""
         digest = digest_of(text)
         path = self.directory / digest
-        part = path.with_name(f"{digest}.part")
         try:
             self.directory.mkdir(mode=0o700, exist_ok=True)
             if path.is_file() and path.read_bytes() == text.encode():
                 return digest
-            part.unlink(missing_ok=True)  # of a controller that died here
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-            with os.fdopen(os.open(part, flags, 0o600), "wb") as file:
-                file.write(text.encode())
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
+            write_whole(path, text)
             _sync(self.directory)
         except OSError as error:
             raise ServiceFailed(
@@ -56,6 +49,21 @@ class KeptTexts:
         if digest_of(text) != digest:
             raise BadInput("was changed after it was kept", where=str(path))
         return text
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file for its owner alone, so that it is whole and durable, or not there.
+
+    Raises OSError.
+    """
+    part = path.with_name(f"{path.name}.part")
+    part.unlink(missing_ok=True)  # of a process that died here
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    with os.fdopen(os.open(part, flags, 0o600), "wb") as file:
+        file.write(text.encode())
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
 
 
 def _sync(directory: Path) -> None:

@@ -92,33 +92,23 @@ def restored_head(sealed: Path | None, journal: Path | None, link: str) -> str:
     return f"{place}: its head is written anew; its chain of {counted(rows, 'row')} ends in {link}"
 
 
-def ask_pause(sealed: Path, journal: Path | None) -> str:
-    """Ask that no further wave begins; gives what will come of it."""
-    plan, notes = read_plan(sealed), RunDirectory.of(sealed, journal).journal
-    _refuse_idle(plan, notes)
-    requests.request_pause(notes, plan, user())
-    return _asked(plan, notes, "the wave under way is brought to its end, then no further begins")
+def ask_to_end(sealed: Path, journal: Path | None, *, back: bool) -> str:
+    """Ask for the end of a run; gives what will come of it.
 
-
-def ask_abort(sealed: Path, journal: Path | None) -> str:
-    """Ask that the wave under way is rolled back; gives what will come of it."""
-    plan, notes = read_plan(sealed), RunDirectory.of(sealed, journal).journal
-    _refuse_idle(plan, notes)
-    requests.request_abort(notes, plan, user())
-    return _asked(plan, notes, "the wave under way is rolled back, then the run ends")
-
-
-def _refuse_idle(plan: Plan, journal: Path) -> None:
-    """Raise Refused where no run is under way.
-
-    A controller at work hears a wish to stop whatever became of the journal meanwhile; by one that
-    is damaged none will go on.
+    back: the wave under way is rolled back; otherwise no further one begins. Raises Refused where
+    no run is under way. A controller at work hears it whatever became of the journal meanwhile; by
+    one that is damaged none will go on.
     """
-    requests.running_history(journal, plan, sound=not status_of_plan(plan, journal).holder)
-
-
-def _asked(plan: Plan, journal: Path, comes: str) -> str:
-    at_work = status_of_plan(plan, journal).holder
+    plan, notes = read_plan(sealed), RunDirectory.of(sealed, journal).journal
+    at_work = status_of_plan(plan, notes).holder
+    requests.running_history(notes, plan, sound=not at_work)
+    if back:
+        requests.request_abort(notes, plan, user())
+        comes = "the wave under way is rolled back, then the run ends"
+    else:
+        requests.request_pause(notes, plan, user())
+        comes = "the wave under way is brought to its end, then no further begins"
+    at_work = status_of_plan(plan, notes).holder
     if at_work:
         return f"asked {at_work}: {comes}"
     return f"noted: {comes}; no controller is at work, `rocefort resume` takes it up"
