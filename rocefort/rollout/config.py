@@ -17,14 +17,6 @@ from rocefort.rollout.journal import Journal, Listener
 from rocefort.rollout.ports import RunGate, Switches, Texts, Watching
 
 
-def no_sleep(_seconds: float) -> None:
-    """For a rollout that must not wait: it asks again at once."""
-
-
-def believed(_observed: Mapping[str, Seen]) -> None:
-    """For a plan that was checked before."""
-
-
 @dataclass(frozen=True)
 class RolloutConfig:
     """Configuration of one life of a controller that carries out one plan.
@@ -49,11 +41,11 @@ class RolloutConfig:
     rules: Rules | None = None
     run_id: str = field(default_factory=lambda: uuid4().hex)
     fabric: str = ""
-    sleep: Callable[[float], None] = no_sleep
+    sleep: Callable[[float], None] = lambda _: None  # asks again at once
     monotonic: Callable[[], float] = time.monotonic
     scale: float = 1.0  # seconds of the switches, and of `sleep`, in one of this machine
     now: Callable[[], datetime] = utc_now
     approve_with: str = "rocefort approve PLAN"
     live: Watching | None = None
     end_checks: Callable[[], None] = nothing
-    check_plan: Callable[[Mapping[str, Seen]], None] = believed
+    check_plan: Callable[[Mapping[str, Seen]], None] = lambda _: None

@@ -136,8 +136,8 @@ class Uplinks(NamedTuple):
 
     def exceeds(self, limit: float | None) -> bool:
         """Whether what is left is oversubscribed above a ratio; None: any is allowed."""
-        known = limit and self.gbps_left is not None
-        return bool(known) and self.load_gbps > (limit or 0) * (self.gbps_left or 0)
+        left = self.gbps_left
+        return bool(limit) and left is not None and self.load_gbps > (limit or 0) * left
 
 
 def uplinks_without(network: Network, spine: str, gone: Collection[str] = ()) -> dict[str, Uplinks]:

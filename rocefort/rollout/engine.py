@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from rocefort import internal_errors
 from rocefort.errors import DeviceFailed, Refused, RocefortError, ServiceFailed
@@ -27,7 +27,6 @@ from rocefort.models.rollout import (
     RunStarted,
     Seen,
     StepEvent,
-    Trouble,
     Whose,
 )
 from rocefort.rollout import approvals, endings, who
@@ -138,7 +137,8 @@ class Rollout:
         for event in approvals.expired(self.history, self.config.now()):
             self._say(event)
         if self.config.stop() and not self.history.failure and (wave := self._wave):
-            self._say(self._stop(wave, f"wave {wave}: interrupted; {self.config.options.again}"))
+            again = self.config.options.again
+            self._say(_failed("stop", wave, f"wave {wave}: interrupted; {again}"))
 
     def _take(self, request: Request) -> None:
         told_by = f"by {request.by}"
@@ -153,11 +153,7 @@ class Rollout:
             now = self.config.now()
             self._say(approvals.judged(request, self.plan, self.history, now), request)
         elif not self.history.failure and (wave := self._wave):
-            self._say(self._stop(wave, f"wave {wave}: aborted {told_by}"), request)
-
-    @staticmethod
-    def _stop(wave: str, text: str) -> StepEvent:
-        return StepEvent(act="stop", wave=wave, phase=Phase.FAILED, detail=text, code=3)
+            self._say(_failed("stop", wave, f"wave {wave}: aborted {told_by}"), request)
 
     def _carried_out(self, action: Action) -> Applied | None:
         """Do what was decided; how it ended, where it ends."""
@@ -172,7 +168,7 @@ class Rollout:
                 self._wait(action)
             case Fault(wave, troubles):
                 for device, trouble in troubles:
-                    self._say(_fault(wave, device, trouble))
+                    self._say(_failed("fault", wave, trouble.text, trouble.code, device))
             case Await(wave) if self._patient(wave):
                 pass
             case _:
@@ -413,7 +409,7 @@ class Rollout:
     def _fail(self, text: str, code: int) -> None:
         if self.history.failure:
             return  # on the way back already
-        self._say(_fault(self._wave, "", Trouble(text, code)))
+        self._say(_failed("fault", self._wave, text, code))
         self._observe([self._wave_of(self._wave)] if self._wave else [])
 
     # --- how it ends ------------------------------------------------------------------------------
@@ -447,12 +443,8 @@ def _wait(wait: Wait, device: str) -> StepEvent:
     return StepEvent(act="wait", wave=wait.wave, device=device, phase=Phase.INTENT)
 
 
-def _fault(wave: str, device: str, trouble: Trouble) -> StepEvent:
-    return StepEvent(
-        act="fault",
-        wave=wave,
-        device=device,
-        phase=Phase.FAILED,
-        detail=trouble.text,
-        code=trouble.code,
-    )
+def _failed(
+    act: Literal["fault", "stop"], wave: str, text: str, code: int = 3, device: str = ""
+) -> StepEvent:
+    failed = StepEvent(act=act, wave=wave, device=device, phase=Phase.FAILED)
+    return failed.like(detail=text, code=code)

@@ -22,10 +22,9 @@ from rocefort.models.rollout import Applied, Rules, Seen
 from rocefort.rdma.gate import run_gate
 from rocefort.rollout.apply_options import ApplyOptions
 from rocefort.rollout.approvals import allowed_by, rules_for
-from rocefort.rollout.config import RolloutConfig, believed
+from rocefort.rollout.config import RolloutConfig
 from rocefort.rollout.engine import Rollout
 from rocefort.rollout.journal import Listener, SqliteJournal, open_journal
-from rocefort.rollout.kept_fabrics import keep_fabric
 from rocefort.rollout.label import label_of
 from rocefort.rollout.live import LiveChecks
 from rocefort.rollout.observing import close_sessions, observe
@@ -39,7 +38,7 @@ from rocefort.rollout.watching import WaveChecks
 from rocefort.steps.fabric.judging import read_secrets
 from rocefort.steps.rollout.base_policy import policy_of_base
 from rocefort.steps.rollout.deriving_again import refuse_forged
-from rocefort.steps.rollout.ground import Ground, ground_of_plan, ground_of_run
+from rocefort.steps.rollout.ground import Ground, ground_of_plan, ground_of_run, keep_fabric
 from rocefort.steps.rollout.holding import holding
 from rocefort.steps.rollout.queue_gate import QueueGate
 from rocefort.steps.stopping import stop_on_signals
@@ -80,8 +79,9 @@ def apply_plan(
         clock = Clock(reached.time_scale)
         switches = NapalmSwitches(nornir, network, label, secrets, plan.settle_s, clock)
 
-        def derive_again(seen: Mapping[str, Seen]) -> None:
-            refuse_forged(plan, access, seen, switches.running, again=label.left_trials)
+        def check_plan(seen: Mapping[str, Seen]) -> None:
+            if options.derives:
+                refuse_forged(plan, access, seen, switches.running, again=label.left_trials)
 
         config = RolloutConfig(
             plan=plan,
@@ -94,14 +94,14 @@ def apply_plan(
             stop=stop,
             rules=rules,
             run_id=label.run,
-            fabric="" if options.resume else keep_fabric(run.fabrics, ground.fabric),
+            fabric="" if options.resume else keep_fabric(run, ground.fabric),
             sleep=clock.sleep,
             monotonic=clock.now,
             scale=clock.scale,
             approve_with=run.approve,
             live=_live(beside, ground, switches, plan.settle_s, clock),
             end_checks=lambda: end_fleet(beside),
-            check_plan=derive_again if options.derives else believed,
+            check_plan=check_plan,
         )
         return Rollout(config).run()
 

@@ -1,17 +1,24 @@
-"""Steps to the fabric of a plan or of a run: as its files say, or as a run has kept it."""
+"""Steps to the fabric of a plan or of a run: as its files say, or as a run has kept it.
+
+A run keeps the fabric that it began with beside its journal, by its content. It goes on, ends and
+is taken back by that one: the fabric's files may have been edited meanwhile, and a switch that is
+drained or on trial must not wait for them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from rocefort.errors import BadInput, Refused
 from rocefort.fleet.connections import Connections
 from rocefort.models.change import Plan
 from rocefort.models.kept_fabric import KeptFabric
 from rocefort.models.network import Sources
-from rocefort.rollout.kept_fabrics import keep_fabric, read_fabric
 from rocefort.rollout.run_directory import RunDirectory
+from rocefort.rollout.texts import KeptTexts
 from rocefort.steps.rollout.planning import sealed_fabric
 
 
@@ -37,6 +44,20 @@ class Ground:
                 "servers": tuple(each for each in access.servers if each.name in servers),
             }
         )
+
+
+def keep_fabric(run: RunDirectory, fabric: KeptFabric) -> str:
+    """Keep a fabric, for its owner alone; returns its digest. Raises ServiceFailed."""
+    return KeptTexts(run.fabrics, "the fabric").keep(fabric.model_dump_json())
+
+
+def read_fabric(place: Path) -> KeptFabric:
+    """A kept fabric; raises BadInput where it is not there or was changed, Refused as another."""
+    try:
+        return KeptFabric.model_validate_json(KeptTexts(place.parent).read(place.name))
+    except ValidationError:
+        how = "go on by the version that kept it"
+        raise Refused("is no fabric of this version", where=str(place), how=how) from None
 
 
 def ground_of_plan(plan: Plan) -> Ground:
@@ -78,5 +99,5 @@ def ground_of_run(plan: Plan, run: RunDirectory, digest: str) -> Ground:
 
 def back_stands_on(plan: Plan, run: RunDirectory, ground: Ground) -> Plan:
     """The plan whose way back is to be made, standing on what its run has kept."""
-    digest = keep_fabric(run.fabrics, ground.fabric)
+    digest = keep_fabric(run, ground.fabric)
     return plan.model_copy(update={"kept": str((run.fabrics / digest).resolve())})
