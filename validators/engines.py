@@ -90,7 +90,8 @@ def run(
         if engine is Engine.BOTH:
             raise
         return replace(done, note=f"no answer of Batfish: {error}")
-    return _joined(done, asked, network, wanted.before, sources)
+    report = done.report.joined(compared(network, solution, asked.state, sources))
+    return _joined(replace(done, report=report), asked, network, wanted.before, sources)
 
 
 def _ask(network: Network, solution: Solution | None, service: Service, wanted: Wishes) -> Asked:
@@ -142,10 +143,8 @@ def _solved_before(network: Network) -> Solution:
 def _joined(
     done: Verified, asked: Asked, network: Network, before: Network | None, sources: Sources
 ) -> Verified:
-    """What the embedded engine said, with what Batfish says, and where the two differ."""
+    """What the embedded engine said, with what Batfish says, and where their changes differ."""
     report, changes = done.report, done.changes
-    if done.solution is not None:
-        report = report.joined(compared(network, done.solution, asked.state, sources))
     report = report.joined(verify_checks(with_outside(network), asked.files, asked.checks, sources))
     if changes and asked.before is not None and before is not None:
         theirs = change_of(asked.before, asked.state, standing(before, network))
