@@ -111,7 +111,7 @@ def test_groups_and_options(heps: Derived, tmp_path: Path) -> None:
 def test_a_switch_is_opened_by_the_driver_of_its_family(
     heps: Derived, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("X", "secret")
+    monkeypatch.setenv("X", "hunter2-x")
 
     def changed(node: Node, **family: str | None) -> Node:
         assert node.family is not None

@@ -75,7 +75,7 @@ class Site:
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
-    monkeypatch.setenv("TINY", "secret")
+    monkeypatch.setenv("TINY", "hunter2-tiny")
     (tmp_path / "known_hosts").touch()
     made = Site(network(1500, "old"), network(9216, "spine01"), tmp_path / "known_hosts")
     for name, switch in made.switches.items():
