@@ -1,0 +1,50 @@
+"""The check of words finds what it is for, where it is, and nothing in code."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+SOURCE = '''
+"""Where a switch stands."""
+
+told = {"says": 1}  # it says `told`
+
+
+def said() -> str:
+    """Return a message."""
+    return "the switch says\\nno" + "says"
+'''
+
+
+@pytest.fixture(scope="module")
+def words() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("words", Path(__file__).with_name("words.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules["words"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_prose_is_checked_and_code_is_not(words: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(SOURCE)
+    assert [(one.line, one.word) for one in words.complaints(path)] == [
+        (1, "Where"),
+        (4, "says"),
+        (2, "stands"),
+        (9, "says"),
+    ]
+
+
+def test_code_of_a_document_is_not_checked(words: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_text("`told`\n```console\n$ says\n```\nA plan\ntells.\n")
+    assert [(one.line, one.word, one.better) for one in words.complaints(path)] == [
+        (6, "tells", "reports, shows, lists, prints")
+    ]
