@@ -1,4 +1,4 @@
-"""Every command that the README shows runs, and prints what the README says it prints.
+"""Every command of the README and the guides runs, and prints the output that they show.
 
 Each block of commands runs in a directory of its own, where `inventory` is that of a clone.
 """
@@ -11,12 +11,21 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from rocefort.paths import ROOT
 
 README = ROOT / "README.md"
+GUIDES = (
+    README,
+    ROOT / "docs/review.md",
+    ROOT / "docs/deploy.md",
+    ROOT / "docs/rdma.md",
+    ROOT / "docs/grow.md",
+    ROOT / "docs/commands.md",
+)
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 STARTED_BY = 30.0  # seconds until a lab must be up; a broken one fails here
 # What differs from run to run, or from machine to machine.
@@ -26,7 +35,21 @@ VARIES = [
     (re.compile(r"journal: \d+ rows"), "journal: 206 rows"),
     (re.compile(r"(?m)^time +\d+ s$"), "time    25 s"),
 ]
-BLOCKS = BLOCK.findall(README.read_text(encoding="utf-8"))
+
+
+class Block(NamedTuple):
+    """A block of commands with their output."""
+
+    guide: Path
+    number: int  # in its guide
+    text: str
+
+
+BLOCKS = [
+    Block(guide, number, text)
+    for guide in GUIDES
+    for number, text in enumerate(BLOCK.findall(guide.read_text(encoding="utf-8")))
+]
 
 
 def commands_of(block: str) -> list[str]:
@@ -88,22 +111,24 @@ def start(command: str, env: dict[str, str], cwd: Path) -> subprocess.Popen[str]
     return process
 
 
-def test_the_readme_shows_commands_whose_output_fits_a_terminal() -> None:
-    assert len(BLOCKS) >= 4
-    lines = [line for block in BLOCKS for line in block.splitlines() if not line.startswith("$ ")]
+def test_the_output_in_guides_fits_a_terminal() -> None:
+    assert {block.guide for block in BLOCKS} == set(GUIDES)
+    lines = [line for block in BLOCKS for line in block.text.splitlines() if line[:2] != "$ "]
     assert max(map(len, lines)) == 80  # of a demonstration, which fills its lines
 
 
-@pytest.mark.parametrize(
-    "number", range(len(BLOCKS)), ids=[commands_of(block)[0] for block in BLOCKS]
-)
-def test_the_readme_tells_the_truth(
-    shell: dict[str, str], tmp_path: Path, golden_update: bool, number: int
+def test_the_readme_is_short() -> None:
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 150
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=[commands_of(block.text)[0] for block in BLOCKS])
+def test_a_guide_shows_what_its_commands_print(
+    shell: dict[str, str], tmp_path: Path, golden_update: bool, block: Block
 ) -> None:
     background: list[subprocess.Popen[str]] = []
     printed = ""
     try:
-        for command in commands_of(BLOCKS[number]):
+        for command in commands_of(block.text):
             printed += f"$ {command}\n"
             if command.endswith("&"):
                 background.append(start(command, shell, tmp_path))
@@ -114,13 +139,13 @@ def test_the_readme_tells_the_truth(
             process.send_signal(signal.SIGTERM)  # what `kill` sends to a background job
             assert process.wait(timeout=20) == 0
     if golden_update:
-        rewrite(number, printed)
+        rewrite(block, printed)
     else:
-        assert printed == settled(BLOCKS[number])
+        assert printed == settled(block.text)
 
 
-def rewrite(number: int, block: str) -> None:
-    """Put a block in the place of the README's."""
-    text = README.read_text(encoding="utf-8")
-    old = list(BLOCK.finditer(text))[number]
-    README.write_text(text[: old.start(1)] + block + text[old.end(1) :], encoding="utf-8")
+def rewrite(block: Block, printed: str) -> None:
+    """Replace a block of a guide."""
+    text = block.guide.read_text(encoding="utf-8")
+    old = list(BLOCK.finditer(text))[block.number]
+    block.guide.write_text(text[: old.start(1)] + printed + text[old.end(1) :], encoding="utf-8")
