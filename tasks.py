@@ -201,14 +201,12 @@ def show(
 def facts(fabric: options.Fabric, form: options.TraceFormatted = options.TraceFormat.TEXT) -> None:
     """List what no source confirms of a fabric's switches, and what to ask them."""
     from rocefort.dialects.words import in_words
-    from rocefort.reports.open_facts import facts_text
+    from rocefort.reports.open_facts import facts_report
     from rocefort.steps.fabric.open_facts import open_facts
 
     found = open_facts(fabric)
     text = form is options.TraceFormat.TEXT
-    typer.echo(
-        facts_text(found, in_words) if text else found.model_dump_json(indent=2), nl=not text
-    )
+    output.write_result(found, lambda found: facts_report(found, in_words), text=text)
 
 
 @cli.command("import")
@@ -301,7 +299,7 @@ def trace_(
     ] = options.TraceFormat.TEXT,
 ) -> None:
     """Follow packets from SRC to DST over every equal path, hop by hop."""
-    from rocefort.reports.trace import trace_text
+    from rocefort.reports.trace import trace_report
     from rocefort.steps.fabric.judging import subject_of
     from rocefort.steps.fabric.tracing import flow_of, trace_between
 
@@ -314,7 +312,7 @@ def trace_(
     flow = flow_of(protocol, port)
     found = trace_between(subject_of(fabric, configs), (ends[-2], ends[-1]), flow, down or ())
     text = form is options.TraceFormat.TEXT
-    typer.echo(trace_text(found) if text else found.model_dump_json(indent=2), nl=not text)
+    output.write_result(found, trace_report, text=text)
     end(failed=not found.delivered)
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO, TypeVar, cast
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from pydantic import BaseModel
 
@@ -35,11 +35,12 @@ def write_blocks(*blocks: Block, err: bool = False) -> None:
 
 
 def write_result(
-    result: Result, report: Callable[[Result], Iterable[Block]], *, text: bool
+    result: Result, report: Callable[[Result], Block | Iterable[Block]], *, text: bool
 ) -> None:
     """Write a result to standard output: as a report, or as JSON."""
     if text:
-        write_blocks(*report(result))
+        blocks = report(result)
+        write_blocks(*(blocks if isinstance(blocks, Iterable) else (blocks,)))
     else:
         click.echo(result.model_dump_json(indent=2))
 

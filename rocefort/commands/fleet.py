@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options
+from rocefort import options, output
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -23,12 +23,12 @@ def trust(
 ) -> None:
     """Collect host keys, show their fingerprints, and put the new ones on record."""
     from rocefort.fleet.connections import load_connections
-    from rocefort.reports.host_keys import keys_text, recorded_text
+    from rocefort.reports.host_keys import keys_report, recorded_text
     from rocefort.steps.rollout.trusting import collect_keys, fail_silent, key_rows, refuse_changed
     from rocefort.steps.rollout.trusting import trust as put_on_record
 
     collected = collect_keys(fabric, load_connections(connections), known_hosts)
-    typer.echo(keys_text(key_rows(collected.keys)), nl=bool(collected.keys))
+    output.write_blocks(keys_report(key_rows(collected.keys)))
     refuse_changed(collected)
     if collected.new:
         put_on_record(collected, agreed=yes or _asked(len(collected.new)))

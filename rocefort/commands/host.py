@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options
+from rocefort import options, output
 
 cli = typer.Typer(
     no_args_is_help=True,
@@ -26,14 +26,14 @@ def render(
     out: Annotated[Path | None, typer.Option(help="Write a directory a server there.")] = None,
 ) -> None:
     """Write the script and the systemd units of every server."""
+    from rocefort.reports.blocks import Note
     from rocefort.steps.rdma.hosts import plans_of, rendered_text, write_hosts
 
     _, plans = plans_of(fabric, server or ())
     if out is None:
         typer.echo("".join(map(rendered_text, plans.values())), nl=False)
         return
-    for line in write_hosts(plans, out):
-        typer.echo(line)
+    output.write_blocks(*map(Note, write_hosts(plans, out)))
 
 
 @cli.command()

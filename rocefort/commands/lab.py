@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options
+from rocefort import options, output
 from rocefort.commands import lab_guest, lab_trials
 from rocefort.commands.endings import end
 from rocefort.errors import BadInput
@@ -152,12 +152,12 @@ def lab_up(
     Every switch is a network namespace with FRR, every cable a veth pair.
     """
     from rocefort.lab.twin.twin import Choice
-    from rocefort.reports.lab import status_text
+    from rocefort.reports.lab import status_report
     from rocefort.steps.lab.twin import bring_up, one_lab
 
     chosen = Choice(bfd=bfd, other_frr=other_frr, accel=accel.value)
     twin = bring_up(fabric, name, chosen, typer.echo, guests)
-    typer.echo(status_text(one_lab(twin.record.name)), nl=False)
+    output.write_blocks(status_report(one_lab(twin.record.name)))
 
 
 @cli.command("down")
@@ -172,20 +172,20 @@ def lab_down(name: str) -> None:
 @cli.command("list")
 def lab_list() -> None:
     """List the twins on this machine."""
-    from rocefort.reports.lab import labs_text
+    from rocefort.reports.lab import labs_report
     from rocefort.steps.lab.twin import all_labs
 
-    typer.echo(labs_text(all_labs()), nl=False)
+    output.write_blocks(*labs_report(all_labs()))
 
 
 @cli.command("status")
 def lab_status(name: Annotated[str | None, typer.Argument(help="Of the lab.")] = None) -> None:
     """Tell what runs in a twin, and what does not."""
-    from rocefort.reports.lab import status_text
+    from rocefort.reports.lab import status_report
     from rocefort.steps.lab.twin import one_lab
 
     found = one_lab(name)
-    typer.echo(status_text(found), nl=False)
+    output.write_blocks(status_report(found))
     end(failed=bool(found.wrong))
 
 
@@ -215,12 +215,12 @@ def lab_trace(
     Its ends are servers, switches or addresses.
     """
     from rocefort.lab.twin.tracing import trace
-    from rocefort.reports.lab import lab_trace_text
+    from rocefort.reports.lab import lab_trace_report
     from rocefort.steps.lab.twin import find_lab
 
     found = trace(find_lab(name), source, destination, port)
     text = form is options.TraceFormat.TEXT
-    typer.echo(lab_trace_text(found) if text else found.model_dump_json(indent=2), nl=not text)
+    output.write_result(found, lab_trace_report, text=text)
     end(failed=bool(found.stopped))
 
 

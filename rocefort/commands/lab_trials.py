@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options
+from rocefort import options, output
 from rocefort.commands.endings import end
 
 cli = typer.Typer()
@@ -31,7 +31,7 @@ def lab_opinions(
 ) -> None:
     """Compare next hops: kernels, the embedded engine, Batfish."""
     from rocefort.models.lab_trials import OpinionRow
-    from rocefort.reports.lab_trials import opinions_text, rows_json
+    from rocefort.reports.lab_trials import opinions_report, rows_json
     from rocefort.steps.fabric.verifying import service_of
     from rocefort.steps.lab.asking_opinions import Batfish
     from rocefort.steps.lab.asking_opinions import lab_opinions as compare
@@ -44,7 +44,7 @@ def lab_opinions(
         for name in names or (None,):
             rows += compare(find_lab(name), answers, failures=failures, say=_aside, stop=stop)
     if form is options.TraceFormat.TEXT:
-        typer.echo(opinions_text(rows), nl=False)
+        output.write_blocks(opinions_report(rows))
     else:
         typer.echo(rows_json(rows))
     end(failed=any(sum(row.differing.values()) for row in rows))
@@ -105,7 +105,7 @@ def lab_failover(
 
     Links, a spine and bgpd are broken one after another under load.
     """
-    from rocefort.reports.lab_trials import failover_text
+    from rocefort.reports.lab_trials import failover_report
     from rocefort.steps.lab.failover import Wish, measure_failover
     from rocefort.steps.lab.twin import find_lab
     from rocefort.steps.stopping import stop_on_signals
@@ -113,8 +113,7 @@ def lab_failover(
     with stop_on_signals() as stop:
         wish = Wish(flows, rate, limit)
         found = measure_failover(find_lab(name), source, target, wish, _aside, stop)
-    text = form is options.TraceFormat.TEXT
-    typer.echo(failover_text(found) if text else found.model_dump_json(indent=2), nl=not text)
+    output.write_result(found, failover_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command("spread")
@@ -129,13 +128,12 @@ def lab_spread(
 
     They are RoCEv2-like flows of two servers, each from its own source port.
     """
-    from rocefort.reports.lab_trials import spread_text
+    from rocefort.reports.lab_trials import spread_report
     from rocefort.steps.lab.spread import measure_spread
     from rocefort.steps.lab.twin import find_lab
 
     found = measure_spread(find_lab(name), source, target, flows)
-    text = form is options.TraceFormat.TEXT
-    typer.echo(spread_text(found) if text else found.model_dump_json(indent=2), nl=not text)
+    output.write_result(found, spread_report, text=form is options.TraceFormat.TEXT)
     end(failed=not found.fair)
 
 
@@ -172,13 +170,12 @@ def lab_load(
     """
     from functools import partial
 
-    from rocefort.reports.lab_trials import load_text
+    from rocefort.reports.lab_trials import load_report
     from rocefort.steps.lab.failover import Wish
     from rocefort.steps.lab.loading import run_command, under_load
     from rocefort.steps.lab.twin import find_lab
 
     wish = Wish(flows, rate)
     found, code = under_load(find_lab(name), wish, partial(run_command, command, name))
-    text = form is options.TraceFormat.TEXT
-    typer.echo(load_text(found) if text else found.model_dump_json(indent=2), nl=not text)
+    output.write_result(found, load_report, text=form is options.TraceFormat.TEXT)
     raise typer.Exit(code)

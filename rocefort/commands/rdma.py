@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rocefort import options
+from rocefort import options, output
 from rocefort.commands.endings import end
 
 if TYPE_CHECKING:
@@ -86,14 +86,13 @@ def plan(
     from dataclasses import replace
 
     from rocefort.fleet.connections import load_connections
-    from rocefort.reports.rdma_plan import plan_text
+    from rocefort.reports.rdma_plan import plan_report
     from rocefort.steps.rdma.running import make_plan
 
     asked = _asked(suite, servers, duration, iterations, qps, covering, target, directory)
     asked = replace(asked, drained=tuple(drained or ()))
     made = make_plan(fabric, asked, load_connections(connections) if connections else None)
-    text = form is options.TraceFormat.TEXT
-    typer.echo(plan_text(made) if text else made.model_dump_json(indent=2), nl=not text)
+    output.write_result(made, plan_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command()
@@ -174,12 +173,12 @@ def compare(
 ) -> None:
     """Print a run beside published figures, or beside another run."""
     from rocefort.rdma.history import opened
-    from rocefort.reports.rdma import compared_text
+    from rocefort.reports.rdma import compared_report
     from rocefort.steps.rdma.comparing import compare_with
 
     with opened(kept) as past:
         found = compare_with(past, run_id, with_, judged=exit_code)
-    typer.echo(compared_text(found.title, found.notes, found.lines), nl=False)
+    output.write_blocks(*compared_report(found.title, found.notes, found.lines))
     end(failed=exit_code and bool(found.slower))
 
 
@@ -191,14 +190,14 @@ def history(
 ) -> None:
     """List the runs that are kept, or all values of one pair."""
     from rocefort.rdma.history import opened
-    from rocefort.reports.rdma import history_text, pair_text
+    from rocefort.reports.rdma import history_report, pair_report
     from rocefort.steps.rdma.showing import pair_history
 
     with opened(kept) as past:
         if pair:
-            typer.echo(pair_text(pair_history(past, pair)), nl=False)
+            output.write_blocks(pair_report(pair_history(past, pair)))
         else:
-            typer.echo(history_text(past.runs(fabric)), nl=False)
+            output.write_blocks(history_report(past.runs(fabric)))
 
 
 @cli.command()
@@ -229,11 +228,11 @@ def stop(
 ) -> None:
     """End everything that any RDMA run has started on any server."""
     from rocefort.fleet.connections import load_connections
-    from rocefort.reports.rdma import stopped_text
+    from rocefort.reports.rdma import stopped_report
     from rocefort.steps.rdma.running import stop_everything
 
     found = stop_everything(fabric, load_connections(connections), _names(servers))
-    typer.echo(stopped_text(found), nl=False)
+    output.write_blocks(*stopped_report(found))
     if any(each.why for each in found):
         raise typer.Exit(3)
 
@@ -269,11 +268,10 @@ def _asked(
 
 def _sayer(form: options.TraceFormat) -> Callable[[str], None]:
     """Says what a run does meanwhile: beside its data, where data is asked for."""
-    from rocefort.reports.rdma_plan import wrapped
+    from rocefort.reports.blocks import Note
 
     def say(sentence: str) -> None:
-        for line in wrapped(sentence):
-            typer.echo(line, err=form is not options.TraceFormat.TEXT)
+        output.write_blocks(Note(sentence), err=form is not options.TraceFormat.TEXT)
 
     return say
 
@@ -285,12 +283,9 @@ def _write(found: RdmaResult, out: Path) -> None:
 
 
 def _show(found: RdmaResult, form: options.TraceFormat) -> None:
-    from rocefort.reports.rdma import result_text
+    from rocefort.reports.rdma import result_report
 
-    if form is options.TraceFormat.JSON:
-        typer.echo(found.model_dump_json(indent=2))
-    else:
-        typer.echo(result_text(found), nl=False)
+    output.write_result(found, result_report, text=form is options.TraceFormat.TEXT)
 
 
 def _end(found: RdmaResult) -> None:

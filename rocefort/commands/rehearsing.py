@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options
+from rocefort import options, output
 from rocefort.commands.endings import end
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -36,7 +36,7 @@ def rehearse(
 ) -> None:
     """Carry a sealed plan out on a twin of its fabric, and attach what came of it (root)."""
     from rocefort.lab.twin.twin import Choice
-    from rocefort.reports.plan_rehearsal import rehearsal_text
+    from rocefort.reports.plan_rehearsal import rehearsal_report
     from rocefort.reports.rollout_lines import WaveLines
     from rocefort.rollout.plan import read_plan
     from rocefort.rollout.rehearsed import attached
@@ -52,5 +52,5 @@ def rehearse(
     else:
         wishes = Wishes(running, guests, Choice(bfd=bfd, other_frr=other_frr))
         report = rehearse_plan(sealed, wishes, say, WaveLines(say))
-    typer.echo(rehearsal_text(report) if text else report.model_dump_json(indent=2), nl=not text)
+    output.write_result(report, rehearsal_report, text=text)
     end(failed=not report.passed)

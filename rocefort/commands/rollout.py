@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -30,7 +31,7 @@ def plan(
     """Seal a plan that takes what runs to what is intended, in waves."""
     from rocefort.fleet.connections import load_connections
     from rocefort.reports.changes import changes_report
-    from rocefort.reports.plan import plan_text, procedure_text
+    from rocefort.reports.plan import plan_text, procedure_report
     from rocefort.rollout.maintenance import NeedsMaintenance
     from rocefort.rollout.plan import write_plan
     from rocefort.steps.rollout.planning import Wishes, make_plan, running_of, signed
@@ -41,8 +42,10 @@ def plan(
         texts = running_of(fabric, access, running, lambda note: typer.echo(note, err=True))
         sealed = make_plan(fabric, access, texts, wishes)
     except NeedsMaintenance as error:
-        for each in error.procedures:
-            typer.echo(procedure_text(each.device, each.why, each.steps))
+        procedures = (
+            procedure_report(each.device, each.why, each.steps) for each in error.procedures
+        )
+        output.write_blocks(*chain.from_iterable(procedures))
         raise
     write_plan(sealed, out)
     output.write_blocks(*changes_report(sealed.changes))
@@ -59,12 +62,14 @@ def plan_console(
     """Print what to type at a console to undo a plan, to be kept on paper."""
     from rocefort.rollout.label import persist_id
     from rocefort.rollout.plan import read_plan
-    from rocefort.steps.rollout.console import console_text
+    from rocefort.steps.rollout.console import console_report
     from rocefort.steps.rollout.planning import devices_of
 
     approved = read_plan(sealed)
-    for name in devices_of(approved, device or ()):
-        typer.echo(console_text(approved, name, persist_id(approved.digest)))
+    persist = persist_id(approved.digest)
+    names = devices_of(approved, device or ())
+    reports = (console_report(approved, name, persist) for name in names)
+    output.write_blocks(*chain.from_iterable(reports))
 
 
 @cli.command()
@@ -76,12 +81,12 @@ def day0(
     with_secrets: Annotated[bool, typer.Option(help="Print the passwords themselves.")] = False,
 ) -> None:
     """Print what to type on the console of a new switch."""
-    from rocefort.reports.instructions import instructions_text
+    from rocefort.reports.instructions import instructions_report
     from rocefort.steps.fabric.day0 import day0_steps, installation
 
     switch = installation(fabric, device, connections)
     steps = day0_steps(switch, password or [], with_secrets=with_secrets)
-    typer.echo(instructions_text(f"day 0 of {switch.title}", steps), nl=False)
+    output.write_blocks(*instructions_report(f"day 0 of {switch.title}", steps))
 
 
 @cli.command()
@@ -91,9 +96,9 @@ def replace(
     connections: options.ConnectionsFile,
 ) -> None:
     """Print the steps that replace a failed switch."""
-    from rocefort.reports.instructions import instructions_text
+    from rocefort.reports.instructions import instructions_report
     from rocefort.steps.fabric.day0 import installation, replace_steps
 
     switch = installation(fabric, device, connections)
     steps = replace_steps(switch, connections)
-    typer.echo(instructions_text(f"a replacement of {switch.title}", steps), nl=False)
+    output.write_blocks(*instructions_report(f"a replacement of {switch.title}", steps))

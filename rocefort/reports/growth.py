@@ -224,7 +224,7 @@ def staged_report(staged: Staged) -> Iterator[Block]:
     yield Note(NOTES)
     if staged.drain:
         drain, lift = (" / ".join(map(str.strip, part)) for part in (staged.drain, staged.lift))
-        yield Note(f"to announce nothing: {drain}; to take traffic: {lift}")
+        yield Note(f"to announce nothing: `{drain}`; to take traffic: `{lift}`")
     wrong = [f"error {stage.title}: {what}" for stage in staged.stages for what in stage.wrong]
     yield from (Note(text, Tone.ERROR) for text in wrong)
     if not wrong:

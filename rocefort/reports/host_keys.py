@@ -1,23 +1,18 @@
-"""Host keys as a table: a fingerprint is compared by eye, so they stand below each other."""
+"""Host keys as a table: a fingerprint is compared by eye, so they are below each other."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-HEAD = ("host", "address", "key", "fingerprint", "record")
+from rocefort.reports.blocks import Table, columns
+
+HEADS = columns("host", "address", "key", "fingerprint", "record")
 
 
-def keys_text(rows: Sequence[tuple[str, ...]]) -> str:
-    """The table; "" without a row."""
-    if not rows:
-        return ""
-    widths = [max(map(len, column)) for column in zip(HEAD, *rows, strict=True)]
-    lines = (
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in (HEAD, *rows)
-    )
-    return "\n".join(lines)
+def keys_report(rows: Sequence[tuple[str, ...]]) -> Table:
+    """The table; nothing without a row."""
+    return Table(HEADS, tuple(rows))
 
 
 def recorded_text(new: int, path: Path) -> str:

@@ -1,12 +1,11 @@
-"""Steps for a person to carry out, as text for a terminal: what to do, and what to type."""
+"""Steps for a person to carry out: what to do, and what to type."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rocefort.reports.wording import WIDTH
+from rocefort.reports.blocks import Block, Code, Note, Section
 
 
 @dataclass(frozen=True)
@@ -17,12 +16,8 @@ class Instruction:
     lines: tuple[str, ...] = ()
 
 
-def instructions_text(title: str, steps: Sequence[Instruction]) -> str:
-    """A title and numbered steps; what is typed stands on lines of its own, further in."""
-    out = [title]
+def instructions_report(title: str, steps: Sequence[Instruction]) -> Iterator[Block]:
+    """A title and numbered steps; what is typed is on lines of its own, further in."""
+    yield Note(title)
     for number, step in enumerate(steps, 1):
-        lead = f"{number}. "
-        out += ["", textwrap.fill(step.what, WIDTH, initial_indent=lead, subsequent_indent="   ")]
-        if step.lines:
-            out += ["", *(f"     {line}" for line in step.lines)]
-    return "\n".join(out) + "\n"
+        yield Section(f"{number}. {step.what}", (Code(step.lines),) if step.lines else ())

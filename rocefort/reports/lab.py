@@ -1,4 +1,4 @@
-"""How a lab's state and the way of a flow through it are written for a person."""
+"""State of labs, and the path of a flow through one."""
 
 from __future__ import annotations
 
@@ -6,50 +6,51 @@ from collections.abc import Iterable, Iterator
 
 from rocefort.models.twin import LabHop, LabStatus, LabTrace
 from rocefort.models.wording import counted
+from rocefort.reports.blocks import Block, Column, Items, Note, Section, Table
+
+HEADS = (Column("lab"), Column("fabric"), Column("state", wraps=True))
 
 
-def labs_text(labs: Iterable[LabStatus]) -> str:
-    """One line a lab."""
-    return "".join(f"{_line(lab)}\n" for lab in labs) or "no lab is up\n"
+def labs_report(labs: Iterable[LabStatus]) -> Iterator[Block]:
+    """One row a lab."""
+    rows = tuple((lab.name, lab.fabric, _state(lab)) for lab in labs)
+    yield Table(HEADS, rows) if rows else Note("no lab is up")
 
 
-def _line(lab: LabStatus) -> str:
+def _state(lab: LabStatus) -> str:
     if not lab.whole:
-        return f"{lab.name:<16} fabric {lab.fabric}, not whole: {'; '.join(lab.wrong)}"
+        return f"not whole: {'; '.join(lab.wrong)}"
     nodes = f"{counted(lab.switches, 'switch')}, {counted(lab.servers, 'server')}"
-    sessions = f"{lab.established} of {lab.sessions} sessions up"
-    return f"{lab.name:<16} fabric {lab.fabric}, {nodes}, {sessions}"
+    return f"{nodes}, {lab.established} of {lab.sessions} sessions up"
 
 
-def status_text(lab: LabStatus) -> str:
+def status_report(lab: LabStatus) -> Section:
     """A lab with what is wrong in it, and what its kernel lacks."""
-    return "\n".join(_status(lab)) + "\n"
+    title = f"{lab.name}: fabric {lab.fabric}, {_state(lab)}"
+    return Section(title, (Items(tuple(_status(lab))),))
 
 
 def _status(lab: LabStatus) -> Iterator[str]:
-    yield _line(lab)
     if lab.whole:
         cables = counted(lab.cables, "cable")
-        yield f"  up since {lab.started:%Y-%m-%d %H:%M:%S} UTC, FRR {lab.frr}, {cables}"
-        yield from (f"  guest {text}" for text in lab.guests)
+        yield f"up since {lab.started:%Y-%m-%d %H:%M:%S} UTC, FRR {lab.frr}, {cables}"
+        yield from (f"guest {text}" for text in lab.guests)
         if lab.connections:
-            yield f"  connections: {lab.connections}"
-        yield from (f"  wrong: {text}" for text in lab.wrong)
-    yield from (f"  this kernel has {text}" for text in lab.lacks)
+            yield f"connections: {lab.connections}"
+        yield from (f"wrong: {text}" for text in lab.wrong)
+    yield from (f"this kernel has {text}" for text in lab.lacks)
 
 
-def lab_trace_text(trace: LabTrace) -> str:
-    """One line a hop."""
+def lab_trace_report(trace: LabTrace) -> Iterator[Block]:
+    """One row a hop."""
     flow = f"UDP {trace.source}:{trace.source_port} to {trace.destination}"
-    lines = [f"{flow}:{trace.destination_port}"]
-    lines += [f"  {number} {_hop(hop)}" for number, hop in enumerate(trace.hops)]
-    lines.append(f"  stops at {trace.stopped}" if trace.stopped else "  arrives")
-    return "\n".join(lines) + "\n"
+    rows = tuple((number, hop.node, _hop(hop)) for number, hop in enumerate(trace.hops))
+    end = Note(f"stops at {trace.stopped}" if trace.stopped else "arrives")
+    yield Section(f"{flow}:{trace.destination_port}", (Table((Column(),) * 3, rows), end))
 
 
 def _hop(hop: LabHop) -> str:
-    words = [f"{hop.node:<16}"]
-    words += [f"in {hop.arrives}"] if hop.arrives else []
+    words = [f"in {hop.arrives}"] if hop.arrives else []
     words += [f"out {hop.leaves}"] if hop.leaves else []
     words += [f"to {hop.via}"] if hop.via else []
-    return " ".join(words).rstrip()
+    return " ".join(words)

@@ -1,4 +1,4 @@
-"""How trials of a running lab are written for a person."""
+"""Trials of a running lab: opinions, chaos, spread, failover, load."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from rocefort.models.lab_trials import (
     Chaos,
     ChaosStep,
     Failover,
-    FailoverRow,
     OpinionRow,
     Spread,
     UnderLoad,
 )
 from rocefort.models.wording import counted
+from rocefort.reports.blocks import Column, Note, Section, Table, columns
 
 PAIRS = ("kernel, engine", "kernel, batfish", "engine, batfish")
 ORDINAL = (
@@ -24,9 +24,15 @@ ORDINAL = (
 )
 
 
-def opinions_text(rows: Sequence[OpinionRow]) -> str:
-    """One line a state, then what differs, and a sum."""
-    return "\n".join(_opinions(rows)) + "\n"
+def opinions_report(rows: Sequence[OpinionRow]) -> Section:
+    """One row a state, then what differs, and a sum."""
+    heads = (Column("fabric"), Column("state"), Column("sets"))
+    pairs = (Column(f"differ: {pair}", "right") for pair in PAIRS)
+    cells = tuple(
+        (row.fabric, row.state, row.compared, *(row.differing.get(pair) for pair in PAIRS))
+        for row in rows
+    )
+    return Section("", (Table((*heads, *pairs), cells), *map(Note, _opinions(rows))))
 
 
 def rows_json(rows: Sequence[OpinionRow]) -> str:
@@ -35,12 +41,6 @@ def rows_json(rows: Sequence[OpinionRow]) -> str:
 
 
 def _opinions(rows: Sequence[OpinionRow]) -> Iterator[str]:
-    fabric, state = (max(map(len, words)) for words in zip(*map(_words, rows), strict=True))
-    head = "  ".join(f"{'differ: ' + pair:>23}" for pair in PAIRS)
-    yield f"{'fabric':<{fabric}}  {'state':<{state}}  {'sets':>6}  {head}"
-    for row in rows:
-        counts = "  ".join(f"{row.differing.get(pair, '-'):>23}" for pair in PAIRS)
-        yield f"{row.fabric:<{fabric}}  {row.state:<{state}}  {row.compared:>6}  {counts}"
     yield from (f"differs: {row.fabric}, {row.state}: {row.first}" for row in rows if row.first)
     yield from dict.fromkeys(f"Batfish on {r.fabric}: {r.batfish}" for r in rows if r.batfish)
     silent = sum(not row.batfish for row in rows)
@@ -50,16 +50,8 @@ def _opinions(rows: Sequence[OpinionRow]) -> Iterator[str]:
     yield f"{sets} next-hop sets in {counted(len(rows), 'state')}, {differ} differences"
 
 
-def _words(row: OpinionRow) -> tuple[str, str]:
-    return row.fabric, row.state
-
-
-def chaos_head(found: Chaos) -> str:
+def chaos_head(found: Chaos) -> Iterator[str]:
     """What is done, and what has to hold after each step."""
-    return "\n".join(_chaos_head(found))
-
-
-def _chaos_head(found: Chaos) -> Iterator[str]:
     yield f"chaos on {found.lab}: seed {found.seed}, {found.minutes:g} minutes"
     yield from (f"timers: {timers}" for timers in found.timers)
     yield (
@@ -83,57 +75,61 @@ def chaos_sum(found: Chaos) -> str:
     return f"{counted(len(found.steps), 'step')}, {bad} against the law; all is mended{why}"
 
 
-def spread_text(found: Spread) -> str:
-    """One line a path, and how likely that is."""
-    return "\n".join(_spread(found)) + "\n"
-
-
-def _spread(found: Spread) -> Iterator[str]:
-    yield f"{found.flows} flows of UDP 4791, {found.source} to {found.destination}, each from its"
-    yield f"own source port, over the equal paths of {found.leaf}:"
-    yield f"{'spine':<16} {'port':<14} {'packets':>8} {'fair':>8} {'by hash':>8}"
-    for row in found.rows:
-        counts = f"{row.counted:>8} {row.expected:>8.1f} {row.foretold:>8}"
-        yield f"{row.spine:<16} {row.port:<14} {counts}"
+def spread_report(found: Spread) -> Section:
+    """One row a path, and how likely that is."""
     lost = found.flows - sum(row.counted for row in found.rows)
-    yield f"{lost} packets did not come" if lost else "every packet came"
     verdict = "fair" if found.chance >= found.bound else "NOT FAIR"
     freedom = "1 degree" if found.freedom == 1 else f"{found.freedom} degrees"
-    yield (
-        f"chi-square {found.chi_square:.2f} with {freedom} of freedom: chance "
-        f"{found.chance:.3g}, bound {found.bound:g}: {verdict}"
+    rows = tuple(
+        (row.spine, row.port, row.counted, f"{row.expected:.1f}", row.foretold)
+        for row in found.rows
     )
-    yield "by hash: where the leaf's kernel says that each flow goes, asked of it one by one"
+    heads = (*columns("spine", "port", "packets"), Column("fair", "right"), Column("by hash"))
+    return Section(
+        "",
+        (
+            Note(
+                f"{found.flows} flows of UDP 4791, {found.source} to {found.destination}, each "
+                f"from its own source port, over the equal paths of {found.leaf}:"
+            ),
+            Table(heads, rows),
+            Note(f"{lost} packets did not come" if lost else "every packet came"),
+            Note(
+                f"chi-square {found.chi_square:.2f} with {freedom} of freedom: chance "
+                f"{found.chance:.3g}, bound {found.bound:g}: {verdict}"
+            ),
+            Note("by hash: where the leaf's kernel sends each flow, asked of it one by one"),
+        ),
+    )
 
 
-def failover_text(found: Failover) -> str:
-    """The table, with what it was measured under."""
-    return "\n".join(_failover(found)) + "\n"
-
-
-def _failover(found: Failover) -> Iterator[str]:
-    yield (
+def failover_report(found: Failover) -> Section:
+    """Losses by fault, with what they were measured under."""
+    head = (
         f"{found.flows} flows of UDP 4791, {found.source} to {found.destination}, each "
         f"{found.rate} packets/s"
     )
-    yield from (f"timers: {timers}" for timers in found.timers)
+    notes = [Note(head), *(Note(f"timers: {timers}") for timers in found.timers)]
     if not found.rows:  # somebody did not want to wait
-        yield "nothing was measured"
-        return
-    where = max(len(row.where) for row in found.rows)
-    fault = max(len(row.fault) for row in found.rows)
-    head = f"{'hit':>5}  {'lost':>6}  {'longest loss':>14}  {'routes rest':>11}  {'mending':>9}"
-    yield f"{'fault':<{fault}}  {'where':<{where}}  {head}"
-    for row in found.rows:
-        yield f"{row.fault:<{fault}}  {row.where:<{where}}  {_failover_row(row, found.limit_s)}"
-    yield "hit: flows that lost packets; mending: the longest loss while it was mended"
-    yield ORDINAL
-
-
-def _failover_row(row: FailoverRow, limit_s: float) -> str:
-    rest = f"> {limit_s:.0f} s" if row.settled_s is None else f"{row.settled_s:.1f} s"
-    window = _ms(row.window_ms, "until mended")
-    return f"{row.hit:>5}  {row.lost:>6}  {window:>14}  {rest:>11}  {_ms(row.mending_ms, '-'):>9}"
+        return Section("", (*notes, Note("nothing was measured")))
+    figures = (Column(title, "right") for title in ("longest loss", "routes rest", "mending"))
+    table = Table(
+        (*columns("fault", "where", "hit", "lost"), *figures),
+        tuple(
+            (
+                row.fault,
+                row.where,
+                row.hit,
+                row.lost,
+                _ms(row.window_ms, "until mended"),
+                f"> {found.limit_s:.0f} s" if row.settled_s is None else f"{row.settled_s:.1f} s",
+                _ms(row.mending_ms, "-"),
+            )
+            for row in found.rows
+        ),
+    )
+    legend = Note("hit: flows that lost packets; mending: the longest loss while it was mended")
+    return Section("", (*notes, table, legend, Note(ORDINAL)))
 
 
 def _ms(value: float | None, without: str) -> str:
@@ -142,9 +138,9 @@ def _ms(value: float | None, without: str) -> str:
     return "none" if not value else f"{value:.0f} ms"
 
 
-def load_text(found: UnderLoad) -> str:
+def load_report(found: UnderLoad) -> Section:
     """What was lost, and which sessions."""
-    return "\n".join(_load(found)) + "\n"
+    return Section("", tuple(map(Note, _load(found))))
 
 
 def _load(found: UnderLoad) -> Iterator[str]:

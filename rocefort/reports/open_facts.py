@@ -1,16 +1,16 @@
-"""The acceptance list for a person: in 80 columns, and as a page of the documentation."""
+"""The acceptance list for a person, and as a page of the documentation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from textwrap import fill, wrap
+from textwrap import fill
 
-from rocefort.models.open_fact import OpenFact, OpenFacts
+from rocefort.models.open_fact import OpenFacts
 from rocefort.models.wording import counted
+from rocefort.reports.blocks import Block, Items, Note, Section
 from rocefort.reports.wording import name_ranges
 
-COLUMNS = 80
 PAGE = 100  # columns of the documentation
 Say = Callable[[str], str]
 HEAD = """\
@@ -35,48 +35,32 @@ HOW = (
 )
 
 
-def facts_text(found: OpenFacts, say: Say) -> str:
+def facts_report(found: OpenFacts, say: Say) -> Iterator[Block]:
     """All of it; say: puts a text into the words of the vendor."""
-    facts, switches = (
-        counted(len(found.facts), "fact"),
-        counted(found.switches, "switch"),
-    )
-    lines = [f"{found.name}: {facts} of {switches} that no source confirms"]
-    lines += ["", *wrap(say(HOW), COLUMNS)]
-    for of, rows in groupby(found.facts, key=lambda fact: fact.of):
-        lines += ["", *_section(of, tuple(rows))]
-    return "\n".join(lines) + "\n"
-
-
-def _section(of: str, rows: Sequence[OpenFact]) -> Iterator[str]:
-    names = tuple(dict.fromkeys(name for row in rows for name in row.used))
-    yield from _wrapped(f"{of}: {_names(names)}", "", "  ")
-    for row in rows:
-        yield from _wrapped(row.ask, "  > ", "      ")
-        yield from _wrapped(row.fact, "    ", "    ")
-        if row.used != names:
-            yield from _wrapped(f"at: {_names(row.used)}", "    ", "        ")
+    facts, switches = counted(len(found.facts), "fact"), counted(found.switches, "switch")
+    yield Note(f"{found.name}: {facts} of {switches} that no source confirms")
+    yield Section("", (Note(say(HOW)),))
+    for of, group in groupby(found.facts, key=lambda fact: fact.of):
+        rows = tuple(group)
+        names = tuple(dict.fromkeys(name for row in rows for name in row.used))
+        items = tuple(
+            Items(
+                (f"> {row.ask}",),
+                (row.fact, *((f"at: {_names(row.used)}",) if row.used != names else ())),
+            )
+            for row in rows
+        )
+        yield Section(f"{of}: {_names(names)}", items)
 
 
 def _names(names: Sequence[str]) -> str:
     return ", ".join(name_ranges(names))
 
 
-def _wrapped(text: str, first: str, other: str) -> list[str]:
-    return wrap(
-        text,
-        COLUMNS,
-        initial_indent=first,
-        subsequent_indent=other,
-        break_on_hyphens=False,
-        break_long_words=True,
-    )
-
-
 def facts_page(found: OpenFacts, say: Say) -> str:
     """The page of the documentation: a heading for each family and model, and its facts.
 
-    say: as of `facts_text`.
+    say: as of `facts_report`.
     """
     paragraphs = HEAD.rstrip("\n").split("\n\n")
     lines = ["\n\n".join(fill(say(text), PAGE, break_on_hyphens=False) for text in paragraphs)]

@@ -9,7 +9,8 @@ from typing import Protocol
 
 from rocefort.models.change import Gate, Plan, Wave
 from rocefort.models.wording import listing
-from rocefort.reports.instructions import Instruction, instructions_text
+from rocefort.reports.blocks import Block
+from rocefort.reports.instructions import Instruction, instructions_report
 from rocefort.reports.wording import WIDTH
 
 CHECKS = (
@@ -130,8 +131,7 @@ class Step(Protocol):
         """What to type."""
 
 
-def procedure_text(device: str, why: Iterable[str], steps: Iterable[Step]) -> str:
+def procedure_report(device: str, why: Iterable[str], steps: Iterable[Step]) -> Iterator[Block]:
     """How to make by hand what no trial can make."""
-    reasons = "; ".join(why)
-    title = textwrap.fill(f"maintenance of {device}: {reasons}", WIDTH, subsequent_indent="  ")
-    return instructions_text(title, [Instruction(step.what, step.commands) for step in steps])
+    title = f"maintenance of {device}: {'; '.join(why)}"
+    return instructions_report(title, [Instruction(step.what, step.commands) for step in steps])

@@ -1,40 +1,39 @@
-"""What came of a plan's rehearsal, as text of 80 columns."""
+"""Outcome of a plan's rehearsal."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 
 from rocefort.models.plan_rehearsal import Loss, PlanRehearsal
 from rocefort.models.wording import counted
-from rocefort.reports.wording import WIDTH
-
-HEAD = 16
+from rocefort.reports.blocks import Column, Items, Note, Section, Table, Tone
 
 
-def rehearsal_text(report: PlanRehearsal) -> str:
+def rehearsal_report(report: PlanRehearsal) -> Section:
     """Verdict, waves, checks, what was lost meanwhile, and what no twin tells."""
-    return "\n".join(_lines(report)) + "\n"
-
-
-def _lines(report: PlanRehearsal) -> Iterator[str]:
     verdict = "PASSED" if report.passed else f"FAILED: {report.failure}"
-    yield from _wrapped(f"rehearsal of plan {report.plan[:12]} of {report.fabric} {verdict}", 2)
+    title = Note(
+        f"rehearsal of plan {report.plan[:12]} of {report.fabric} {verdict}",
+        Tone.GOOD if report.passed else Tone.ERROR,
+    )
+    rows = Table((Column(), Column(wraps=True)), tuple(_rows(report)))
+    unjudged = Section("not judged, for a twin cannot tell:", (Items(report.not_judged),))
+    return Section("", (title, rows, unjudged))
+
+
+def _rows(report: PlanRehearsal) -> Iterator[tuple[str, str]]:
     began, ended = f"{report.began:%Y-%m-%d %H:%M:%S}", f"{report.ended:%H:%M:%S} UTC"
-    yield from _row("when, who", f"{began} to {ended}, {report.by} on {report.host}, {report.tool}")
+    yield "when, who", f"{began} to {ended}, {report.by} on {report.host}, {report.tool}"
     guests = f"; RDMA between {', '.join(report.guests)}" if report.guests else ""
-    yield from _row("twin", f"FRR {report.frr}, Linux {report.kernel}{guests}")
+    yield "twin", f"FRR {report.frr}, Linux {report.kernel}{guests}"
     for wave in report.waves:
         gate = f"; gate: {wave.gate}" if wave.gate else ""
         took = f", {wave.seconds:.1f} s" if wave.seconds else ""
-        yield from _row(wave.name, f"{wave.ended}{took}: {', '.join(wave.devices)}{gate}")
+        yield wave.name, f"{wave.ended}{took}: {', '.join(wave.devices)}{gate}"
     for check in report.checks:
-        yield from _row(check.what, f"{'ok' if check.passed else 'FAILED'}: {check.found}")
+        yield check.what, f"{'ok' if check.passed else 'FAILED'}: {check.found}"
     if report.loss is not None:
-        yield from _row("loss meanwhile", loss_text(report.loss))
-    yield "not judged, for a twin cannot tell:"
-    for what in report.not_judged:
-        yield from _wrapped(f"  {what}", 4)
+        yield "loss meanwhile", loss_text(report.loss)
 
 
 def loss_text(loss: Loss) -> str:
@@ -43,18 +42,3 @@ def loss_text(loss: Loss) -> str:
     if not loss.lost:
         return f"none of {sent}"
     return f"{loss.lost} of {sent}, at most {loss.longest_ms} ms, {loss.worst} most"
-
-
-def _row(head: str, text: str) -> Iterator[str]:
-    width = max(HEAD, len(head) + 1)
-    yield from _wrapped(f"{head:<{width}}{text}", width)
-
-
-def _wrapped(text: str, indent: int) -> list[str]:
-    return textwrap.wrap(
-        text,
-        WIDTH,
-        subsequent_indent=" " * indent,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )

@@ -1,4 +1,4 @@
-"""Runs of RDMA tests for a person, in 80 columns: figures, what was judged, what is missing."""
+"""Runs of RDMA tests for a person: figures, what was judged, what is missing."""
 
 from __future__ import annotations
 
@@ -7,35 +7,49 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rocefort.models.rdma_result import Measurement, RdmaResult, RunLine, Stopped, Verdict
 from rocefort.models.wording import counted
-from rocefort.reports.rdma_plan import wrapped
-from rocefort.reports.rdma_tables import measured_table
+from rocefort.reports.blocks import (
+    Block,
+    Column,
+    Items,
+    Note,
+    Section,
+    Table,
+    Tone,
+    columns,
+)
+from rocefort.reports.rdma_tables import measured_tables
 
 MOST_ROWS = 60  # of one section
 
 
-def result_text(result: RdmaResult) -> str:
-    """One run: a line a measurement, then what was judged beside them."""
-    return _joined(_result(result))
-
-
-def _joined(lines: Iterable[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _result(result: RdmaResult) -> Iterator[str]:
-    yield from wrapped(f"{_title(result)}: {verdict_words(result)}")
+def result_report(result: RdmaResult) -> Iterator[Block]:
+    """One run: a row a measurement, then what was judged beside them."""
+    yield Note(f"{_title(result)}: {verdict_words(result)}")
     if result.conditions:
-        told = (f"{name.replace('_', ' ')}: {value}" for name, value in result.conditions.items())
-        yield from wrapped("; ".join(told), "  ")
-    yield from measured_table(result)
-    yield from _section("too slow", _sentences(result.measurements, Verdict.TOO_SLOW))
-    lost = (*result.unmeasured, *_sentences(result.measurements, Verdict.NOT_MEASURED))
-    yield from _section("not measured", lost)
-    yield from _section("bad", [j.sentence for j in result.judged if j.ok is False])
-    yield from _section("good", [j.sentence for j in result.judged if j.ok is True])
-    yield from _section("told, not judged", [j.sentence for j in result.judged if j.ok is None])
+        conditions = (
+            f"{name.replace('_', ' ')}: {value}" for name, value in result.conditions.items()
+        )
+        yield Note("; ".join(conditions))
+    yield from measured_tables(result)
     planned = [f"not planned: {why}" for why in result.plan.unmeasured]
-    yield from _section("of the plan", [*planned, *result.plan.notes])
+    sections = {
+        "too slow": _sentences(result.measurements, Verdict.TOO_SLOW),
+        "not measured": [
+            *result.unmeasured,
+            *_sentences(result.measurements, Verdict.NOT_MEASURED),
+        ],
+        "bad": [j.sentence for j in result.judged if j.ok is False],
+        "good": [j.sentence for j in result.judged if j.ok is True],
+        "told, not judged": [j.sentence for j in result.judged if j.ok is None],
+        "of the plan": [*planned, *result.plan.notes],
+    }
+    for title, sentences in sections.items():
+        counts = Counter(sentences)
+        told = [f"{said} ({many} times)" if many > 1 else said for said, many in counts.items()]
+        more = len(told) - MOST_ROWS
+        rest = [f"and {more} more; --format json has them all"] if more > 0 else []
+        if told:
+            yield Section(f"{title}:", (Items((*told[:MOST_ROWS], *rest)),))
 
 
 def _title(result: RdmaResult) -> str:
@@ -64,56 +78,42 @@ def _sentences(measurements: Iterable[Measurement], verdict: Verdict) -> list[st
     return [m.sentence for m in measurements if m.verdict is verdict]
 
 
-def _section(title: str, sentences: Iterable[str]) -> Iterator[str]:
-    counts = Counter(sentences)
-    told = [f"{said} ({many} times)" if many > 1 else said for said, many in counts.items()]
-    if told:
-        yield ""
-        yield f"{title}:"
-    for sentence in told[:MOST_ROWS]:
-        yield from wrapped(sentence, "  ")
-    if len(told) > MOST_ROWS:
-        yield f"  and {len(told) - MOST_ROWS} more; --format json has them all"
-
-
-def compared_text(title: str, notes: Sequence[str], sentences: Sequence[str]) -> str:
+def compared_report(title: str, notes: Sequence[str], sentences: Sequence[str]) -> Iterator[Block]:
     """A run beside published figures, or beside another run."""
-    lines = [line for sentence in (title, *notes) for line in wrapped(sentence)]
-    return _joined([*lines, "", *(line for s in sentences for line in wrapped(s))])
+    yield Section("", tuple(map(Note, (title, *notes))))
+    yield Section("", tuple(map(Note, sentences)))
 
 
-def history_text(runs: Sequence[RunLine]) -> str:
-    """All runs, a line each, the latest first."""
-    if not runs:
-        return "no runs yet\n"
-    lines = [f"{'RUN':<22}{'BEGAN (UTC)':<18}{'FABRIC':<14}{'SUITE':<10}{'RUNS':>6}  RESULT"]
-    for each in runs:
-        whole = ("passed" if each.judged else "measured") if each.passed else "failed"
-        word = whole if each.complete else f"{each.runs - each.measured} not measured"
-        began = f"{each.began:%Y-%m-%d %H:%M}"
-        lines.append(
-            f"{each.id:<22}{began:<18}{each.fabric:<14}{each.suite:<10}{each.runs:>6}  "
-            f"{word if each.complete or each.runs > each.measured else 'not complete'}"
-        )
-    return _joined(line.rstrip() for line in lines)
+def history_report(runs: Sequence[RunLine]) -> Block:
+    """All runs, a row each, the latest first."""
+    heads = columns("run", "began (UTC)", "fabric", "suite", "runs", "result")
+    rows = tuple(
+        (each.id, f"{each.began:%Y-%m-%d %H:%M}", each.fabric, each.suite, each.runs, _word(each))
+        for each in runs
+    )
+    return Table(heads, rows) if rows else Note("no runs yet")
 
 
-def pair_text(rows: Sequence[tuple[str, str, str, str]]) -> str:
+def _word(run: RunLine) -> str:
+    if not run.complete:
+        missing = run.runs - run.measured
+        return f"{missing} not measured" if missing > 0 else "not complete"
+    if not run.passed:
+        return "failed"
+    return "passed" if run.judged else "measured"
+
+
+def pair_report(rows: Sequence[tuple[str, str, str, str]]) -> Table:
     """All values of one pair: run (whose id begins with its time, UTC), suite, what, figure."""
-    lines = [f"{'RUN (UTC)':<22}{'SUITE':<10}{'WHAT':<33}{'FIGURE':>13}"]
-    lines += [f"{run:<22}{suite:<10}{what:<33}{shown:>13}" for run, suite, what, shown in rows]
-    return _joined(lines)
+    return Table((*columns("run (UTC)", "suite", "what"), Column("figure", "right")), tuple(rows))
 
 
-def stopped_text(found: Sequence[Stopped]) -> str:
+def stopped_report(found: Sequence[Stopped]) -> Iterator[Block]:
     """What was ended, server by server."""
-    lines = []
     for each in found:
         if each.why:
-            lines += wrapped(each.why)
+            yield Note(each.why, Tone.WARNING)
         elif not each.ended:
-            lines.append(f"{each.server}: nothing of ours runs")
+            yield Note(f"{each.server}: nothing of ours runs")
         else:
-            lines.append(f"{each.server}: {len(each.ended)} of ours ended")
-            lines += [line for one in each.ended for line in wrapped(one, "  ")]
-    return _joined(lines)
+            yield Section(f"{each.server}: {len(each.ended)} of ours ended", (Items(each.ended),))

@@ -1,79 +1,50 @@
-"""A plan of RDMA tests for a person, in 80 columns: rounds, who against whom, what to expect."""
+"""A plan of RDMA tests for a person: rounds, who against whom, what to expect."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from textwrap import wrap
 
 from rocefort.models.rdma_plan import UNPROBED, RdmaPlan, RdmaRun, Round
 from rocefort.models.wording import counted
+from rocefort.reports.blocks import Block, Items, Note, Section
 
-COLUMNS = 80
 MOST_ROUNDS = 40
 
 
-def plan_text(plan: RdmaPlan) -> str:
+def plan_report(plan: RdmaPlan) -> Iterator[Block]:
     """All of it; of many alike rounds the first."""
-    return "".join(f"{line}\n" for line in _lines(plan))
-
-
-def wrapped(sentence: str, indent: str = "") -> list[str]:
-    """A sentence in 80 columns, its further lines indented by two more."""
-    return wrap(
-        sentence,
-        COLUMNS,
-        initial_indent=indent,
-        subsequent_indent=f"{indent}  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def _lines(plan: RdmaPlan) -> Iterator[str]:
-    yield (
+    yield Note(
         f"{plan.fabric}, {plan.suite}: {counted(len(plan.runs), 'run')} in "
         f"{counted(len(plan.rounds), 'round')}, {_time(plan.least_seconds)} at least"
     )
-    yield from _asked(plan)
-    for each in plan.rounds[:MOST_ROUNDS]:
-        yield ""
-        yield from _round(each)
+    yield Items(tuple(_hosts(plan)))
+    yield from map(_round, plan.rounds[:MOST_ROUNDS])
     if len(plan.rounds) > MOST_ROUNDS:
-        yield ""
-        yield f"and {len(plan.rounds) - MOST_ROUNDS} rounds more; --format json has them all"
+        yield Note(f"and {len(plan.rounds) - MOST_ROUNDS} rounds more; --format json has them all")
     if plan.coverage is not None:
-        yield ""
-        yield from wrapped(plan.coverage.claim)
-    told = [f"not measured: {why}" for why in plan.unmeasured] + list(plan.notes)
-    if told:
-        yield ""
-    for sentence in told:
-        yield from wrapped(sentence)
+        yield Note(plan.coverage.claim)
+    yield Items((*(f"not measured: {why}" for why in plan.unmeasured), *plan.notes))
 
 
-def _asked(plan: RdmaPlan) -> Iterator[str]:
-    """What the servers said of themselves; nothing where nobody asked them."""
-    told = [host for host in plan.hosts if host.device != UNPROBED]
-    if told:
-        yield ""
-    for host in told:
-        node = "" if host.numa_node is None else f", NUMA node {host.numa_node}"
-        tool = f", perftest {host.perftest}" if host.perftest else ""
-        yield f"{host.name}: {host.device}, GID {host.gid_index}{node}{tool}"
+def _hosts(plan: RdmaPlan) -> Iterator[str]:
+    """Facts that the servers gave about themselves; nothing where nobody asked them."""
+    for host in plan.hosts:
+        if host.device != UNPROBED:
+            node = "" if host.numa_node is None else f", NUMA node {host.numa_node}"
+            tool = f", perftest {host.perftest}" if host.perftest else ""
+            yield f"{host.name}: {host.device}, GID {host.gid_index}{node}{tool}"
 
 
 def _time(seconds: int) -> str:
     return f"{seconds} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
-def _round(each: Round) -> Iterator[str]:
-    yield from wrapped(f"round {each.number}: {each.note}")
-    if each.fault:
-        yield from wrapped(f"{each.fault}: {' or '.join(each.fault_links)}", "  ")
-    for run in each.runs:
-        yield from wrapped(f"{run.pair}: {_what(run)}", "  ")
+def _round(each: Round) -> Section:
+    lines = [f"{each.fault}: {' or '.join(each.fault_links)}"] if each.fault else []
+    lines += [f"{run.pair}: {_what(run)}" for run in each.runs]
     if each.total_gbps is not None:
-        yield f"  together: {each.total_gbps:g} Gb/s"
+        lines.append(f"together: {each.total_gbps:g} Gb/s")
+    return Section(f"round {each.number}: {each.note}", (Items(tuple(lines)),))
 
 
 def _what(run: RdmaRun) -> str:

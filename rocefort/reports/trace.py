@@ -1,31 +1,26 @@
-"""Paths of packets as text of 80 columns, hop by hop."""
+"""Paths of packets, hop by hop."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from textwrap import wrap
 
 from rocefort.models.trace import Endpoint, Hop, Judged, Path, Trace
 from rocefort.models.wording import counted, listing
-from rocefort.reports.wording import WIDTH
-
-INDENT = 4
-DETAIL = 6
+from rocefort.reports.blocks import Block, Items, Note, Section, Tone
 
 
-def trace_text(trace: Trace) -> str:
-    """Every path of a trace, under a first line that says how many deliver."""
-    ends = " to ".join(_end(end) for end in (trace.source, trace.destination))
-    lines = wrap(f"{trace.flow} of {ends}", WIDTH, subsequent_indent=" " * INDENT)
+def trace_report(trace: Trace) -> Iterator[Block]:
+    """Every path of a trace, after how many of them deliver."""
+    yield Note(f"{trace.flow} of {_end(trace.source)} to {_end(trace.destination)}")
     if trace.down:
-        lines += wrap(f"without {listing(trace.down)}", WIDTH)
+        yield Note(f"without {listing(trace.down)}")
     delivered = sum(path.delivered for path in trace.paths)
     count = counted(len(trace.paths), "path")
     more = "" if trace.whole else ", and more that are not listed"
-    lines.append(f"{count}, {delivered} delivered{more}")
+    yield Note(f"{count}, {delivered} delivered{more}")
     for number, path in enumerate(trace.paths, 1):
-        lines += ["", f"path {number} of {len(trace.paths)}", *_path(path)]
-    return "\n".join(lines) + "\n"
+        hops = (Items((hop.device,), tuple(_hop(hop))) for hop in path.hops)
+        yield Section(f"path {number} of {len(trace.paths)}", (*hops, _ending(path)))
 
 
 def _end(end: Endpoint) -> str:
@@ -33,28 +28,12 @@ def _end(end: Endpoint) -> str:
     return name if end.name == name else f"{end.name} ({name})"
 
 
-def _path(path: Path) -> Iterator[str]:
-    for hop in path.hops:
-        yield f"  {hop.device}"
-        for said in _hop(hop):
-            yield from wrap(
-                said,
-                WIDTH,
-                initial_indent=" " * INDENT,
-                subsequent_indent=" " * DETAIL,
-                break_on_hyphens=False,
-            )
-    if path.delivered:
-        by = f" by exit {path.leaves_by}" if path.leaves_by else ""
-        yield f"  {'leaves the fabric' + by if by else 'delivered'}"
-    else:
+def _ending(path: Path) -> Note:
+    if not path.delivered:
         place = f" ({path.where})" if path.where.file else ""
-        yield from wrap(
-            f"not delivered: {path.reason}{place}",
-            WIDTH,
-            initial_indent="  ",
-            subsequent_indent=" " * INDENT,
-        )
+        return Note(f"not delivered: {path.reason}{place}", Tone.ERROR)
+    by = f" by exit {path.leaves_by}" if path.leaves_by else ""
+    return Note(f"leaves the fabric{by}" if by else "delivered", Tone.GOOD)
 
 
 def _hop(hop: Hop) -> Iterator[str]:

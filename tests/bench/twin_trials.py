@@ -20,7 +20,8 @@ from rocefort.lab.twin.lines import lines_directory
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Choice, Twin
 from rocefort.paths import INVENTORY
-from rocefort.reports.lab_trials import failover_text, load_text
+from rocefort.reports.lab_trials import failover_report, load_report
+from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.run_directory import RunDirectory
 from rocefort.steps.fabric.growing import expand, wanted_of, write
 from rocefort.steps.lab.failover import Wish, measure_failover
@@ -50,7 +51,10 @@ def failover(folder: Path) -> None:
         fabric.write_text(text, encoding="utf-8")
         twin = up(fabric, bfd=bfd)
         found = measure_failover(twin, None, None, Wish(), lambda _: None, lambda: False)
-        print(failover_text(found) + f"load {os.getloadavg()[0]:.1f}\n", flush=True)
+        print(
+            text_of(failover_report(found), width=80) + f"load {os.getloadavg()[0]:.1f}\n",
+            flush=True,
+        )
         twin.down()
 
 
@@ -65,7 +69,7 @@ def growth(folder: Path) -> None:
         work = partial(roll_out, twin, fabric, journal)
         found, confirmed = under_load(twin, Wish(48, 50), work)
         print(f"run {number}, {len(confirmed)} switches confirmed, load {os.getloadavg()[0]:.1f}")
-        print(load_text(found), flush=True)
+        print(text_of(load_report(found), width=80), flush=True)
         twin.down()
 
 

@@ -46,7 +46,7 @@ def run(rocefort: Callable[..., Any]) -> Run:
 def typed(text: str, step: int = 1) -> list[str]:
     """The lines that one step of the instructions says to type."""
     part = re.split(r"(?m)^\d+\. ", text)[step]
-    return [line[5:] for line in part.splitlines() if line.startswith("     ")]
+    return [line[4:] for line in part.splitlines() if line.startswith("    ")]
 
 
 def config_lines(lines: list[str]) -> list[str]:
@@ -170,7 +170,7 @@ def test_without_secrets_a_placeholder_says_what_to_type(
 
 def test_what_a_person_reads_fits_80_columns(run: Run) -> None:
     out = run("day0", "heps", "spine01")[1]
-    assert all(len(line) <= 80 or line.startswith("     ") for line in out.splitlines())
+    assert all(len(line) <= 80 or line.startswith("    ") for line in out.splitlines())
 
 
 @pytest.mark.parametrize(

@@ -29,10 +29,10 @@ def test_heps_reads_well_in_80_columns(rocefort: Rocefort) -> None:
     first, *lines = done.out.splitlines()
     assert first == f"heps: {len(facts)} facts of 10 switches that no source confirms"
     assert max(map(len, lines)) <= 80
-    asked = [line for line in lines if line.startswith("  > ")]
+    asked = [line for line in lines if line.startswith("    > ")]
     assert len(asked) == len(facts)
     assert "v200: spine01, spine02, leaf01, leaf02" in lines
-    assert f"  > {DEFAULTS}" in lines
+    assert f"    > {DEFAULTS}" in lines
 
 
 def test_each_family_of_the_fabric_is_asked_for_its_defaults(rocefort: Rocefort) -> None:

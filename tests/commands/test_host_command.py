@@ -325,18 +325,21 @@ def test_servers_without_an_access_are_named_and_asked_for_ones_must_have_one(
 
 
 def test_render_writes_a_directory_a_server(
-    rocefort: Callable[..., Any], heps_file: Path, tmp_path: Path
+    rocefort: Callable[..., Any],
+    heps_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.delenv("COLUMNS")
     ran = rocefort("host", "render", heps_file, "--out", tmp_path, "--server", "k8sgn08")
     at = tmp_path / "k8sgn08"
     assert (ran.code, ran.out.splitlines()) == (
         0,
         [
             f"k8sgn08: 4 files in {at}",
-            "k8sgn08: assumed or not confirmed: roce_dscp and cnp_dscp of lossless profile",
-            "  heps",
-            "k8sgn08: assumed or not confirmed: sysctl, ring_rx, ring_tx, governor and",
-            "  interrupts of host profile roce-server",
+            "k8sgn08: assumed or not confirmed: roce_dscp and cnp_dscp of lossless profile heps",
+            "k8sgn08: assumed or not confirmed: sysctl, ring_rx, ring_tx, governor and "
+            "interrupts of host profile roce-server",
         ],
     )
     assert sorted(path.name for path in at.iterdir()) == [
@@ -347,15 +350,18 @@ def test_render_writes_a_directory_a_server(
 
 
 def test_what_holds_for_all_servers_is_said_once(
-    rocefort: Callable[..., Any], heps_file: Path, tmp_path: Path
+    rocefort: Callable[..., Any],
+    heps_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.delenv("COLUMNS")
     ran = rocefort("host", "render", heps_file, "--out", tmp_path)
     lines = ran.out.splitlines()
     assert [line for line in lines if " files in " not in line] == [
-        "all 12 servers: assumed or not confirmed: roce_dscp and cnp_dscp of lossless",
-        "  profile heps",
-        "all 12 servers: assumed or not confirmed: sysctl, ring_rx, ring_tx, governor and",
-        "  interrupts of host profile roce-server",
+        "all 12 servers: assumed or not confirmed: roce_dscp and cnp_dscp of lossless profile heps",
+        "all 12 servers: assumed or not confirmed: sysctl, ring_rx, ring_tx, governor and "
+        "interrupts of host profile roce-server",
     ]
 
 

@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 from rocefort.errors import BadInput
 from rocefort.models.trace import Trace
 from rocefort.models.traffic import Flow
-from rocefort.reports.trace import trace_text
+from rocefort.reports.trace import trace_report
+from rocefort.reports.writers.terminal import text_of
 from rocefort.steps.fabric.judging import Subject, subject_of
 from rocefort.steps.fabric.tracing import flow_of, trace_between
 from rocefort.tasks import cli
@@ -46,21 +47,21 @@ def test_every_equal_path_hop_by_hop(heps_subject: Subject) -> None:
         ["leaf05", "spine01", "leaf04"],
         ["leaf05", "spine02", "leaf04"],
     ]
-    text = trace_text(found)
+    text = text_of(*trace_report(found), width=80)
     assert text.startswith(
         "RDMA of readout01 (10.64.4.10) to storage01 (10.66.3.11)\n2 paths, 2 delivered\n"
     )
     assert text.endswith(
-        "  spine02\n"
-        "    in by 100GE1/1/5\n"
-        "    10.66.3.0/24 by BGP, ECMP width 1\n"
-        "    out by 100GE1/1/4 to 10.1.0.51\n"
-        "  leaf04\n"
-        "    in by 100GE1/0/26\n"
-        "    10.66.3.0/24 connected\n"
-        "    VLAN 130, gateway Vlanif130\n"
-        "    out by 100GE1/0/2\n"
-        "  delivered\n"
+        "    spine02\n"
+        "        in by 100GE1/1/5\n"
+        "        10.66.3.0/24 by BGP, ECMP width 1\n"
+        "        out by 100GE1/1/4 to 10.1.0.51\n"
+        "    leaf04\n"
+        "        in by 100GE1/0/26\n"
+        "        10.66.3.0/24 connected\n"
+        "        VLAN 130, gateway Vlanif130\n"
+        "        out by 100GE1/0/2\n"
+        "    delivered\n"
     )
     assert max(map(len, text.splitlines())) <= 80
 
@@ -78,7 +79,10 @@ def test_every_equal_path_hop_by_hop(heps_subject: Subject) -> None:
 def test_what_is_down_is_not_on_the_way(
     heps_subject: Subject, down: list[str], sentences: list[str]
 ) -> None:
-    text = trace_text(trace_between(heps_subject, ("readout01", "storage01"), Flow(), down))
+    text = text_of(
+        *trace_report(trace_between(heps_subject, ("readout01", "storage01"), Flow(), down)),
+        width=80,
+    )
     assert all(sentence in text for sentence in sentences), text
 
 
@@ -87,8 +91,8 @@ def test_the_rule_that_decides_is_named_with_its_line(edit_heps: EditHeps) -> No
     allowed = trace_between(subject, ("readout01", "storage01"), Flow())
     (judged,) = allowed.paths[0].hops[0].judged
     assert (judged.direction, judged.permitted, allowed.delivered) == ("inbound", True, True)
-    assert f"rule {judged.rule} of ACL VLAN110 permits it, inbound on Vlanif110" in trace_text(
-        allowed
+    assert f"rule {judged.rule} of ACL VLAN110 permits it, inbound on Vlanif110" in text_of(
+        *trace_report(allowed), width=80
     )
     flow = flow_of("tcp", 22)
     denied = trace_between(subject, ("readout01", "storage01"), flow)
@@ -101,14 +105,18 @@ def test_the_rule_that_decides_is_named_with_its_line(edit_heps: EditHeps) -> No
 
 
 def test_servers_beside_each_other_are_switched(heps_subject: Subject) -> None:
-    text = trace_text(trace_between(heps_subject, ("storage01", "10.66.3.1"), Flow()))
+    text = text_of(
+        *trace_report(trace_between(heps_subject, ("storage01", "10.66.3.1"), Flow())), width=80
+    )
     assert "1 path, 1 delivered" in text and "leaf04" in text  # its gateway
     network = heps_subject.network
     by_place: dict[tuple[str, str], list[str]] = {}
     for server in network.servers or ():
         by_place.setdefault((server.port.device, server.segment), []).append(server.name)
     a, b, *_ = next(names for names in by_place.values() if len(names) > 1)
-    assert "switched to " in trace_text(trace_between(heps_subject, (a, b), Flow()))
+    assert "switched to " in text_of(
+        *trace_report(trace_between(heps_subject, (a, b), Flow())), width=80
+    )
 
 
 def test_a_switch_that_has_the_servers_address_keeps_its_packets(heps_subject: Subject) -> None:
@@ -129,7 +137,7 @@ def test_a_switch_that_has_the_servers_address_keeps_its_packets(heps_subject: S
 def test_out_of_the_fabric_and_into_it_by_its_exits(border: Subject) -> None:
     out = trace_between(border, ("store01", "8.8.8.8"), Flow())
     assert {path.leaves_by for path in out.paths} == {"wan-a", "wan-b"}
-    assert "leaves the fabric by exit wan-a" in trace_text(out)
+    assert "leaves the fabric by exit wan-a" in text_of(*trace_report(out), width=80)
     into = trace_between(border, ("172.16.1.1", "store01"), Flow())
     assert into.delivered
     assert {path.hops[0].device for path in into.paths} == {"leaf01", "leaf02"}

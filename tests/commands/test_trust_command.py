@@ -55,6 +55,12 @@ class Site:
         return self.record.read_text().splitlines()
 
 
+@pytest.fixture(autouse=True)
+def _in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row a key, however long it is."""
+    monkeypatch.delenv("COLUMNS")
+
+
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     made = Site(tmp_path)

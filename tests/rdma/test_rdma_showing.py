@@ -28,8 +28,9 @@ from rocefort.rdma.references import compare, load_reference
 from rocefort.rdma.site import PlanOptions
 from rocefort.rdma.suites import plan_suite
 from rocefort.rdma.verdicts import verdicts
-from rocefort.reports.rdma import history_text, pair_text, result_text
-from rocefort.reports.rdma_plan import plan_text
+from rocefort.reports.rdma import history_report, pair_report, result_report
+from rocefort.reports.rdma_plan import plan_report
+from rocefort.reports.writers.terminal import text_of
 from rocefort.steps.rdma.comparing import compare_with
 from rocefort.steps.rdma.showing import exported, pair_history, write_page
 
@@ -95,7 +96,10 @@ def past(tmp_path: Path) -> Iterator[History]:
 @pytest.mark.parametrize("suite", list(Suite))
 def test_every_suite_fits_a_terminal(make: Make, suite: Suite) -> None:
     result = make(suite)
-    for text in (result_text(result), plan_text(result.plan)):
+    for text in (
+        text_of(*result_report(result), width=80),
+        text_of(*plan_report(result.plan), width=80),
+    ):
         assert [line for line in text.splitlines() if len(line) > 80] == []
 
 
@@ -104,39 +108,39 @@ def rows(text: str) -> list[str]:
 
 
 def test_a_sweep_shows_all_sizes_of_both_ways(make: Make) -> None:
-    lines = rows(result_text(make(Suite.SWEEP)))
-    assert "ib_write_lat ib_write_bw ib_write_lat ib_write_bw" in lines
-    assert "BYTES within leaf within leaf over spines over spines" in lines
+    lines = rows(text_of(*result_report(make(Suite.SWEEP)), width=80))
+    assert "bytes ib_write_lat ib_write_bw ib_write_lat ib_write_bw over" in lines
+    assert "within leaf within leaf over spines spines" in lines
     assert "2 1.96 us 94.50 Gb/s 3.68 us 94.50 Gb/s" in lines
     assert "8388608 1.96 us 94.50 Gb/s 3.68 us 94.50 Gb/s" in lines
     assert "within leaf: k8sgn09 -> daisycn01; over spines: k8sgn09 -> k8sgn08" in lines
 
 
 def test_collectives_stand_beside_each_other(make: Make) -> None:
-    lines = rows(result_text(make(Suite.MPI)))
-    assert "alltoall allgather allreduce gather reduce" in lines
+    lines = rows(text_of(*result_report(make(Suite.MPI)), width=80))
+    assert "bytes alltoall allgather allreduce gather reduce" in lines
     assert "256 3.94 us 3.94 us 3.94 us 3.94 us 3.94 us" in lines
 
 
 def test_storage_says_depth_and_operations(make: Make) -> None:
-    lines = rows(result_text(make(Suite.STORAGE)))
-    assert "k8sgn08 fio depth 128 4194304 9.45 Gb/s not judged" in lines
-    assert "9000 IOPS, 35.50 us on average" in lines
+    lines = rows(text_of(*result_report(make(Suite.STORAGE)), width=80))
+    assert "pair program bytes figure verdict IOPS average" in lines
+    assert "k8sgn08 fio depth 128 4194304 9.45 Gb/s not judged 9000 35.50 us" in lines
 
 
 def test_what_happened_several_times_says_how_often(make: Make) -> None:
     result = make(Suite.STORAGE)
     full = [not_measured(m.run, Outcome.DISK_FULL) for m in result.measurements[:6]]
     result = result.model_copy(update={"measurements": (*full, *full, *result.measurements[12:])})
-    lines = rows(result_text(result))
+    lines = rows(text_of(*result_report(result), width=80))
     assert "transfer01 fio: no space is left on the server (2 times)" in lines
 
 
 def test_one_pair_under_other_load_stands_under_its_round(make: Make) -> None:
-    lines = rows(result_text(make(Suite.INCAST)))
+    lines = rows(text_of(*result_report(make(Suite.INCAST)), width=80))
     at = lines.index("round 2: 6 to transfer01")
-    assert lines[at - 2] == "round 1: one to transfer01"
-    assert lines[at + 1].startswith("k8sgn08 -> transfer01 ib_write_bw 65536 15.75 Gb/s")
+    assert lines[at - 3] == "round 1: one to transfer01"
+    assert lines[at + 2].startswith("k8sgn08 -> transfer01 ib_write_bw 65536 15.75 Gb/s")
 
 
 def test_more_than_a_port_lets_through_is_no_sum(make: Make) -> None:
@@ -160,16 +164,18 @@ def test_what_was_not_judged_has_not_passed(make: Make, past: History) -> None:
     make(Suite.FAILOVER, past=past)
     make(Suite.MESH, past=past, day=1)
     make(Suite.MESH, lambda _: 1.0, past=past, day=2)
-    words = [line.split()[-1] for line in history_text(past.runs()).splitlines()[1:]]
+    words = [
+        line.split()[-1] for line in text_of(history_report(past.runs()), width=80).splitlines()[1:]
+    ]
     assert words == ["failed", "passed", "measured"]
 
 
 def test_the_values_of_a_pair_say_of_which_suite(make: Make, past: History) -> None:
     make(Suite.INCAST, past=past)
     make(Suite.MPI, past=past, day=1)
-    lines = rows(pair_text(pair_history(past, "transfer01,k8sgn08")))
+    lines = rows(text_of(pair_report(pair_history(past, "transfer01,k8sgn08")), width=80))
     assert lines == [
-        "RUN (UTC) SUITE WHAT FIGURE",
+        "run (UTC) suite what figure",
         "20261120-220500-c0de incast ib_write_bw 65536 94.50 Gb/s",
         "20261120-220500-c0de incast ib_write_bw 65536 15.75 Gb/s",
     ]
@@ -439,5 +445,5 @@ def test_what_keeps_all_figures_apart_is_said_once(make: Make, past: History) ->
 @pytest.mark.parametrize("verdict", [Verdict.TOO_SLOW, Verdict.PASSED])
 def test_too_slow_is_marked_in_a_sweep(make: Make, verdict: Verdict) -> None:
     factor = 0.5 if verdict is Verdict.TOO_SLOW else 1.0
-    text = result_text(make(Suite.SWEEP, lambda run: usual(run) * factor))
+    text = text_of(*result_report(make(Suite.SWEEP, lambda run: usual(run) * factor)), width=80)
     assert ("47.25 Gb/s !" in text) == ("!: too slow" in text) == (verdict is Verdict.TOO_SLOW)

@@ -17,8 +17,9 @@ from rocefort.rdma.site import PlanOptions
 from rocefort.rdma.suites import plan_suite
 from rocefort.rdma.verdicts import verdicts
 from rocefort.reports.page_rdma import RdmaPageContent, Series, rdma_page
-from rocefort.reports.rdma import result_text
-from rocefort.reports.rdma_plan import plan_text
+from rocefort.reports.rdma import result_report
+from rocefort.reports.rdma_plan import plan_report
+from rocefort.reports.writers.terminal import text_of
 
 BEGAN = datetime(2026, 11, 20, 22, 5, tzinfo=UTC)
 SLOW = "k8sgn12"
@@ -132,12 +133,15 @@ def test_the_page_of_a_failure_has_it_over_time(make: Make) -> None:
 @pytest.mark.parametrize("suite", [Suite.MESH, Suite.SWEEP, Suite.INCAST, Suite.FAILOVER])
 def test_the_text_fits_a_terminal(make: Make, suite: Suite) -> None:
     result = make(suite)
-    for text in (result_text(result), plan_text(result.plan)):
+    for text in (
+        text_of(*result_report(result), width=80),
+        text_of(*plan_report(result.plan), width=80),
+    ):
         assert [line for line in text.splitlines() if len(line) > 80] == []
 
 
 def test_the_text_says_what_is_bad_first(make: Make) -> None:
-    text = result_text(make(Suite.MESH))
+    text = text_of(*result_report(make(Suite.MESH)), width=80)
     assert text.splitlines()[0] == (
         "heps, mesh, run 20261120-220500-c0de: 1 of 66 runs not measured, 11 too slow"
     )

@@ -18,11 +18,12 @@ from rocefort.dialects.vrp.tree import parse_tree, tree_text
 from rocefort.errors import BadInput, Refused
 from rocefort.fleet.connections import Access, Connections, ServerAccess
 from rocefort.models.change import Change, Plan
-from rocefort.reports.plan import plan_text, procedure_text
+from rocefort.reports.plan import plan_text, procedure_report
+from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout import sealed_files as files
 from rocefort.rollout.maintenance import NeedsMaintenance
 from rocefort.rollout.plan import read_plan, running_digest, write_plan
-from rocefort.steps.rollout.console import console_text
+from rocefort.steps.rollout.console import console_report
 from rocefort.steps.rollout.planning import Wishes, devices_of, make_plan, sealed_fabric
 
 EditHeps = Callable[..., Path]
@@ -309,11 +310,11 @@ def test_what_no_trial_can_make_is_refused_with_a_procedure(
         "port and has no way back by rollback: "
     )
     (each,) = caught.value.procedures
-    text = procedure_text(each.device, each.why, each.steps)
-    assert "interface 100GE1/0/40\n     shutdown" in text
+    text = text_of(*procedure_report(each.device, each.why, each.steps), width=80)
+    assert "interface 100GE1/0/40\n    shutdown" in text
     assert "undo port split dimension interface 100GE1/0/40" in text
     assert (
-        text.index("     shutdown") < text.index("     undo port split") < text.index("     save\n")
+        text.index("    shutdown") < text.index("    undo port split") < text.index("    save\n")
     )
 
 
@@ -414,7 +415,7 @@ def test_the_way_back_at_the_console_undoes_each_state_that_the_rollout_can_leav
     plan: MakePlan, edit_heps: EditHeps
 ) -> None:
     sealed = plan(edit_heps(RAISED, DRAIN))
-    text = console_text(sealed, "spine01", "rocefort-x")
+    text = text_of(*console_report(sealed, "spine01", "rocefort-x"), width=80)
     steps = [part.split("\n\n")[0] for part in text.split("\n\n") if part[:1].isdigit()]
     assert [" ".join(step.split())[:40] for step in steps] == [
         "1. While a trial is pending, end it and ",
@@ -423,11 +424,11 @@ def test_the_way_back_at_the_console_undoes_each_state_that_the_rollout_can_leav
         "4. Confirmed: changed. Not drained any m",
         "5. Look whether it runs what it ran befo",
     ]
-    assert "     abort trial persist rocefort-x" in text
+    assert "    abort trial persist rocefort-x" in text
     (drained,) = next(wave for wave in sealed.waves if wave.devices == ("spine01",)).drained
-    pasted = "\n".join(f"     {line}" for line in (*drained.change.reverse, *drained.drain.reverse))
+    pasted = "\n".join(f"    {line}" for line in (*drained.change.reverse, *drained.drain.reverse))
     assert pasted in text
-    assert "drained" not in console_text(sealed, "leaf01", "rocefort-x")
+    assert "drained" not in text_of(*console_report(sealed, "leaf01", "rocefort-x"), width=80)
 
 
 def test_only_switches_of_the_plan_have_a_way_back(plan: MakePlan, edit_heps: EditHeps) -> None:
@@ -436,7 +437,9 @@ def test_only_switches_of_the_plan_have_a_way_back(plan: MakePlan, edit_heps: Ed
     with pytest.raises(BadInput) as caught:
         devices_of(sealed, ["leaf80"])
     assert str(caught.value) == "leaf80: is not in the plan; did you mean 'leaf08'?"
-    assert "does not change this switch" in console_text(sealed, "leaf01", "x")
+    assert "does not change this switch" in text_of(
+        *console_report(sealed, "leaf01", "x"), width=80
+    )
 
 
 def test_a_change_undone_twice_is_itself(plan: MakePlan, edit_heps: EditHeps) -> None:

@@ -29,7 +29,8 @@ from rocefort.lab.guest.tree import Tree
 from rocefort.lab.twin.guests import Guests
 from rocefort.lab.twin.registry import Record, Registry
 from rocefort.models.twin import LabStatus
-from rocefort.reports.lab import status_text
+from rocefort.reports.lab import status_report
+from rocefort.reports.writers.terminal import text_of
 
 
 def _apt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, show: str, get: str = "exit 1") -> None:
@@ -440,7 +441,7 @@ def test_a_status_with_guests_in_words() -> None:
         guests=("k8sgn08 by TCG, SSH at 127.0.0.1:2201",),
         wrong=("guest k8sgn08 does not run",),
     )
-    assert status_text(lab).splitlines()[2:] == [
-        "  guest k8sgn08 by TCG, SSH at 127.0.0.1:2201",
-        "  wrong: guest k8sgn08 does not run",
+    assert text_of(status_report(lab), width=80).splitlines()[2:] == [
+        "    guest k8sgn08 by TCG, SSH at 127.0.0.1:2201",
+        "    wrong: guest k8sgn08 does not run",
     ]

@@ -17,7 +17,8 @@ from rocefort.lab.twin.lines import pid_file
 from rocefort.lab.twin.registry import Registry
 from rocefort.models.traffic import ROCE_PORT
 from rocefort.models.twin import LabHop, LabStatus, LabTrace
-from rocefort.reports.lab import lab_trace_text, labs_text, status_text
+from rocefort.reports.lab import lab_trace_report, labs_report, status_report
+from rocefort.reports.writers.terminal import text_of
 from rocefort.steps.lab.twin import one_lab
 
 DEFAULTS = Registry.__init__.__defaults__
@@ -40,16 +41,16 @@ def test_a_lab_from_up_to_down(run: Run, labs: Registry, small_fabric: Path) -> 
     assert (code, err) == (0, "")
     assert "note: PFC, its thresholds and deadlock timers do nothing: a kernel" in out
     assert "note: BFD is left out: a dead link without loss of light shows by the hold" in out
-    listed = "small            fabric small, 4 switches, 2 servers, 8 of 8 sessions up\n"
-    assert listed in out
-    assert run("lab", "list") == (0, listed, "")
+    state = "4 switches, 2 servers, 8 of 8 sessions up\n"
+    assert f"small: fabric small, {state}" in out
+    assert run("lab", "list") == (0, f"lab    fabric  state\nsmall  small   {state}", "")
     assert run("lab", "up", small_fabric) == (
         4,
         "",
         "rocefort: a lab called small is up; rocefort lab down small, or use --name\n",
     )
     code, out, _ = run("lab", "trace", "leaf001-s01", "leaf002-s01")
-    assert (code, out.splitlines()[-1]) == (0, "  arrives")
+    assert (code, out.splitlines()[-1]) == (0, "    arrives")
     code, out, _ = run("lab", "trace", "leaf001", "leaf002", "--format", "json")
     assert [hop["node"] for hop in json.loads(out)["hops"]][::2] == ["leaf001", "leaf002"]
     assert run("lab", "trace", "leaf001", "nobody")[2] == (
@@ -97,9 +98,10 @@ def test_several_labs_want_a_name(run: Run, labs: Registry) -> None:
         with labs.lock(name):
             labs.begin(name, "heps", bfd=False, frr="8.4.4", lacks=())
     assert run("lab", "snapshot")[2] == "rocefort: labs are up: a, b; name one with --name\n"
-    assert run("lab", "list")[1].splitlines()[0] == (
-        "a                fabric heps, not whole: it was left starting; `rocefort lab down a`"
-    )
+    assert run("lab", "list")[1].splitlines()[:2] == [
+        "lab  fabric  state",
+        "a    heps    not whole: it was left starting; `rocefort lab down a`",
+    ]
     for name in ("a", "b"):
         assert run("lab", "down", name)[0] == 0
 
@@ -119,13 +121,13 @@ def test_a_status_in_words() -> None:
         established=2,
         wrong=("leaf01 to 10.1.0.0: Active",),
     )
-    assert status_text(lab).splitlines() == [
-        "x                fabric heps, 1 switch, 0 servers, 2 of 3 sessions up",
-        "  up since 2026-03-01 12:00:00 UTC, FRR 8.4.4, 2 cables",
-        "  wrong: leaf01 to 10.1.0.0: Active",
-        "  this kernel has no VRF: left out",
+    assert text_of(status_report(lab), width=80).splitlines() == [
+        "x: fabric heps, 1 switch, 0 servers, 2 of 3 sessions up",
+        "    up since 2026-03-01 12:00:00 UTC, FRR 8.4.4, 2 cables",
+        "    wrong: leaf01 to 10.1.0.0: Active",
+        "    this kernel has no VRF: left out",
     ]
-    assert labs_text([]) == "no lab is up\n"
+    assert text_of(*labs_report([]), width=80) == "no lab is up\n"
 
 
 def test_a_trace_in_words() -> None:
@@ -140,11 +142,11 @@ def test_a_trace_in_words() -> None:
             "stopped": "leaf01: Network is unreachable",
         }
     )
-    assert lab_trace_text(found).splitlines() == [
+    assert text_of(*lab_trace_report(found), width=80).splitlines() == [
         f"UDP 10.65.0.11:49152 to 10.64.4.10:{ROCE_PORT}",
-        "  0 a                out eth0 to 10.65.0.1",
-        "  1 leaf01           in Vlanif120",
-        "  stops at leaf01: Network is unreachable",
+        "    0  a       out eth0 to 10.65.0.1",
+        "    1  leaf01  in Vlanif120",
+        "    stops at leaf01: Network is unreachable",
     ]
 
 

@@ -20,7 +20,8 @@ from rocefort.lab.twin.breaking import break_lab, broken, broken_file, mend_lab
 from rocefort.lab.twin.lines import lines_directory
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.lab_trials import Chaos
-from rocefort.reports.lab_trials import failover_text
+from rocefort.reports.lab_trials import failover_report
+from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.switches import collect_running
 from rocefort.steps.lab.asking_opinions import Batfish, after, opinions_of
 from rocefort.steps.lab.chaos import Drawing, run_chaos
@@ -209,13 +210,14 @@ def test_the_commands_journal(run: Run, twin: Twin, tmp_path: Path) -> None:
 # --- what is measured ---
 
 
-def test_three_opinions_on_heps(run: Run, twin: Twin) -> None:
+def test_three_opinions_on_heps(run: Run, twin: Twin, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS")
     code, out, err = run("lab", "opinions", "--recordings", RECORDED)
     assert (code, err) == (0, "")
     assert out.splitlines() == [
-        "fabric  state    sets   differ: kernel, engine  differ: kernel, batfish  "
+        "fabric  state  sets  differ: kernel, engine  differ: kernel, batfish  "
         "differ: engine, batfish",
-        f"heps  whole     178{'0':>25}{'0':>25}{'0':>25}",
+        f"heps    whole   178{'0':>24}{'0':>25}{'0':>25}",
         "Batfish on heps: recorded heps",
         "178 next-hop sets in 1 state, 0 differences",
     ]
@@ -273,7 +275,7 @@ def test_one_path_has_nothing_to_spread(run: Run, twin: Twin) -> None:
 def test_a_failover_that_is_stopped_at_once_has_no_table(twin: Twin) -> None:
     found = measure_failover(twin, None, None, Wish(), lambda _: None, lambda: True)
     assert found.rows == ()
-    assert failover_text(found).splitlines()[2:] == ["nothing was measured"]
+    assert text_of(failover_report(found), width=80).splitlines()[2:] == ["nothing was measured"]
 
 
 def test_sessions_that_are_reset_under_load_are_named(twin: Twin) -> None:

@@ -112,7 +112,7 @@ def _lines(block: Block, indent: int, width: int) -> Iterator[_Line]:
 
 def _section(section: Section, indent: int, width: int) -> Iterator[_Line]:
     badge = f" ({section.badge})" if section.badge else ""
-    yield from _sentence(f"{section.title}{badge}", indent, indent + STEP, width, section.tone)
+    yield from _sentence(f"{section.title}{badge}", indent, indent + 2, width, section.tone)
     inner = indent + STEP if section.title else indent
     yield from _sentence(section.lead, inner, inner + 2, width)
     for block in section.blocks:

@@ -211,7 +211,7 @@ class Telling:
     def __call__(self, chaos: Chaos) -> None:
         """Tell the steps that were not told yet."""
         if self._told < 0:
-            self.say(chaos_head(chaos))
+            self.say("\n".join(chaos_head(chaos)))
             self._told = 0
         for step in chaos.steps[self._told :]:
             self.say(step_text(step))

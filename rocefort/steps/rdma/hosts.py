@@ -22,7 +22,6 @@ from rocefort.fleet.runner import on_hosts, open_fleet
 from rocefort.models.finding import Report
 from rocefort.models.host import HostPlan, HostSeen, HostsSeen
 from rocefort.models.wording import counted
-from rocefort.reports.rdma_plan import wrapped
 from rocefort.steps.fabric.judging import write_files
 from rocefort.validators import check_hosts
 
@@ -72,7 +71,7 @@ def rendered_text(plan: HostPlan) -> str:
 
 
 def write_hosts(plans: Mapping[str, HostPlan], out: Path) -> list[str]:
-    """Write one directory a server; returns a line on each, then what was left out or assumed.
+    """Write one directory a server; returns sentences: on each, and on what was left out.
 
     What holds for several servers is one sentence.
     """
@@ -88,7 +87,7 @@ def write_hosts(plans: Mapping[str, HostPlan], out: Path) -> list[str]:
     for sentence, names in told.items():
         every = len(names) == len(plans) > 1
         who = f"all {len(names)} servers" if every else ", ".join(names)
-        lines += wrapped(f"{who}: {sentence}")
+        lines.append(f"{who}: {sentence}")
     return lines
 
 

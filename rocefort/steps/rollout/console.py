@@ -7,16 +7,17 @@ from functools import partial
 
 from rocefort.dialects.words import in_words, line
 from rocefort.models.change import Change, Plan
-from rocefort.reports.instructions import Instruction, instructions_text
+from rocefort.reports.blocks import Block
+from rocefort.reports.instructions import Instruction, instructions_report
 
 
-def console_text(plan: Plan, device: str, persist: str) -> str:
+def console_report(plan: Plan, device: str, persist: str) -> Iterator[Block]:
     """What takes one switch back at its console, whatever state the rollout has left it in.
 
     persist: the id of the plan's trials, with RUN for what the run adds that began them.
     """
     title = f"the way back of {device}, plan {plan.digest[:12]} of {plan.fabric}"
-    return instructions_text(title, list(_ways_back(plan, device, persist)))
+    return instructions_report(title, list(_ways_back(plan, device, persist)))
 
 
 def _ways_back(plan: Plan, device: str, persist: str) -> Iterator[Instruction]:

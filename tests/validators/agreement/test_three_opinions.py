@@ -19,7 +19,8 @@ from rocefort.lab.twin.reap import reap
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Choice, Twin
 from rocefort.models.lab_trials import OpinionRow
-from rocefort.reports.lab_trials import opinions_text
+from rocefort.reports.lab_trials import opinions_report
+from rocefort.reports.writers.terminal import text_of
 from rocefort.steps.lab.asking_opinions import Batfish, opinions_of
 from rocefort.steps.lab.twin import expected_sessions
 from rocefort.validators.routing import analyse
@@ -82,7 +83,7 @@ def rows() -> Iterator[list[OpinionRow]]:
     """What is found of each fabric; the table is made of it at the end."""
     found: list[OpinionRow] = []
     yield found
-    assert f"in {len(found)} state" in opinions_text(found)
+    assert f"in {len(found)} state" in text_of(opinions_report(found), width=80)
 
 
 @pytest.mark.parametrize("one", FABRICS, ids=lambda one: one.name)
