@@ -226,11 +226,15 @@ def import_(
 
 @cli.command()
 def schema(of: options.SchemaOf = options.Document.FABRIC) -> None:
-    """Print the JSON Schema of a fabric.yaml, for editors."""
-    from rocefort.design.schema import demand_schema, fabric_schema
+    """Print the JSON Schema of a fabric, a demand, or output."""
+    if of is options.Document.OUTPUT:
+        from rocefort.reports.outputs import output_schema as schema_of
+    elif of is options.Document.DEMAND:
+        from rocefort.design.schema import demand_schema as schema_of
+    else:
+        from rocefort.design.schema import fabric_schema as schema_of
 
-    write = fabric_schema if of is options.Document.FABRIC else demand_schema
-    typer.echo(write(), nl=False)
+    typer.echo(schema_of(), nl=False)
 
 
 @cli.command()
@@ -250,7 +254,6 @@ def verify(
     from rocefort.reports.failures import failures_report
     from rocefort.reports.findings import findings_report
     from rocefort.reports.routing import (
-        beside_report,
         change_report,
         timings_report,
         verified_report,
@@ -279,8 +282,7 @@ def verify(
     if form is options.Format.TEXT:
         output.write_blocks(*blocks, *findings_report(done.report, titles()))
     elif form is options.Format.JSON:
-        beside = beside_report(done.studies, verified.changes, took)
-        typer.echo(as_json(done.report, beside), nl=False)
+        typer.echo(as_json(done.report, done.studies, verified.changes, took), nl=False)
     else:
         output.write_blocks(*blocks, err=True)
         write_findings(done.report, form.value, str(fabric or configs))

@@ -54,6 +54,7 @@ class Document(StrEnum):
 
     FABRIC = "fabric"
     DEMAND = "demand"
+    OUTPUT = "output"
 
 
 class TraceFormat(StrEnum):
@@ -86,7 +87,10 @@ MaybeFabric = Annotated[
 Configs = Annotated[Path | None, typer.Option(help="Judge a directory of configurations instead.")]
 Formatted = Annotated[Format, typer.Option("--format", help="How it is written.")]
 DifferenceFormatted = Annotated[DifferenceFormat, typer.Option("--format", help="How.")]
-SchemaOf = Annotated[Document, typer.Option("--of", help="Of a fabric.yaml or a demand.yaml.")]
+SchemaOf = Annotated[
+    Document,
+    typer.Option("--of", help="Of a fabric.yaml, a demand.yaml, or the JSON that commands write."),
+]
 TableFormatted = Annotated[TableFormat, typer.Option("--format", help="How.")]
 TraceFormatted = Annotated[TraceFormat, typer.Option("--format", help="How.")]
 SIDE = "A fabric, a directory of configurations, or either at a git revision: HEAD~1:inventory/x."

@@ -6,25 +6,30 @@ intended: it names the lines that run, and those that nobody owns.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Literal
 
-from rocefort.models.change import Change
+from pydantic import Field
+
+from rocefort.models.base import Frozen
+from rocefort.models.change import Change, Kind
+from rocefort.models.conditions import ConditionedLine
 from rocefort.models.difference import (
     Difference,
     OneSided,
     Ownership,
     SwitchDifference,
+    Unowned,
 )
+from rocefort.models.edit import Edit
 from rocefort.models.wording import counted
 from rocefort.reports.blocks import Block, Code, Fold, Items, Note, Section, some
 from rocefort.reports.changes import condition_lines, edit_lines, headline, service_lines
 from rocefort.reports.wording import grouped, name_ranges
 
-DIFFERENCE_FORMAT = 2  # values of edits have their type
 MOST_PLACES = 3  # of a line that stands on many switches
 
 
@@ -146,38 +151,68 @@ def _notes(difference: Difference) -> Iterator[Note]:
         yield Note(f"note: {note}")
 
 
+class EditOutput(Edit):
+    """A difference of one value, and where each side has it: file:line."""
+
+    before_at: str
+    after_at: str
+
+
+class SwitchOutput(Frozen):
+    """A switch that both sides have: its patch, and the way back."""
+
+    device: str
+    changes: bool
+    kind: Kind | None = Field(serialization_alias="class")
+    service_affecting: tuple[str, ...]
+    edits: tuple[EditOutput, ...]
+    facts: tuple[str, ...]
+    patch: tuple[str, ...]
+    back: tuple[str, ...]
+    no_patch: str
+    conditions: tuple[ConditionedLine, ...]
+    unowned: tuple[Unowned, ...]
+    notes: tuple[str, ...]
+
+
+class DifferenceOutput(Frozen):
+    """How two sides differ."""
+
+    format: Literal[2] = 2  # values of edits have their type
+    before: str
+    after: str
+    differs: bool
+    compared: int
+    switches: tuple[SwitchOutput, ...]
+    only_before: tuple[OneSided, ...]
+    only_after: tuple[OneSided, ...]
+
+
 def difference_json(difference: Difference) -> str:
     """Every switch on its own, with its patch and the way back; same difference, same bytes."""
-    content = {
-        "format": DIFFERENCE_FORMAT,
-        "before": difference.before,
-        "after": difference.after,
+    values = dict(difference) | {
         "differs": difference.differs,
-        "compared": difference.compared,
-        "switches": [_as_data(switch) for switch in difference.switches],
-        "only_before": [switch.model_dump() for switch in difference.only_before],
-        "only_after": [switch.model_dump() for switch in difference.only_after],
+        "switches": tuple(map(_switch_output, difference.switches)),
     }
-    return json.dumps(content, indent=2) + "\n"
+    return DifferenceOutput(**values).model_dump_json(indent=2, by_alias=True) + "\n"
 
 
-def _as_data(switch: SwitchDifference) -> dict[str, object]:
+def _switch_output(switch: SwitchDifference) -> SwitchOutput:
     change: Change = switch.change
     pairs = zip(change.edits, switch.places, strict=True)
-    return {
-        "device": change.device,
-        "changes": switch.changes,
-        "class": change.kind.value if change.edits else None,
-        "service_affecting": change.service_affecting,
-        "edits": [
-            {**edit.model_dump(), "before_at": at.before, "after_at": at.after}
-            for edit, at in pairs
-        ],
-        "facts": switch.facts,
-        "patch": change.patch,
-        "back": change.reverse,
-        "no_patch": switch.no_patch,
-        "conditions": [line.model_dump(mode="json") for line in change.conditions],
-        "unowned": [line.model_dump(mode="json") for line in switch.unowned],
-        "notes": switch.notes,
-    }
+    return SwitchOutput(
+        device=change.device,
+        changes=switch.changes,
+        kind=change.kind if change.edits else None,
+        service_affecting=change.service_affecting,
+        edits=tuple(
+            EditOutput(**vars(edit), before_at=at.before, after_at=at.after) for edit, at in pairs
+        ),
+        facts=switch.facts,
+        patch=change.patch,
+        back=change.reverse,
+        no_patch=switch.no_patch,
+        conditions=change.conditions,
+        unowned=switch.unowned,
+        notes=switch.notes,
+    )

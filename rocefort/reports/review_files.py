@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from typing import Literal
 
+from pydantic import Field
+
+from rocefort.models.finding import Finding, Report
 from rocefort.models.review import Review
 from rocefort.reports.page_frame import environment, file_text
 from rocefort.reports.review_content import notes_of, review_comment, sections_of, verdict_of
 from rocefort.reports.writers.html import html_of
 from rocefort.reports.writers.markdown import LIMIT, markdown_of
 
-REVIEW_FORMAT = 1
 MARK = "<!-- rocefort review -->"  # by which the comment of an earlier run is found
 
 
@@ -40,11 +42,22 @@ def review_page(review: Review, titles: Mapping[str, str]) -> str:
     )
 
 
-def review_json(review: Review) -> str:
-    """All fields by their names, with the format's number and whether an error is new.
+class HeadReport(Report):
+    """Rules and verification of the head; its findings are told once, as those of the change."""
 
-    Findings of the head are told once: as new, changed or unchanged.
-    """
-    head = json.dumps({"format": REVIEW_FORMAT, "failed": review.failed}, indent=1)
-    content = review.model_dump_json(indent=1, exclude={"report": {"findings"}})
-    return f"{head.removesuffix(chr(10) + '}')},{content.removeprefix('{')}\n"
+    findings: tuple[Finding, ...] = Field(default=(), exclude=True)
+
+
+class ReviewOutput(Review):
+    """A Review for programs. failed: whether an error is new."""
+
+    format: Literal[1] = 1
+    has_failed: bool = Field(serialization_alias="failed")
+    report: HeadReport
+
+
+def review_json(review: Review) -> str:
+    """All fields by their names; same review, same bytes."""
+    values = dict(review) | {"report": HeadReport(**dict(review.report))}
+    content = ReviewOutput(**values, has_failed=review.failed)
+    return content.model_dump_json(indent=1, by_alias=True) + "\n"

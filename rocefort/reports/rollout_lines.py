@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
 from rocefort import internal_errors
+from rocefort.models.base import Frozen
 from rocefort.models.rollout import Applied, Event, Phase, step_of
 from rocefort.models.runs import RolloutStatus
 from rocefort.models.wording import counted
 from rocefort.reports.wording import WIDTH
+
+
+class StepOutput(Frozen):
+    """One event of a rollout, a line while it runs."""
+
+    at: str
+    wave: str
+    device: str
+    act: str
+    phase: str
+    detail: str
+    code: int
+
+
+class EndOutput(Frozen):
+    """How a rollout ended, the last line."""
+
+    ended: Applied
+    journal: str
+    head: str
+    damage: str
+
+
+class FollowedOutput(Frozen):
+    """State of a run that no controller carries any more, the last line."""
+
+    state: str
+    exit_code: int
+    journal: str
+    damage: str
 
 
 class JsonLines:
@@ -29,7 +58,7 @@ class JsonLines:
 
     def tell(self, event: Event, at: str) -> None:
         """Say an event that happened at a time."""
-        self._say(json.dumps({"at": at, **step_of(event)}))
+        self._say(StepOutput.model_validate({"at": at, **step_of(event)}).model_dump_json())
 
 
 class WaveLines:
@@ -183,11 +212,17 @@ def seal_lines(journal: Path | str, rows: int, head: str) -> Iterator[str]:
 
 def ended_json(applied: Applied, journal: Path, head: str, damage: str = "") -> str:
     """How a rollout ended, as one line of JSON."""
-    seal = {"journal": str(journal), "head": head, "damage": damage}
-    return json.dumps({"ended": asdict(applied), **seal})
+    content = EndOutput(ended=applied, journal=str(journal), head=head, damage=damage)
+    return content.model_dump_json()
 
 
 def followed_json(status: RolloutStatus) -> str:
     """Where a run stands that no controller carries any more, as one line of JSON."""
-    seal = {"journal": status.journal.path, "damage": status.journal.damage}
-    return json.dumps({"state": status.state, "exit_code": status.code, **seal}) + "\n"
+    journal = status.journal
+    content = FollowedOutput(
+        state=status.state,
+        exit_code=status.code,
+        journal=journal.path,
+        damage=journal.damage,
+    )
+    return content.model_dump_json() + "\n"

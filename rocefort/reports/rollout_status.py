@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Iterator
-from dataclasses import asdict
+
+from pydantic import JsonValue
 
 from rocefort.models import progress as words
-from rocefort.models.rollout import Phase, own_values, step_of
+from rocefort.models.base import Frozen
+from rocefort.models.rollout import Phase, Rules, own_values, step_of
 from rocefort.models.runs import Happened, JournalContents, Life, RolloutStatus, Run
 from rocefort.reports.rollout_lines import seal_lines
 from rocefort.reports.wording import WIDTH
 
-SHOWN_RULES = ("max_unavailable", "approve", "not_author")
 FOOT = "This is what the journal says; no switch was asked."
 
 
@@ -58,46 +58,86 @@ def _seal(contents: JournalContents) -> Iterator[str]:
         yield from seal_lines(contents.path, contents.rows, contents.head)
 
 
+class DeviceOutput(Frozen):
+    """State of one switch; trial_left_s: seconds until its trial ends, None without one."""
+
+    name: str
+    state: str
+    trial_left_s: int | None
+    trouble: str
+
+
+class WaveOutput(Frozen):
+    """State of a wave and of its switches."""
+
+    name: str
+    state: str
+    gate: str
+    approval: str
+    devices: tuple[DeviceOutput, ...]
+
+
+class JournalOutput(Frozen):
+    """The journal: how many rows it has, and the link that seals them, "" where it is damaged."""
+
+    file: str
+    rows: int
+    head: str
+    damage: str
+
+
+class StatusOutput(Frozen):
+    """State of a rollout."""
+
+    plan: str
+    fabric: str
+    state: str
+    controller: str
+    rehearsal: str
+    at: str
+    waves: tuple[WaveOutput, ...]
+    notes: tuple[str, ...]
+    journal: JournalOutput
+
+
 def status_json(status: RolloutStatus) -> str:
     """The same as data."""
     progress, now = status.progress, status.now.timestamp()
-    waves = [
-        {
-            "name": wave.name,
-            "state": progress.state_of(wave),
-            "gate": progress.gate(wave),
-            "approval": progress.approval(wave),
-            "devices": [
-                {
-                    "name": name,
-                    "state": progress.word(name),
-                    "trial_left_s": progress.left_s(name, now),
-                    "trouble": progress.trouble(name),
-                }
+    waves = (
+        WaveOutput(
+            name=wave.name,
+            state=progress.state_of(wave),
+            gate=progress.gate(wave),
+            approval=progress.approval(wave),
+            devices=tuple(
+                DeviceOutput(
+                    name=name,
+                    state=progress.word(name),
+                    trial_left_s=progress.left_s(name, now),
+                    trouble=progress.trouble(name),
+                )
                 for name in wave.devices
-            ],
-        }
+            ),
+        )
         for wave in progress.plan.waves
-    ]
-    content = {
-        "plan": status.plan,
-        "fabric": status.fabric,
-        "state": status.state,
-        "controller": status.holder,
-        "rehearsal": status.rehearsal,
-        "at": status.now.isoformat(timespec="seconds"),
-        "waves": waves,
-        "notes": progress.history.notes,
-        "journal": _sealed(status.journal),
-    }
-    return json.dumps(content, indent=1) + "\n"
+    )
+    content = StatusOutput(
+        plan=status.plan,
+        fabric=status.fabric,
+        state=status.state,
+        controller=status.holder,
+        rehearsal=status.rehearsal,
+        at=status.now.isoformat(timespec="seconds"),
+        waves=tuple(waves),
+        notes=tuple(progress.history.notes),
+        journal=_sealed(status.journal),
+    )
+    return content.model_dump_json(indent=1) + "\n"
 
 
-def _sealed(contents: JournalContents) -> dict[str, object]:
-    head = (
-        "" if contents.damage else contents.head
-    )  # as `_seal`: what is damaged is sealed by nothing
-    return {"file": contents.path, "rows": contents.rows, "head": head, "damage": contents.damage}
+def _sealed(contents: JournalContents) -> JournalOutput:
+    head = "" if contents.damage else contents.head  # what is damaged is sealed by nothing
+    return JournalOutput(file=contents.path, rows=contents.rows, head=head, damage=contents.damage)
 
 
 def history_text(contents: JournalContents) -> str:
@@ -139,26 +179,77 @@ def _moment(at: str) -> str:
     return f"{at[:10]} {at[11:19]} UTC"
 
 
+class EventOutput(Frozen):
+    """One step; data: what the events of its act have beside."""
+
+    at: str
+    wave: str
+    device: str
+    act: str
+    phase: str
+    detail: str
+    code: int
+    data: dict[str, JsonValue]
+
+
+class RulesOutput(Frozen):
+    """Rules that a run began with; approve: waves that wait for an approval."""
+
+    max_unavailable: int
+    approve: tuple[str, ...]
+    not_author: bool
+
+
+class RunOutput(Frozen):
+    """One run of a plan; lives: the processes that carried it."""
+
+    plan: str
+    run: str
+    lives: tuple[Life, ...]
+    rules: RulesOutput | None
+    break_glass: tuple[str, ...]
+    events: tuple[EventOutput, ...]
+    ended: str
+    ended_at: str
+
+
+class HistoryOutput(Frozen):
+    """Runs of a journal, intents included."""
+
+    runs: tuple[RunOutput, ...]
+    journal: JournalOutput
+
+
 def history_json(contents: JournalContents) -> str:
     """The same as data, with intents."""
-    runs = [
-        {
-            "plan": run.plan,
-            "run": run.history.run,
-            "lives": [asdict(life) for life in run.lives],
-            "rules": {name: getattr(run.history.rules, name) for name in SHOWN_RULES},
-            "break_glass": list(run.broken_glass),
-            "events": [_happened(each) for each in run.events],
-            "ended": run.ended,
-            "ended_at": run.ended_at,
-        }
+    runs = (
+        RunOutput(
+            plan=run.plan,
+            run=run.history.run,
+            lives=tuple(run.lives),
+            rules=_rules(run.history.rules),
+            break_glass=tuple(run.broken_glass),
+            events=tuple(map(_event_output, run.events)),
+            ended=run.ended,
+            ended_at=run.ended_at,
+        )
         for run in contents.runs
-    ]
-    return json.dumps({"runs": runs, "journal": _sealed(contents)}, indent=1) + "\n"
+    )
+    content = HistoryOutput(runs=tuple(runs), journal=_sealed(contents))
+    return content.model_dump_json(indent=1) + "\n"
 
 
-def _happened(each: Happened) -> dict[str, object]:
-    return {"at": each.at, **step_of(each.event), "data": own_values(each.event)}
+def _rules(rules: Rules | None) -> RulesOutput | None:
+    if rules is None:
+        return None
+    return RulesOutput(
+        max_unavailable=rules.max_unavailable, approve=rules.approve, not_author=rules.not_author
+    )
+
+
+def _event_output(each: Happened) -> EventOutput:
+    values = step_of(each.event) | {"at": each.at, "data": own_values(each.event)}
+    return EventOutput.model_validate(values)
 
 
 def _wrapped(text: str, indent: int = 2) -> list[str]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rocefort.models.reachability import Reachability
-from rocefort.models.routing import FailureStudy, RoutingState, SessionStatus, Timing
+from rocefort.models.routing import RoutingState, SessionStatus, Timing
 from rocefort.models.routing_change import RoutingChange
 from rocefort.models.wording import counted
 from rocefort.reports.blocks import Column, Note, Section, Table
@@ -73,15 +73,3 @@ def timings_report(timings: Sequence[Timing], version: str) -> Section:
     head = Note(f"Batfish {version}: {counted(len(timings), 'question')}, {total:.1f} s")
     heads = (Column(), Column(align="right"), Column(align="right"))
     return Section("", (head, Table(heads, rows)))
-
-
-def beside_report(
-    studies: Sequence[FailureStudy],
-    changes: Sequence[RoutingChange],
-    timings: Sequence[Timing],
-) -> dict[str, object]:
-    """The same and the effects of failures, for programs; nothing where there is nothing."""
-    parts = {"failures": studies, "changes": changes, "timings": timings}
-    return {
-        name: [one.model_dump(mode="json") for one in some] for name, some in parts.items() if some
-    }

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from itertools import islice
 from typing import NamedTuple
 
-from typing_extensions import TypedDict
-
+from rocefort.models.base import Frozen
 from rocefort.models.fabric_ports import peer_at
 from rocefort.models.interface import Interface
 from rocefort.models.keyed import natural
@@ -49,12 +47,12 @@ class _Rows(NamedTuple):
     by_first: bool = False
 
 
-class TableJson(TypedDict):
-    """One table of a network."""
+class TableOutput(Frozen):
+    """One table of a network, for programs; a row by the names of its columns."""
 
     network: str
     table: Kind
-    rows: list[dict[str, str | int | float | None]]
+    rows: tuple[dict[str, Cell], ...]
 
 
 def show_report(network: Network, kind: Kind) -> tuple[Block, Table]:
@@ -69,9 +67,9 @@ def show_report(network: Network, kind: Kind) -> tuple[Block, Table]:
 def show_json(network: Network, kind: Kind) -> str:
     """The same rows for programs."""
     table = TABLES[kind]
-    rows = [dict(zip(table.columns, row, strict=True)) for row in table.of(network)]
-    content: TableJson = {"network": network.name, "table": kind, "rows": rows}
-    return json.dumps(content, indent=2) + "\n"
+    rows = tuple(dict(zip(table.columns, row, strict=True)) for row in table.of(network))
+    content = TableOutput(network=network.name, table=kind, rows=rows)
+    return content.model_dump_json(indent=2) + "\n"
 
 
 def show_csv(network: Network, kind: Kind) -> str:

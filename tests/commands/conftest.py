@@ -16,6 +16,7 @@ from typing import Any
 import lanes
 import pytest
 from forking import fork_server
+from outputs import hold
 
 from rocefort import tasks
 from rocefort.paths import INVENTORY
@@ -44,6 +45,7 @@ def rocefort(
         with pytest.raises(SystemExit) as ended:
             tasks.app()
         said = capsys.readouterr()
+        hold([str(each) for each in arguments], said.out)
         return Ran(int(ended.value.code or 0), said.out, said.err)
 
     return run

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from json_schema import refused as against
 from pydantic import ValidationError
 
 from rocefort.design.load import load_catalogue
@@ -28,76 +29,11 @@ SCHEMA: dict[str, Any] = json.loads(fabric_schema())
 DEMAND: dict[str, Any] = json.loads(demand_schema())
 DEFINED = {**SCHEMA["$defs"], **DEMAND["$defs"]}  # no name is in both: a test says so
 FABRICS = sorted(INVENTORY.glob("*/fabric.yaml"))
-# What says nothing about whether data is right.
-NOTES = {"$defs", "$schema", "title", "description", "default", "examples", "format"}
-TYPES: dict[str, tuple[type, ...]] = {
-    "object": (dict,),
-    "array": (list,),
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "null": (type(None),),
-}
 
 
-def is_a(kind: str, data: object) -> bool:
-    """Python's true is a number, too; JSON's is not."""
-    return isinstance(data, TYPES[kind]) and (kind == "boolean" or not isinstance(data, bool))
-
-
-# In the order of the checks: the type first, which the others rely on.
-KEYWORDS: dict[str, Callable[[Any, Any], bool]] = {
-    "type": lambda data, kind: is_a(kind, data),
-    "enum": lambda data, words: data in words,
-    "const": lambda data, word: data == word,
-    "pattern": lambda data, pattern: re.search(pattern, data) is not None,
-    "maxLength": lambda data, most: len(data) <= most,
-    "minItems": lambda data, least: len(data) >= least,
-    "minimum": lambda data, least: data >= least,
-    "maximum": lambda data, most: data <= most,
-    "exclusiveMinimum": lambda data, bound: data > bound,
-    "required": lambda data, names: set(names) <= data.keys(),
-}
-
-
-def refused(schema: Any, data: Any, at: str = "") -> Iterator[str]:
-    """Paths of what the schema refuses; a word that is not known here raises ValueError."""
-    if "$ref" in schema:
-        yield from refused(DEFINED[schema["$ref"].rsplit("/", 1)[1]], data, at)
-    if "anyOf" in schema and all(list(refused(one, data)) for one in schema["anyOf"]):
-        yield f"{at} anyOf"
-    structure = {"$ref", "anyOf", "items", "properties", "patternProperties"} | {
-        "propertyNames",
-        "additionalProperties",
-    }
-    for word in sorted(schema.keys() - NOTES - structure, key=list(KEYWORDS).index):
-        if not KEYWORDS[word](data, schema[word]):
-            yield f"{at} {word}"
-            return
-    if isinstance(data, list):
-        for place, item in enumerate(data):
-            yield from refused(schema.get("items", {}), item, f"{at}[{place}]")
-    if isinstance(data, dict):
-        yield from _refused_keys(schema, data, at)
-
-
-def _refused_keys(schema: Any, data: dict[str, Any], at: str) -> Iterator[str]:
-    for key, value in data.items():
-        here = f"{at}.{key}".lstrip(".")
-        if "propertyNames" in schema:
-            yield from refused(schema["propertyNames"], key, here)
-        own = schema.get("properties", {}).get(key)
-        matched = [
-            part
-            for pattern, part in schema.get("patternProperties", {}).items()
-            if re.search(pattern, key)
-        ]
-        if own is None and not matched:
-            other = schema.get("additionalProperties", {})
-            own = {"enum": []} if other is False else other
-        for part in [*matched, *([own] if own is not None else [])]:
-            yield from refused(part, value, here)
+def refused(schema: Any, data: Any) -> Iterator[str]:
+    """Paths of what a schema of ours refuses."""
+    return against({**schema, "$defs": DEFINED}, data)
 
 
 def objects(node: Any) -> Iterator[dict[str, Any]]:

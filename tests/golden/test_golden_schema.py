@@ -1,4 +1,4 @@
-"""The schemas that editors read are those of the models (`make golden` writes them anew)."""
+"""The schemas that editors and programs read are those of the models (`make golden` writes them anew)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from outputs import SCHEMA_FILE as OUTPUT_SCHEMA_FILE
 
 from rocefort.design.schema import (
     DEMAND_SCHEMA_FILE,
@@ -13,10 +14,16 @@ from rocefort.design.schema import (
     demand_schema,
     fabric_schema,
 )
+from rocefort.reports.outputs import output_schema
 
 
 @pytest.mark.parametrize(
-    ("file", "schema"), [(SCHEMA_FILE, fabric_schema), (DEMAND_SCHEMA_FILE, demand_schema)]
+    ("file", "schema"),
+    [
+        (SCHEMA_FILE, fabric_schema),
+        (DEMAND_SCHEMA_FILE, demand_schema),
+        (OUTPUT_SCHEMA_FILE, output_schema),
+    ],
 )
 def test_the_shipped_schema_is_the_generated_one(
     golden_update: bool, file: Path, schema: Callable[[], str]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from outputs import hold
 from shared_lab import SharedLab
 
 from rocefort import tasks
@@ -183,6 +184,7 @@ def command(
             tasks.app()
         said = capsys.readouterr()
         assert "Traceback" not in said.out + said.err
+        hold([str(each) for each in arguments], said.out)
         return Ran(int(ended.value.code or 0), said.out, said.err)
 
     return run

@@ -313,9 +313,7 @@ def test_what_no_trial_can_make_is_refused_with_a_procedure(
     text = text_of(*procedure_report(each.device, each.why, each.steps), width=80)
     assert "interface 100GE1/0/40\n    shutdown" in text
     assert "undo port split dimension interface 100GE1/0/40" in text
-    assert (
-        text.index("    shutdown") < text.index("    undo port split") < text.index("    save\n")
-    )
+    assert text.index("    shutdown") < text.index("    undo port split") < text.index("    save\n")
 
 
 # --- the seal -------------------------------------------------------------------------------------

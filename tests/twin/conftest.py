@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from outputs import hold
 from twin_labs import GUESTS, HARDWARE, HEPS, GuestLab, Run, cables_of, commands_see, labs_at, whole
 
 from rocefort import tasks
@@ -60,6 +61,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> R
             tasks.app()
         out, err = capfd.readouterr()
         assert "Traceback" not in out + err
+        hold([str(each) for each in arguments], out)
         return int(ended.value.code or 0), out, err
 
     return ran

@@ -1,0 +1,48 @@
+"""What a command wrote as JSON, held against the published schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from json_schema import refused
+
+from rocefort.paths import ROOT
+from rocefort.reports.outputs import OUTPUTS
+
+SCHEMA_FILE = ROOT / "docs" / "output.schema.json"
+
+
+@cache
+def published() -> dict[str, Any]:
+    """The schema as it is published."""
+    schema: dict[str, Any] = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    return schema
+
+
+def command_of(arguments: Sequence[str]) -> str:
+    """The command of a command line, as the schema names it; "" where it has no JSON."""
+    names = (" ".join(arguments[:2]), arguments[0] if arguments else "")
+    return next((name for name in names if name in OUTPUTS), "")
+
+
+def refusals(command: str, document: object) -> list[str]:
+    """Paths of what the schema refuses in the JSON of a command."""
+    schema = published()
+    own = schema["$defs"][command.replace(" ", "-")]
+    return list(refused({**own, "$defs": schema["$defs"]}, document))
+
+
+def hold(arguments: Sequence[str], out: str) -> None:
+    """Assert that output of a command with `--format json` or `--progress json` is as published."""
+    command = command_of(arguments)
+    if not command or not out or "json" not in arguments:
+        return
+    try:
+        documents = [json.loads(out)]
+    except ValueError:  # a document a line, as a rollout writes them
+        documents = [json.loads(line) for line in out.splitlines()]
+    for document in documents:
+        assert refusals(command, document) == []
