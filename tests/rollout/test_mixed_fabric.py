@@ -19,6 +19,7 @@ from rocefort.models.difference import Difference
 from rocefort.models.hardware import Family, SyntaxFamily
 from rocefort.models.network import Network, Sources
 from rocefort.models.saved_form import saved_form
+from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout import sealed_files
 from rocefort.rollout.difference import Side, difference
 from rocefort.rollout.maintenance import procedure
@@ -27,7 +28,7 @@ from rocefort.steps.fabric.comparing import switches_of
 from rocefort.steps.fabric.judging import read_secrets, subject_of_texts
 from rocefort.steps.review.advice import advice_on
 from rocefort.steps.review.drain import Sight, drain_steps
-from rocefort.steps.rollout.console import console_text
+from rocefort.steps.rollout.console import console_report
 from rocefort.validators.answers import AnswerSubject, EngineSubject
 from rocefort.validators.overview import Overview
 from rocefort.validators.rules import registered
@@ -85,7 +86,10 @@ def test_the_way_back_is_in_the_words_of_each_switch() -> None:
         fabric="mixed", source="f", tool="t", intent_digest="", trial_s=60, changes=changes, waves=()
     )  # fmt: skip
     sealed = Plan.model_validate_json(plan.seal().model_dump_json())
-    tiny, vrp = (console_text(sealed, node.name, "rocefort-x") for node in MIXED_NEW.nodes)
+    tiny, vrp = (
+        text_of(*console_report(sealed, node.name, "rocefort-x"), width=80)
+        for node in MIXED_NEW.nodes
+    )
     assert "show trial" in tiny
     assert "abort rocefort-x" in tiny
     assert "system-view" not in tiny
