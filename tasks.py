@@ -218,10 +218,10 @@ def import_(
     switches: options.SwitchTable = None,
 ) -> None:
     """Write the fabric.yaml of existing configurations, and say what they did not."""
-    from rocefort.steps.fabric.importing import facts_of, import_fabric, imported_text
+    from rocefort.steps.fabric.importing import facts_of, import_fabric, imported_report
 
     facts = facts_of(hardware or (), software or (), switches)
-    typer.echo(imported_text(import_fabric(directory, out, facts)), nl=False)
+    output.write_blocks(*imported_report(import_fabric(directory, out, facts)))
 
 
 @cli.command()

@@ -121,14 +121,16 @@ def status(
     if follow:
         _follow(sealed, journal, form)
         return
-    from rocefort.reports.rollout_status import status_json, status_text
+    from rocefort.reports.rollout_status import status_json, status_report
     from rocefort.rollout.plan import read_plan
     from rocefort.steps.rollout.operating import named_journal, of_rehearsal, status_of_plan
 
     status = status_of_plan(read_plan(sealed), named_journal(sealed, journal))
     status = replace(status, rehearsal=of_rehearsal(sealed))
-    text = status_json if form is options.TraceFormat.JSON else status_text
-    typer.echo(text(status), nl=False)
+    if form is options.TraceFormat.JSON:
+        typer.echo(status_json(status), nl=False)
+    else:
+        output.write_blocks(*status_report(status))
     end(failed=bool(status.journal.damage))
 
 
@@ -226,15 +228,17 @@ def history(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """List the runs of a plan or of a journal: who did what and when; checks its chain."""
-    from rocefort.reports.rollout_status import history_json, history_text
+    from rocefort.reports.rollout_status import history_json, history_report
     from rocefort.steps.rollout.operating import contents_at, restored_head
 
     if restore_head:
         said = restored_head(sealed, journal, restore_head)
         typer.echo(said, err=form is options.TraceFormat.JSON)
     contents = contents_at(sealed, journal)
-    text = history_json if form is options.TraceFormat.JSON else history_text
-    typer.echo(text(contents), nl=False)
+    if form is options.TraceFormat.JSON:
+        typer.echo(history_json(contents), nl=False)
+    else:
+        output.write_blocks(*history_report(contents))
     end(failed=bool(contents.damage))
 
 
@@ -252,7 +256,7 @@ def _detach(sealed: Path, journal: Path | None) -> None:
 def _follow(sealed: Path, journal: Path | None, form: options.TraceFormat) -> None:
     """Print a run as it goes on, then where it stands; ends as `apply` would."""
     from rocefort.reports.rollout_lines import JsonLines, WaveLines, followed_json
-    from rocefort.reports.rollout_status import status_text
+    from rocefort.reports.rollout_status import status_report
     from rocefort.rollout.plan import read_plan
     from rocefort.rollout.run_directory import RunDirectory
     from rocefort.steps.rollout.following import follow
@@ -273,8 +277,10 @@ def _follow(sealed: Path, journal: Path | None, form: options.TraceFormat) -> No
     except KeyboardInterrupt:
         typer.echo("rocefort: no longer followed; the rollout goes on", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    text = followed_json if form is options.TraceFormat.JSON else status_text
-    typer.echo(text(status), nl=False)
+    if form is options.TraceFormat.JSON:
+        typer.echo(followed_json(status), nl=False)
+    else:
+        output.write_blocks(*status_report(status))
     if code := 1 if status.journal.damage else status.code:
         raise typer.Exit(code)
 
@@ -314,7 +320,8 @@ def _tell(applied: Applied, journal: Path, progress: options.Progress) -> None:
     """How it ended, the seal of its journal, and the exit code."""
     from rocefort.errors import RocefortError
     from rocefort.models.runs import JournalContents
-    from rocefort.reports.rollout_lines import applied_text, audit_text, ended_json
+    from rocefort.reports.blocks import Note, Section
+    from rocefort.reports.rollout_lines import applied_report, ended_json, seal_report
     from rocefort.rollout.runs import contents_of
 
     try:
@@ -324,8 +331,8 @@ def _tell(applied: Applied, journal: Path, progress: options.Progress) -> None:
     if progress is options.Progress.JSON:
         typer.echo(ended_json(applied, journal, seal.head, seal.damage or unread))
     else:
-        sealed = audit_text(journal, seal.rows, seal.head, seal.damage)
-        for line in filter(None, (*applied_text(applied), *sealed, unread)):
-            typer.echo(line)
+        sealed = seal_report(journal, seal.rows, seal.head, seal.damage)
+        notes = (Note(unread),) if unread else ()
+        output.write_blocks(Section("", (*applied_report(applied), *sealed, *notes)))
     if applied.exit_code:
         raise typer.Exit(applied.exit_code)

@@ -30,8 +30,9 @@ def plan(
 ) -> None:
     """Seal a plan that takes what runs to what is intended, in waves."""
     from rocefort.fleet.connections import load_connections
+    from rocefort.reports.blocks import Note
     from rocefort.reports.changes import changes_report
-    from rocefort.reports.plan import plan_text, procedure_report
+    from rocefort.reports.plan import plan_report, procedure_report
     from rocefort.rollout.maintenance import NeedsMaintenance
     from rocefort.rollout.plan import write_plan
     from rocefort.steps.rollout.planning import Wishes, make_plan, running_of, signed
@@ -48,8 +49,8 @@ def plan(
         output.write_blocks(*chain.from_iterable(procedures))
         raise
     write_plan(sealed, out)
-    output.write_blocks(*changes_report(sealed.changes))
-    typer.echo("\n" + plan_text(sealed) + f"sealed in {out}{signed(out, sign)}")
+    done = Note(f"sealed in {out}{signed(out, sign)}")
+    output.write_blocks(*changes_report(sealed.changes), *plan_report(sealed), done)
 
 
 @cli.command("plan-console")

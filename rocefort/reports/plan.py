@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from rocefort.models.change import Gate, Plan, Wave
 from rocefort.models.wording import listing
-from rocefort.reports.blocks import Block
+from rocefort.reports.blocks import Block, Items, Note, Section, Table, Tone, columns
 from rocefort.reports.instructions import Instruction, instructions_report
-from rocefort.reports.wording import WIDTH
 
 CHECKS = (
     "checks of every switch: its own diff is the planned one, what it runs is read back, BGP "
@@ -22,37 +20,25 @@ DRAINED = (
     "a switch that is drained takes three changes, each under a commit trial of its own: it "
     "announces nothing, it changes, it announces again"
 )
-HEADS = ("wave", "switches", "change", "gate")
-COLUMNS = (15, 19, 20, WIDTH - 54)  # with the blanks between them
+HEADS = columns("wave", "switches", "change", "gate", wraps=("switches", "change", "gate"))
 
 
-def plan_text(plan: Plan) -> str:
+def plan_report(plan: Plan) -> Iterator[Block]:
     """Waves with their switches, what each change is, who feels it, and its gate."""
-    changed = sum(not change.empty for change in plan.changes)
-    lines = [
-        f"plan {plan.digest[:12]}  fabric {plan.fabric}  commit trial {plan.trial_s} s",
-        *_indented(CHECKS, first=""),
-        *(_indented(DRAINED, first="") if any(wave.drained for wave in plan.waves) else []),
-        *_indented(_owned(plan), first=""),
-        *_row(HEADS),
-    ]
+    title = f"plan {plan.digest[:12]}  fabric {plan.fabric}  commit trial {plan.trial_s} s"
+    drained = [DRAINED] if any(wave.drained for wave in plan.waves) else []
+    yield Section("", tuple(map(Note, (title, CHECKS, *drained, _owned(plan)))))
+    rows = tuple(
+        (wave.name, ", ".join(wave.devices), _change(plan, wave), _gate(wave.gate))
+        for wave in plan.waves
+    )
+    yield Table(HEADS, rows)
     for wave in plan.waves:
-        cells = (wave.name, ", ".join(wave.devices), _change(plan, wave), _gate(wave.gate))
-        lines += _row(cells)
-        lines += _told(plan, wave)
-    lines += _warnings(plan.waves)
-    lines.append(f"{changed} of {len(plan.changes)} switches change")
-    return "\n".join(lines) + "\n"
-
-
-def _row(cells: Sequence[str]) -> Iterator[str]:
-    parts = [
-        textwrap.wrap(cell, width - 1, break_long_words=False) or [""]
-        for cell, width in zip(cells, COLUMNS, strict=True)
-    ]
-    for number in range(max(map(len, parts))):
-        row = (part[number] if number < len(part) else "" for part in parts)
-        yield "".join(f"{cell:<{w}}" for cell, w in zip(row, COLUMNS, strict=True)).rstrip()
+        if details := tuple(_details(plan, wave)):
+            yield Section(f"{wave.name}:", (Items(details),))
+    yield from _warnings(plan.waves)
+    changed = sum(not change.empty for change in plan.changes)
+    yield Note(f"{changed} of {len(plan.changes)} switches change")
 
 
 def _change(plan: Plan, wave: Wave) -> str:
@@ -68,14 +54,11 @@ def _gate(gate: Gate) -> str:
     return ", ".join([*pairs, *(f"not measured: {reason}" for reason in gate.unmeasured)])
 
 
-def _told(plan: Plan, wave: Wave) -> Iterator[str]:
+def _details(plan: Plan, wave: Wave) -> Iterator[str]:
     drained = [each.meanwhile for each in wave.drained]
-    yield from (line for text in drained for line in _indented(f"drained first: {text}"))
-    for text in wave.unavailable:
-        if text not in drained:
-            yield from _indented(f"meanwhile: {text}")
-    for soak in dict.fromkeys(_soaks(plan, wave)):
-        yield from _indented(f"soaks on trial: {soak}")
+    yield from (f"drained first: {text}" for text in drained)
+    yield from (f"meanwhile: {text}" for text in wave.unavailable if text not in drained)
+    yield from (f"soaks on trial: {soak}" for soak in dict.fromkeys(_soaks(plan, wave)))
 
 
 def _soaks(plan: Plan, wave: Wave) -> Iterator[str]:
@@ -86,25 +69,14 @@ def _soaks(plan: Plan, wave: Wave) -> Iterator[str]:
                 yield f"{device} {part.soak.seconds} s, {part.soak.why}"
 
 
-def _warnings(waves: Iterable[Wave]) -> Iterator[str]:
+def _warnings(waves: Iterable[Wave]) -> Iterator[Note]:
     """Each warning once, with the waves that it is about."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for wave in waves:
         for text in wave.warnings:
             found[text].append(wave.name)
     for text, names in found.items():
-        yield from _indented(f"WARNING of {listing(names)}: {text}", first="")
-
-
-def _indented(text: str, first: str = "  ") -> list[str]:
-    return textwrap.wrap(
-        text,
-        WIDTH,
-        initial_indent=first,
-        subsequent_indent=f"{first}  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+        yield Note(f"WARNING of {listing(names)}: {text}", Tone.WARNING)
 
 
 def _owned(plan: Plan) -> str:

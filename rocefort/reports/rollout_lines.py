@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from rocefort.models.base import Frozen
 from rocefort.models.rollout import Applied, Event, Phase, step_of
 from rocefort.models.runs import RolloutStatus
 from rocefort.models.wording import counted
-from rocefort.reports.wording import WIDTH
+from rocefort.reports.blocks import Block, Code, Note, Section, Tone
 
 
 class StepOutput(Frozen):
@@ -90,8 +90,11 @@ class WaveLines:
             self._tell(event, event.detail or "ok")
 
     def _tell(self, event: Event, text: str) -> None:
+        from rocefort.reports.writers.terminal import width_of, wrapped  # noqa: PLC0415 - rich
+
         head = f"{event.wave:<14} {event.act:<8} "
-        for line in textwrap.wrap(text, WIDTH - len(head), break_long_words=False) or [""]:
+        room = (width_of() or sys.maxsize) - len(head)
+        for line in list(wrapped(text, room, room)) or [""]:
             self._say((head + line).rstrip())
             head = " " * len(head)
 
@@ -159,24 +162,24 @@ def _end_of(event: Event) -> str:
     return "rolled back" if event.act == "abort" and not event.detail else "confirmed"
 
 
-def applied_text(applied: Applied) -> Iterator[str]:
+def applied_report(applied: Applied) -> Iterator[Note]:
     """How a rollout ended, in sentences."""
     if applied.failure:
-        yield from _wrapped(f"stopped: {applied.failure}")
-    for devices, words in (
-        (applied.confirmed, "confirmed, read back and saved"),
-        (applied.already, "ran as intended before"),
-        (applied.rolled_back, "rolled back to what ran before"),
-        (applied.unknown, "IN AN UNKNOWN STATE, look at them"),
+        yield Note(f"stopped: {applied.failure}", Tone.ERROR)
+    for devices, words, tone in (
+        (applied.confirmed, "confirmed, read back and saved", Tone.GOOD),
+        (applied.already, "ran as intended before", Tone.PLAIN),
+        (applied.rolled_back, "rolled back to what ran before", Tone.WARNING),
+        (applied.unknown, "IN AN UNKNOWN STATE, look at them", Tone.ERROR),
     ):
         if devices:
             text = f"{counted(len(devices), 'switch')} {words}"
-            yield from _wrapped(f"{text}: {', '.join(devices)}")
+            yield Note(f"{text}: {', '.join(devices)}", tone)
     if applied.unfinished:
         if RESUME not in applied.failure:
-            yield from _wrapped(f"to go on: mend what stopped it, then {RESUME} takes the run up")
+            yield Note(f"to go on: mend what stopped it, then {RESUME} takes the run up")
     elif _says_too_little(applied):
-        yield from _wrapped(GO_ON)
+        yield Note(GO_ON)
 
 
 def _says_too_little(applied: Applied) -> bool:
@@ -185,29 +188,16 @@ def _says_too_little(applied: Applied) -> bool:
     return bool(applied.failure and touched) and not applied.failure.endswith(SAYS_HOW)
 
 
-def _wrapped(text: str) -> list[str]:
-    """Lines of 80 columns; paths and names stay whole, so that they can be copied."""
-    return textwrap.wrap(
-        text, WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
-    )
-
-
-def audit_text(journal: Path, rows: int, head: str, damage: str = "") -> Iterator[str]:
-    """What seals a journal for whoever keeps it elsewhere: its length and its newest link.
+def seal_report(journal: Path | str, rows: int, head: str, damage: str = "") -> Iterator[Block]:
+    """Length of a journal and its newest link; who keeps that elsewhere can tell a forged one.
 
     damage: what happened to it meanwhile; the run that ends did not go by that.
     """
     if damage:
-        yield f"THE JOURNAL IS DAMAGED: {damage}"
-    if not rows:
-        return
-    yield from seal_lines(journal, rows, head)
-
-
-def seal_lines(journal: Path | str, rows: int, head: str) -> Iterator[str]:
-    """Length of a journal and its newest link; who keeps that elsewhere can tell a forged one."""
-    yield f"journal {journal}: {counted(rows, 'row')}, its newest link is"
-    yield f"  {head}"
+        yield Note(f"THE JOURNAL IS DAMAGED: {damage}", Tone.ERROR)
+    if rows:
+        title = f"journal {journal}: {counted(rows, 'row')}, its newest link is"
+        yield Section("", (Section(title, (Code((head,)),)),))
 
 
 def ended_json(applied: Applied, journal: Path, head: str, damage: str = "") -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -19,7 +18,6 @@ from rocefort.models.change import Plan, Wave
 from rocefort.models.progress import Progress
 from rocefort.models.rollout import Event
 from rocefort.models.wording import counted
-from rocefort.reports.wording import WIDTH
 
 BAR = 20  # characters of a full timer
 MOST_DEVICES, MOST_WAVES = 12, 6  # that are shown one by one
@@ -69,7 +67,7 @@ class LiveProgress:
         self._live.stop()
 
     def drawn(self) -> Group:
-        """The picture of this moment, in 80 columns."""
+        """The picture of this moment."""
         return Group(*(line for line in self._lines()))
 
     def _lines(self) -> Iterator[Text]:
@@ -79,8 +77,8 @@ class LiveProgress:
         of = counted(len(names), "switch")
         yield Text(f"{self._title}: {ended} of {of} done", "bold")
         yield from _waves(now, shown)
-        for line in textwrap.wrap(now.history.asks, WIDTH - 2, break_on_hyphens=False):
-            yield Text(f"  {line}", "yellow")
+        if now.history.asks:
+            yield Text(f"  {now.history.asks}", "yellow")
         for note in (*now.history.notes[-2:], *now.history.failures[-2:]):
             yield _line(f"  {note}", "yellow")
 
@@ -119,6 +117,4 @@ def _bar(left: int, whole: int) -> str:
 
 
 def _line(text: str, style: str) -> Text:
-    line = Text(text.rstrip(), style, no_wrap=True)
-    line.truncate(WIDTH, overflow="ellipsis")
-    return line
+    return Text(text.rstrip(), style, no_wrap=True, overflow="ellipsis")

@@ -1,8 +1,7 @@
-"""Where a rollout stands, and what a journal tells, as text of 80 columns and as JSON."""
+"""Where a rollout stands, and what a journal tells, as blocks and as JSON."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 
 from pydantic import JsonValue
@@ -11,51 +10,45 @@ from rocefort.models import progress as words
 from rocefort.models.base import Frozen
 from rocefort.models.rollout import Phase, Rules, own_values, step_of
 from rocefort.models.runs import Happened, JournalContents, Life, RolloutStatus, Run
-from rocefort.reports.rollout_lines import seal_lines
-from rocefort.reports.wording import WIDTH
+from rocefort.reports.blocks import Block, Column, Note, Section, Table, Tone
+from rocefort.reports.rollout_lines import seal_report
 
 FOOT = "This is what the journal says; no switch was asked."
 
 
-def status_text(status: RolloutStatus) -> str:
+def status_report(status: RolloutStatus) -> Iterator[Block]:
     """Wave by wave; switches one by one where a wave is under way or did not end well."""
-    return "\n".join(_status_lines(status)) + "\n"
-
-
-def _status_lines(status: RolloutStatus) -> Iterator[str]:
-    progress, now = status.progress, status.now.timestamp()
-    yield f"plan {status.plan[:12]} of {status.fabric}"
-    yield from _wrapped(f"state: {status.state}")
+    yield Note(f"plan {status.plan[:12]} of {status.fabric}")
+    yield Note(f"state: {status.state}")
     if status.rehearsal:
-        yield from _wrapped(f"rehearsal: {status.rehearsal}")
+        yield Note(f"rehearsal: {status.rehearsal}")
     if status.journal.damage:
-        yield from _wrapped(f"THE JOURNAL IS DAMAGED: {status.journal.damage}")
-    width = max([16, *(len(wave.name) for wave in progress.plan.waves)])
+        yield Note(f"THE JOURNAL IS DAMAGED: {status.journal.damage}", Tone.ERROR)
+    rows = Table((Column(), Column(), Column(wraps=True)), tuple(_wave_rows(status)))
+    notes = (*map(Note, status.progress.history.notes), *_seal(status.journal), Note(FOOT))
+    yield Section("", (rows, *notes))
+
+
+def _wave_rows(status: RolloutStatus) -> Iterator[tuple[str, str, str]]:
+    progress, now = status.progress, status.now.timestamp()
     for wave in progress.plan.waves:
         state = progress.state_of(wave)
         gate, approval = progress.gate(wave), progress.approval(wave)
         told = [f"gate: {gate}"] if gate else []
         told += [f"approved {approval}"] if approval else []
-        head = f"{wave.name:<{width}} {state:<14} "
-        yield from _wrapped(head + ", ".join(told or [", ".join(wave.devices)]), len(head))
+        yield wave.name, state, ", ".join(told or wave.devices)
         if state in (words.DONE, words.WAITING, words.NEEDS_APPROVAL):
             continue
         for name in wave.devices:
             trouble, left = progress.trouble(name), progress.left_s(name, now)
-            timer = "" if left is None else f", {left} s left of its trial"
-            yield f"  {name:<14} {progress.word(name)}{timer}"
-            if trouble:
-                yield from _wrapped(f"    {trouble}", 6)
-    for note in progress.history.notes:
-        yield from _wrapped(note)
-    yield from _seal(status.journal)
-    yield FOOT
+            timer = "" if left is None else f"{left} s left of its trial"
+            yield f"  {name}", progress.word(name), "; ".join(filter(None, (timer, trouble)))
 
 
-def _seal(contents: JournalContents) -> Iterator[str]:
+def _seal(contents: JournalContents) -> Iterator[Block]:
     """What seals the journal, where it has a row; one that is damaged is sealed by nothing."""
     if contents.head and not contents.damage:
-        yield from seal_lines(contents.path, contents.rows, contents.head)
+        yield from seal_report(contents.path, contents.rows, contents.head)
 
 
 class DeviceOutput(Frozen):
@@ -140,39 +133,45 @@ def _sealed(contents: JournalContents) -> JournalOutput:
     return JournalOutput(file=contents.path, rows=contents.rows, head=head, damage=contents.damage)
 
 
-def history_text(contents: JournalContents) -> str:
+def history_report(contents: JournalContents) -> Iterator[Block]:
     """Every run with who carried it, what was done and when; intents are in the JSON alone."""
-    lines = [line for run in contents.runs for line in _run_lines(run)] or ["no run"]
-    lines += _seal(contents)
-    damage = f"THE JOURNAL IS DAMAGED: {contents.damage}" if contents.damage else ""
-    lines += _wrapped(damage or "its chain holds")
-    return "\n".join(lines) + "\n"
+    yield from map(_run, contents.runs)
+    if not contents.runs:
+        yield Note("no run")
+    yield Section("", tuple(_seal(contents)))
+    if contents.damage:
+        yield Note(f"THE JOURNAL IS DAMAGED: {contents.damage}", Tone.ERROR)
+    else:
+        yield Note("its chain holds")
 
 
-def _run_lines(run: Run) -> Iterator[str]:
-    yield f"plan {run.plan[:12]}" + (f", run {run.history.run[:8]}" if run.history.run else "")
-    for life in run.lives:
-        yield from _wrapped(_life(life))
-    for each in run.events:
-        if each.event.phase is not Phase.INTENT:
-            yield from _event_lines(each)
-    for broken in run.broken_glass:
-        yield from _wrapped(f"WENT ON WITHOUT APPROVALS {broken}")
+def _run(run: Run) -> Section:
+    steps = tuple(_step(each) for each in run.events if each.event.phase is not Phase.INTENT)
+    broken = tuple(f"WENT ON WITHOUT APPROVALS {one}" for one in run.broken_glass)
     ended = f"ended {_moment(run.ended_at)}: {run.ended}" if run.ended else "has not ended"
-    yield from _wrapped(f"{ended}")
-    yield ""
+    name = f"plan {run.plan[:12]}" + (f", run {run.history.run[:8]}" if run.history.run else "")
+    heads = (Column(), Column(), Column(), Column(), Column(wraps=True))
+    return Section(
+        "",
+        (
+            Note(name),
+            *map(Note, map(_life, run.lives)),
+            Table(heads, steps),
+            *(Note(text, Tone.WARNING) for text in broken),
+            Note(ended),
+        ),
+    )
+
+
+def _step(each: Happened) -> tuple[str, ...]:
+    event = each.event
+    failed = "FAILED " if event.phase is Phase.FAILED else ""
+    return each.at[11:19], event.wave, event.device, str(event.act), failed + event.detail
 
 
 def _life(life: Life) -> str:
     who = f"{life.user or 'somebody'} on {life.host}, process {life.process}, rocefort {life.tool}"
     return f"{life.mode} {_moment(life.at)} by {who}"
-
-
-def _event_lines(each: Happened) -> Iterator[str]:
-    event = each.event
-    failed = "FAILED " if event.phase is Phase.FAILED else ""
-    head = f"  {each.at[11:19]} {event.wave:<14} {event.device:<8} {event.act:<8} "
-    yield from _wrapped(head + failed + event.detail, len(head))
 
 
 def _moment(at: str) -> str:
@@ -250,14 +249,3 @@ def _rules(rules: Rules | None) -> RulesOutput | None:
 def _event_output(each: Happened) -> EventOutput:
     values = step_of(each.event) | {"at": each.at, "data": own_values(each.event)}
     return EventOutput.model_validate(values)
-
-
-def _wrapped(text: str, indent: int = 2) -> list[str]:
-    lines = textwrap.wrap(
-        text,
-        WIDTH,
-        subsequent_indent=" " * indent,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
-    return [line.rstrip() for line in lines] or [text.rstrip()]

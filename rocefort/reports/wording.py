@@ -10,7 +10,6 @@ from typing import TypeVar
 from rocefort.models.finding import Report, Severity, Where
 from rocefort.models.wording import counted, ranges
 
-WIDTH = 80  # of the reports that are not made of blocks yet
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 

@@ -34,7 +34,7 @@ def test_what_was_rendered_is_imported_checked_and_never_overwritten(
         words += ["--hardware", f"{leaf}=CE8851-32CQ8DQ-P", "--software", f"{leaf}=V300R023C00"]
     done = rocefort(*words)
     assert (done.code, done.err) == (0, "")
-    assert done.out.endswith(f"written to {out / 'fabric.yaml'}\n")
+    assert done.words.endswith(f"written to {out / 'fabric.yaml'}")
     assert "not carried over" not in done.out
     assert rocefort("check", out).code == 0
     again = rocefort(*words)

@@ -12,7 +12,8 @@ from rocefort.design.derive import Derived, derive
 from rocefort.design.importing.hardware import Facts, read_facts
 from rocefort.dialects.texts import render_all
 from rocefort.errors import BadInput, Refused
-from rocefort.steps.fabric.importing import Imported, facts_of, import_fabric, imported_text
+from rocefort.reports.writers.terminal import text_of
+from rocefort.steps.fabric.importing import Imported, facts_of, import_fabric, imported_report
 
 Edit = Callable[[dict[str, str]], None]
 Import = Callable[[Edit], Imported]
@@ -185,7 +186,7 @@ def test_what_no_fabric_says_is_told_by_file_and_line(
     wanted = f"{tmp_path / 'configs'}/{sentence.format(number)}"
     assert wanted in done.left
     assert wanted in done.path.read_text()
-    shown = imported_text(done)
+    shown = text_of(*imported_report(done), width=80)
     assert wanted in " ".join(shown.split())
     assert "line not carried over:" in shown or "lines not carried over:" in shown
     assert all(len(line) <= 80 or " " not in line.strip() for line in shown.splitlines()[:-1])

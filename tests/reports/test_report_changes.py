@@ -6,7 +6,8 @@ import pytest
 from rollout_events import make_event
 
 from rocefort.models.rollout import Applied, Event, Phase
-from rocefort.reports.rollout_lines import WaveLines, WaveSummary, applied_text
+from rocefort.reports.rollout_lines import WaveLines, WaveSummary, applied_report
+from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.apply_options import APPLY_AGAIN
 
 INTENT, DONE, FAILED = Phase.INTENT, Phase.DONE, Phase.FAILED
@@ -94,7 +95,7 @@ def test_how_a_rollout_ended_is_said_for_every_switch() -> None:
     applied = Applied(
         confirmed=("a",), already=("b", "c"), rolled_back=("d",), unknown=("e",), failure="x: y"
     )
-    assert list(applied_text(applied)) == [
+    assert text_of(*applied_report(applied), width=80).splitlines() == [
         "stopped: x: y",
         "1 switch confirmed, read back and saved: a",
         "2 switches ran as intended before: b, c",
@@ -118,7 +119,7 @@ def test_how_a_rollout_ended_is_said_for_every_switch() -> None:
     ],
 )
 def test_after_a_wave_went_back_it_says_once_how_to_go_on(applied: Applied, told: bool) -> None:
-    lines = list(applied_text(applied))
+    lines = text_of(*applied_report(applied), width=80).splitlines()
     assert any(line.startswith("to go on: ") for line in lines) == told
     assert " ".join(lines).count("to go on") == (told or bool(applied.rolled_back))
     assert all(len(line) <= 80 for line in lines)

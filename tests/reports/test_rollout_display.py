@@ -16,9 +16,10 @@ from rocefort.models.history import History
 from rocefort.models.progress import Progress
 from rocefort.models.rollout import Applied, Event, Phase, Rules
 from rocefort.models.runs import JournalContents, RolloutStatus
-from rocefort.reports.rollout_lines import JsonLines, applied_text, audit_text, ended_json
+from rocefort.reports.rollout_lines import JsonLines, applied_report, ended_json, seal_report
 from rocefort.reports.rollout_live import LiveProgress
-from rocefort.reports.rollout_status import status_json, status_text
+from rocefort.reports.rollout_status import status_json, status_report
+from rocefort.reports.writers.terminal import text_of
 
 GATE = Gate(
     pairs=(),
@@ -184,16 +185,17 @@ def test_a_status_in_80_columns_and_as_data() -> None:
     progress = Progress(sealed, history)
     told = JournalContents("plan.json.journal", (), 9, "ab" * 32)
     status = RolloutStatus(sealed.digest, "heps", "under way", "", progress, None, told, at)
-    lines = status_text(status).splitlines()
-    assert lines[:4] == [
+    lines = text_of(*status_report(status), width=80).splitlines()
+    assert lines[:5] == [
         f"plan {sealed.digest[:12]} of heps",
         "state: under way",
-        "leaves 1 of 2    failed         leaf01-00, leaf01-01",
-        "  leaf01-00      on trial, 500 s left of its trial",
+        "",
+        "leaves 1 of 2  failed    leaf01-00, leaf01-01",
+        "  leaf01-00    on trial  500 s left of its trial",
     ]
     assert lines[-3:] == [
         "journal plan.json.journal: 9 rows, its newest link is",
-        "  " + "ab" * 32,
+        "    " + "ab" * 32,
         "This is what the journal says; no switch was asked.",
     ]
     assert max(map(len, lines)) <= 80
@@ -208,12 +210,12 @@ def test_a_status_in_80_columns_and_as_data() -> None:
 
 def test_an_end_keeps_paths_whole() -> None:
     path = "/a-long-directory/of-some-site/with-many-words/in-its-name/and-more-of-them/plan-7.json"
-    text = list(applied_text(Applied(failure=f"{path}: is gone; look", exit_code=3)))
+    ended = applied_report(Applied(failure=f"{path}: is gone; look", exit_code=3))
+    text = text_of(*ended, width=80).splitlines()
     assert path in "".join(line.strip() for line in text if path in line)
     damage = "its head file is lost, or empty"
-    assert list(audit_text(Path("j"), 2, "ab", damage)) == [
-        f"THE JOURNAL IS DAMAGED: {damage}",
-        *audit_text(Path("j"), 2, "ab"),
-    ]
-    (first, head) = audit_text(Path("j"), 2, "ab")
-    assert (first, head) == ("journal j: 2 rows, its newest link is", "  ab")
+    seal = "journal j: 2 rows, its newest link is\n    ab\n"
+    assert text_of(*seal_report(Path("j"), 2, "ab"), width=80) == seal
+    assert text_of(*seal_report(Path("j"), 2, "ab", damage), width=80) == (
+        f"THE JOURNAL IS DAMAGED: {damage}\n\n{seal}"
+    )

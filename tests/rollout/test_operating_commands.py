@@ -201,7 +201,7 @@ def test_status_while_a_wave_is_on_trial_and_where_nothing_can_be_written(
     assert content["controller"].startswith("process ")
     words = command("status", plan).words
     assert "interrupted, its controller is gone; `rocefort resume` goes on" in words
-    assert "leaf08 on trial, " in words and " s left of its trial" in words
+    assert "leaf08 on trial " in words and " s left of its trial" in words
 
 
 def _files(directory: Path) -> list[Path]:

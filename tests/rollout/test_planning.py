@@ -18,7 +18,7 @@ from rocefort.dialects.vrp.tree import parse_tree, tree_text
 from rocefort.errors import BadInput, Refused
 from rocefort.fleet.connections import Access, Connections, ServerAccess
 from rocefort.models.change import Change, Plan
-from rocefort.reports.plan import plan_text, procedure_report
+from rocefort.reports.plan import plan_report, procedure_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout import sealed_files as files
 from rocefort.rollout.maintenance import NeedsMaintenance
@@ -91,10 +91,10 @@ def test_a_spine_that_traffic_feels_is_drained_and_the_table_says_it_with_number
     assert leaf.warnings == (
         "`dcb pfc buffer` may be refused while a port is congested; then the wave goes back",
     )
-    text = plan_text(sealed)
+    text = text_of(*plan_report(sealed), width=80)
     assert all(len(line) <= 80 for line in text.splitlines())
-    assert "spine 1 of 2   spine01            modifying, felt by" in text
-    assert "  drained first: without spine01: ECMP width 1, no server pair lost; leaves" in text
+    assert "spine 1 of 2   spine01   modifying, felt" in text
+    assert "    drained first: without spine01: ECMP width 1, no server pair lost; leaves" in text
     assert " ".join(text.split()).count("`dcb pfc buffer` may be refused") == 1
 
 
@@ -246,7 +246,9 @@ def test_without_a_last_intent_what_is_overwritten_is_shown_and_the_rest_said(
     sealed = plan(edit_heps(RAISED), TYPED)
     edits = {edit.before for edit in sealed.change("leaf03").edits}
     assert edits == {620}
-    assert "not known: whether somebody typed what is overwritten" in plan_text(sealed)
+    assert "not known: whether somebody typed what is overwritten" in text_of(
+        *plan_report(sealed), width=80
+    )
 
 
 # --- management -----------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ from rocefort.models.change import Plan, Soak
 from rocefort.models.edit import Edit
 from rocefort.models.rollout import Act, Applied, Event, Phase, Rules
 from rocefort.rdma.gate import gate_s
-from rocefort.reports.plan import plan_text
+from rocefort.reports.plan import plan_report
+from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout import requests
 from rocefort.rollout.apply_options import ApplyOptions
 from rocefort.rollout.run_directory import RunDirectory
@@ -190,7 +191,7 @@ def test_the_plan_shows_it_and_all_checks_are_made_again_behind_it(
 ) -> None:
     plan = only(plan_of(edit_hall(("xoff_kbytes: 600", "xoff_kbytes: 640"))), "canary")
     said = "soaks on trial: leaf08 6 s, a PFC deadlock is found and ended (1 s), and 5 s more"
-    assert said in " ".join(plan_text(plan).split())
+    assert said in " ".join(text_of(*plan_report(plan), width=80).split())
     applied, events = apply_to(plan)
     assert applied.confirmed == ("leaf08",)
     done = [str(event.act) for event in events if event.phase is Phase.DONE]

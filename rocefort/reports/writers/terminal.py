@@ -55,12 +55,22 @@ class _Line(NamedTuple):
 
 def write(*blocks: Block, err: bool = False) -> None:
     """Write blocks to standard output or standard error: as wide and as coloured as it is."""
-    stream = sys.stderr if err else sys.stdout
-    console = Console(file=stream, markup=False, highlight=False, emoji=False)
-    folds = stream.isatty() or os.environ.get("COLUMNS", "").isdigit()
+    console = Console(stderr=err, markup=False, highlight=False, emoji=False)
     colour = console.is_terminal and not console.no_color and not console.is_dumb_terminal
-    text = text_of(*blocks, width=console.width if folds else None, colour=colour)
+    text = text_of(*blocks, width=width_of(err=err), colour=colour)
     click.echo(text, nl=False, err=err, color=colour)
+
+
+def width_of(*, err: bool = False) -> int | None:
+    """Columns of standard output or standard error; None for a pipe or a file, unless COLUMNS."""
+    stream = sys.stderr if err else sys.stdout
+    try:
+        folds = stream is not None and stream.isatty()
+    except ValueError:  # it is closed
+        folds = False
+    if folds or os.environ.get("COLUMNS", "").isdigit():
+        return Console(stderr=err).width
+    return None
 
 
 def text_of(*blocks: Block, width: int | None = None, colour: bool = False) -> str:

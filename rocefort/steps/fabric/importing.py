@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,7 @@ from rocefort.models.compare import compare
 from rocefort.models.edit import Edit
 from rocefort.models.network import Node, Sources, TextLine
 from rocefort.models.wording import counted
-from rocefort.reports.wording import WIDTH
+from rocefort.reports.blocks import Block, Items, Note, Section
 from rocefort.rollout.secrets import with_known_secrets
 from rocefort.steps.fabric.judging import board_of
 from rocefort.steps.fabric.reading import ConfigFile, Directory, read_directory
@@ -162,9 +161,8 @@ def _comments(left: Sequence[str], added: Sequence[str]) -> str:
     return "\n".join([*lines, ""]) if lines else ""
 
 
-def imported_text(done: Imported) -> str:
-    """What a person reads after an import."""
-    lines: list[str] = []
+def imported_report(done: Imported) -> Iterator[Block]:
+    """Values that an import assumed, what it left and what it added."""
     for noun, what, rows in (
         ("value", " assumed", done.assumed),
         ("difference", " between switches", done.differences),
@@ -172,18 +170,6 @@ def imported_text(done: Imported) -> str:
         ("addition", "", done.added),
     ):
         if rows:
-            lines.append(f"{counted(len(rows), noun)}{what}:")
-            lines += [part for row in rows for part in _wrapped(row)]
-    return "\n".join([*lines, f"written to {done.path}", ""])
-
-
-def _wrapped(row: str) -> list[str]:
-    """One row for a terminal of 80 columns; no name or path of a file is broken."""
-    return textwrap.wrap(
-        one_line(row),
-        WIDTH,
-        initial_indent="  ",
-        subsequent_indent="      ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+            items = Items(tuple(map(one_line, rows)))
+            yield Section(f"{counted(len(rows), noun)}{what}:", (items,))
+    yield Note(f"written to {done.path}")
