@@ -25,7 +25,7 @@ HEADS = columns("wave", "switches", "change", "gate", wraps=("switches", "change
 
 def plan_report(plan: Plan) -> Iterator[Block]:
     """Waves with their switches, what each change is, who feels it, and its gate."""
-    title = f"plan {plan.digest[:12]}  fabric {plan.fabric}  commit trial {plan.trial_s} s"
+    title = f"plan {plan.digest[:12]}: {plan.fabric}, commit trial {plan.trial_s} s"
     drained = [DRAINED] if any(wave.drained for wave in plan.waves) else []
     yield Section("", tuple(map(Note, (title, CHECKS, *drained, _owned(plan)))))
     rows = tuple(
