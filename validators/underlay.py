@@ -58,7 +58,11 @@ class Underlay:
         if not interface.enabled:
             return f"{port[0]} {port[1]} is shut down", enabled_place(port)
         if interface.kind == "eth-trunk":
-            return self._too_few_members(port, interface)
+            device, number = self.network.by_name[port[0]].device, trunk_number(interface.name) or 0
+            up = sum((port[0], member.name) in self.up for member in device.members.get(number, ()))
+            has = f"{' '.join(port)} has {counted(up, 'member')} up"
+            reason = f"{has} and needs {interface.bond.minimum_links}"
+            return reason, Place(port[0], f"interfaces[{port[1]}].bond", port[1])
         if not interface.layer3:
             place = Place(port[0], f"interfaces[{port[1]}].routed", port[1])
             return f"{port[0]} {port[1]} is a switched port, its address is not in use", place
@@ -72,13 +76,6 @@ class Underlay:
             return reason, Place(port[0], f"interfaces[{port[1]}]", port[1])
         far = self.far[port]
         return f"{far[0]} {far[1]} is shut down", enabled_place(far)
-
-    def _too_few_members(self, port: Port, trunk: Interface) -> tuple[str, Place]:
-        device, number = self.network.by_name[port[0]].device, trunk_number(trunk.name) or 0
-        up = sum((port[0], member.name) in self.up for member in device.members.get(number, ()))
-        has = f"{' '.join(port)} has {counted(up, 'member')} up"
-        reason = f"{has} and needs {trunk.bond.minimum_links}"
-        return reason, Place(port[0], f"interfaces[{port[1]}].bond", port[1])
 
 
 def enabled_place(port: Port) -> Place:
@@ -104,7 +101,8 @@ def build(network: Network, sources: Sources) -> Underlay:
     ordered = tuple(sorted(network.nodes, key=lambda node: node.name))
     network = network.model_copy(update={"nodes": ordered})
     for node in network.nodes:
-        _check_text(node, sources)
+        for line, what in unmodelled_forwarding(node):
+            raise refuse(what, Place(node.name, f"unmodelled[{line.line}]"), sources)
         _check_device(node.device, sources)
         _check_filters(node.device, sources)
     far = _cables(network, sources)
@@ -167,11 +165,6 @@ def unmodelled_forwarding(node: Node) -> Iterator[tuple[TextLine, str]]:
     for line in node.unmodelled:
         if dialect.may_forward(line):
             yield line, f"`{line.text}` may change forwarding and is not modelled"
-
-
-def _check_text(node: Node, sources: Sources) -> None:
-    for line, what in unmodelled_forwarding(node):
-        raise refuse(what, Place(node.name, f"unmodelled[{line.line}]"), sources)
 
 
 def _check_device(device: Device, sources: Sources) -> None:

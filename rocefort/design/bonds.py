@@ -44,7 +44,9 @@ def bond_problems(context: Context) -> Iterator[Problem]:
         leaf = leaves.get(server.leaf)
         if leaf is not None and leaf.hardware in context.catalogue.hardware:
             yield from _bond(context, (*path, "bond"), leaf, server, bond)
-    yield from _two_leaves(context)
+    what, _, how = TWO_LEAVES.partition("; ")
+    for index in dual_homed(context):
+        yield context.problem(("servers", index, "leaf"), what, how)
 
 
 def _bond(
@@ -70,12 +72,6 @@ def _bond(
         if bond.mode == "lacp-dynamic":  # V300R023C00, `lacp timeout`: Prerequisites
             what = "a switch takes `lacp timeout` in mode lacp-static only"
         yield context.problem((*path, "timeout"), what, "take it off")
-
-
-def _two_leaves(context: Context) -> Iterator[Problem]:
-    what, _, how = TWO_LEAVES.partition("; ")
-    for index in dual_homed(context):
-        yield context.problem(("servers", index, "leaf"), what, how)
 
 
 def dual_homed(context: Context) -> tuple[int, ...]:

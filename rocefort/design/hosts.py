@@ -45,10 +45,12 @@ def hosts(context: Context) -> Hosts:
             _note(context, f"nics[{name}]", chosen)
     reaction = _named(context, "congestion_control", fabric.congestion_control, "congestion")
     tuning = _named(context, "host", fabric.host, "tuning")
+    names = dict.fromkeys(nic.adapter for nic in nics.values() if nic.adapter)
+    found = {name: context.profiles.get("adapter", name) for name in names}
     return Hosts(
         lossless=fabric.lossless,
         nics=nics,
-        adapters=_adapters(context, nics),
+        adapters={n: c.profile for n, c in found.items() if c and isinstance(c.profile, Adapter)},
         congestion_name=fabric.congestion_control,
         congestion=reaction if isinstance(reaction, (Dcqcn, PfcOnly)) else None,
         tuning_name=fabric.host,
@@ -63,12 +65,6 @@ def _named(context: Context, kind: str, name: str | None, path: str) -> object:
         return None
     _note(context, path, chosen)
     return chosen.profile
-
-
-def _adapters(context: Context, nics: dict[str, NicProfile]) -> dict[str, Adapter]:
-    names = dict.fromkeys(nic.adapter for nic in nics.values() if nic.adapter)
-    found = {name: context.profiles.get("adapter", name) for name in names}
-    return {n: c.profile for n, c in found.items() if c and isinstance(c.profile, Adapter)}
 
 
 def _note(context: Context, path: str, chosen: Chosen) -> None:

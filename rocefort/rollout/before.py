@@ -45,7 +45,8 @@ def both_sides(plan: Plan, network: Network, running: Mapping[str, str] | None =
     problems, backwards = [], False
     for node in network.nodes:
         change, family = plan.change(node.name), _family(node)
-        intended = _with_kept(render_node(node), change, family)
+        kept = [line.split(" / ") for line in change.kept]
+        intended = dialect_of(family).with_kept(render_node(node), kept, family)
         named = None if running is None else running.get(node.name, "")
         old = _old(intended, change, family) if named is None else named
         if old is None or not _ran(old, change, family):
@@ -79,9 +80,3 @@ def _ran(text: str, change: Change, family: Family) -> bool:
     """Whether a text means what a switch ran when the plan was made."""
     parsed = dialect_of(family).parse(text, f"{change.device} (before)")
     return running_digest(parsed, family) == change.running_digest
-
-
-def _with_kept(text: str, change: Change, family: Family) -> str:
-    """The text of intent with the lines that nobody owns."""
-    kept = [line.split(" / ") for line in change.kept]
-    return dialect_of(family).with_kept(text, kept, family)

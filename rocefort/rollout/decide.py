@@ -229,7 +229,7 @@ def _endless(device: Device) -> str:
 
 def _onward(now: Table, wave: Wave, devices: Sequence[Device]) -> Action:
     """The next step of a wave: what is confirmed is saved, then all go on together."""
-    if unsaved := _standing(devices, Stand.UNSAVED):
+    if unsaved := tuple(device.name for device in devices if device.stand is Stand.UNSAVED):
         return Do(Act.SAVE, wave.name, unsaved)
     todo = [device for device in devices if device.stand is not Stand.NEW]
     under_way = any(device.stand in UNDER_WAY or device.amid for device in todo)
@@ -359,7 +359,10 @@ def _lost(device: Device) -> str:  # noqa: PLR0911 - a sentence for each case
     if came_back(device) or device.stand is Stand.NEW:
         return ""
     if device.amid and device.stand in (Stand.OLD, Stand.LOADED):
-        return _left_drained(device)
+        changed = " and changed" if device.seen.at > 1 else ""
+        why = f": {device.course.why}" if device.course.why else ""
+        how = "lift the drain on the switch by hand; the plan shows the commands"
+        return f"{device.name}: is still drained{changed}, its way back failed{why}; {how}"
     if seen.trouble:
         timer = f"a trial that runs there reverts by itself within {device.trial_s} s"
         return f"{seen.trouble.text}; {timer}"
@@ -374,20 +377,9 @@ def _lost(device: Device) -> str:  # noqa: PLR0911 - a sentence for each case
     return f"{device.name}: was confirmed and could not be saved; save it on the switch by hand"
 
 
-def _left_drained(device: Device) -> str:
-    changed = " and changed" if device.seen.at > 1 else ""
-    why = f": {device.course.why}" if device.course.why else ""
-    how = "lift the drain on the switch by hand; the plan shows the commands"
-    return f"{device.name}: is still drained{changed}, its way back failed{why}; {how}"
-
-
 def came_back(device: Device) -> bool:
     """Whether a device runs what it ran before, with nothing pending."""
     return device.stand in (Stand.OLD, Stand.LOADED) and not device.amid
-
-
-def _standing(devices: Iterable[Device], stand: Stand) -> tuple[str, ...]:
-    return tuple(device.name for device in devices if device.stand is stand)
 
 
 def _names(devices: Iterable[Device]) -> tuple[str, ...]:

@@ -91,7 +91,9 @@ class DeviceSteps:
         running = driver.get_config("running")["running"]
         said = self._said(running, change, "running")
         if said.name != change.device:
-            return _another(change, said.name)
+            what = f"the switch calls itself {said.name!r}"
+            how = "check its management address; nothing was changed on it"
+            return Seen(trouble=Trouble(f"{change.device}: {what}; {how}", 4))
         self.running[change.device] = running
         trial, newest = driver.trial_status(), driver.newest_commit()
         at = _state(said.digest, parts, self._words_of(driver, change, newest))
@@ -99,7 +101,9 @@ class DeviceSteps:
         whose = owner.whose
         loaded = self._loaded.get(change.device) is driver
         if whose is Whose.NOBODY and not loaded and driver.compare_config():
-            return _dirty(change)
+            what = "its candidate holds changes that this rollout did not load"
+            how = "let their owner commit or clear them"
+            return Seen(trouble=Trouble(f"{change.device}: {what}; {how}", 4))
         pending = whose is not Whose.NOBODY
         runs = _runs(at, len(parts))
         told = runs is Runs.NEW or (len(parts) > 1 and runs is not Runs.OTHER)
@@ -361,15 +365,3 @@ def established(driver: Driver) -> frozenset[str]:
         for peer, state in instance["peers"].items()
         if state["is_up"]
     )
-
-
-def _another(change: Change, name: str) -> Seen:
-    what = f"the switch calls itself {name!r}"
-    how = "check its management address; nothing was changed on it"
-    return Seen(trouble=Trouble(f"{change.device}: {what}; {how}", 4))
-
-
-def _dirty(change: Change) -> Seen:
-    what = "its candidate holds changes that this rollout did not load"
-    how = "let their owner commit or clear them"
-    return Seen(trouble=Trouble(f"{change.device}: {what}; {how}", 4))

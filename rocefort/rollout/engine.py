@@ -105,7 +105,8 @@ class Rollout:
     def _loop(self) -> Applied:
         while True:
             try:
-                action = self._decided()
+                self._hear()
+                action = next_action(self.plan, self.history, self.observed)
                 if applied := self._carried_out(action):
                     return applied
             except JournalFailed as error:
@@ -125,10 +126,6 @@ class Rollout:
                     self._defect = str(_sentence_of(error))
                 text = f"wave {self._wave}: {self._defect or 'the controller ends'}"
                 self._fail(text, internal_errors.EXIT_CODE)
-
-    def _decided(self) -> Action:
-        self._hear()
-        return next_action(self.plan, self.history, self.observed)
 
     def _hear(self) -> None:
         """Take up what others ask for, and the wish to stop."""

@@ -170,7 +170,7 @@ def _out_of_use(network: Network, sides: Sides) -> Step:
             what=f"Take {name} out of traffic: a first node that denies in each export policy. "
             f"{listing(others) or 'No other spine'} must carry all of it meanwhile.",
             commands=(
-                *_entered(node, _drain_lines(sides)),
+                *_entered(node, tuple(sides.change(sides.running, silent(sides.running)).patch)),
                 line(node, "leave"),
                 line(node, "state of BGP peers"),
             ),
@@ -183,10 +183,6 @@ def _out_of_use(network: Network, sides: Sides) -> Step:
         what=f"Ask the owners of {named(servers) or 'its servers'} for a window: {name} has "
         f"{len(links)} uplinks, and what hangs on it alone has no other way."
     )
-
-
-def _drain_lines(sides: Sides) -> tuple[str, ...]:
-    return tuple(sides.change(sides.running, silent(sides.running)).patch)
 
 
 def _port(line: ConditionedLine) -> str:

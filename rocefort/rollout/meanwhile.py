@@ -128,7 +128,8 @@ class Judge:
 
         Shares are of the fullest cable at `peak_share` of the demand's peak.
         """
-        after = _after(self.capacity, spine)
+        failures = self.capacity.failures if self.capacity else ()
+        after = next((f.utilisation for f in failures if f.kind == "spine" and spine in f.at), None)
         if self.capacity is None or self.capacity.asked is None or after is None:
             return
         share = self.policy.peak_share
@@ -155,29 +156,19 @@ class Judge:
             yield f"{commands} may be refused while a port is congested; then the wave goes back"
 
 
-def _after(capacity: Capacity | None, spine: str) -> float | None:
-    """Share of the fullest cable after the loss of a spine."""
-    failures = capacity.failures if capacity else ()
-    return next((f.utilisation for f in failures if f.kind == "spine" and spine in f.at), None)
-
-
 def away_with(network: Network, devices: Collection[str]) -> Iterator[str]:
     """Who feels it when leaves change, in sentences."""
     gone = set(devices)
-    for server_leaf, names in _alone(network, gone).items():
+    found: dict[str, list[str]] = {}
+    for server in network.servers or ():
+        if {port.device for port in server.ports} <= set(gone):
+            found.setdefault(server.port.device, []).append(server.name)
+    for server_leaf, names in found.items():
         yield f"servers of {server_leaf}: {named(names)} (single-homed, so it is not drained)"
     exits = [exit_.name for exit_ in network.exits or () if exit_.leaf in gone]
     if exits:
         every = len(network.exits or ())
         yield f"exits {listing(exits)}: {every - len(exits)} of {every} are left"
-
-
-def _alone(network: Network, gone: Collection[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for server in network.servers or ():
-        if {port.device for port in server.ports} <= set(gone):
-            found.setdefault(server.port.device, []).append(server.name)
-    return found
 
 
 def named(names: Iterable[str]) -> str:

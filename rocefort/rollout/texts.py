@@ -30,7 +30,11 @@ class KeptTexts:
             if path.is_file() and path.read_bytes() == text.encode():
                 return digest
             write_whole(path, text)
-            _sync(self.directory)
+            handle = os.open(self.directory, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
         except OSError as error:
             raise ServiceFailed(
                 f"{self.what} cannot be kept: {error.strerror}",
@@ -64,11 +68,3 @@ def write_whole(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
-
-
-def _sync(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

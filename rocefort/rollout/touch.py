@@ -51,7 +51,7 @@ def touch_of(
     names = tuple(lossless)
     for edit in _felt(edits, disrupts):
         _add(felt, device, edit, names)
-        if _takes_down(edit):
+        if counts(edit, effect_of(edit).down):
             _add(down, device, edit, names)
     return Touch(felt, down)
 
@@ -88,10 +88,6 @@ def timed(
         if effect.touches is Touches.EVERY_VLAN:
             touched.ports |= {i.name for i in device.interfaces if i.filter_in or i.filter_out}
     return found
-
-
-def _takes_down(edit: Edit) -> bool:
-    return counts(edit, effect_of(edit).down)
 
 
 def _add(to: Touched, device: Device, edit: Edit, lossless: tuple[str, ...]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rocefort.models.change import Gate, Wave
 from rocefort.models.keyed import natural
-from rocefort.models.network import Network, Node, Role
+from rocefort.models.network import Network, Role
 
 GateFor = Callable[[Sequence[str]], Gate]  # devices of a wave -> the gate that covers them
 
@@ -65,21 +65,16 @@ def make_waves(
     spines = [node.name for node in network.role(Role.SPINE) if node.name in names]
     first = next((node for node in leaves if node.name == canary), leaves[0] if leaves else None)
     rest = [node for node in leaves if node is not first]
-    batches = list(_batches(_racks(rest), max_unavailable, groups_of(network)))
+    racks: defaultdict[str, list[str]] = defaultdict(list)
+    for leaf in rest:
+        racks[f"rack {leaf.rack}" if leaf.rack else leaf.name].append(leaf.name)
+    batches = list(_batches(list(racks.values()), max_unavailable, groups_of(network)))
     parts = [("canary", [first.name])] if first else []
     parts += [(f"leaves {i} of {len(batches)}", batch) for i, batch in enumerate(batches, 1)]
     parts += [(f"spine {i} of {len(spines)}", [name]) for i, name in enumerate(spines, 1)]
     return tuple(
         Wave(name=name, devices=tuple(devices), gate=gate_for(devices)) for name, devices in parts
     )
-
-
-def _racks(leaves: Iterable[Node]) -> list[list[str]]:
-    """Leaves by rack, racks in the order of their first leaves; one of no known rack is alone."""
-    racks: defaultdict[str, list[str]] = defaultdict(list)
-    for leaf in leaves:
-        racks[f"rack {leaf.rack}" if leaf.rack else leaf.name].append(leaf.name)
-    return list(racks.values())
 
 
 def _batches(

@@ -20,18 +20,14 @@ def put_together(files: Mapping[str, str], directory: Path) -> list[Path]:
         if directory.exists():
             _replace(files, directory)
         else:
-            _make(files, directory)
+            if directory.parent.is_file():
+                raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR))
+            directory.parent.mkdir(parents=True, exist_ok=True)
+            with TemporaryDirectory(prefix=f".{directory.name}.", dir=directory.parent) as name:
+                _written(files, Path(name) / "new").rename(directory)
     except OSError as error:
         raise BadInput(f"cannot be written: {error.strerror}", where=str(directory)) from None
     return [directory / name for name in files]
-
-
-def _make(files: Mapping[str, str], directory: Path) -> None:
-    if directory.parent.is_file():
-        raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR))
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=f".{directory.name}.", dir=directory.parent) as name:
-        _written(files, Path(name) / "new").rename(directory)
 
 
 def _replace(files: Mapping[str, str], directory: Path) -> None:

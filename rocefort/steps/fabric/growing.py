@@ -15,7 +15,7 @@ from rocefort.documents.validate import validate
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.base import check_name
 from rocefort.models.fabric import Fabric
-from rocefort.models.finding import Finding, Report, Severity
+from rocefort.models.finding import Finding, Severity
 from rocefort.models.growth import Cable, Growth, NewSwitch, Staged
 from rocefort.models.keyed import natural
 from rocefort.models.network import End, Network, Node
@@ -110,7 +110,8 @@ def expand(name: Path, wanted: Wanted) -> Expansion:
     old, new = subject_of_derived(start), subject_of_derived(end)
     proof, moved = prove(old.network, new.network, old.texts, new.texts)
     was, will = check(old.network, old.sources), check(new.network, new.sources)
-    fresh = list(_fresh(was, will))
+    known = {_key(finding) for finding in was.findings}
+    fresh = [finding for finding in will.findings if _key(finding) not in known]
     _refuse(path, [*moved, *(f for f in fresh if f.severity is Severity.ERROR)])
     growth = Growth(
         fabric=start.network.name,
@@ -149,12 +150,6 @@ def _derived(loaded: Loaded, path: Path) -> Derived:
 def _untouched(problems: Iterable[Problem], file: str) -> Refused:
     end = Problem(file, "it cannot grow so", "the file is untouched")
     return Refused(problems=[*problems, end])
-
-
-def _fresh(was: Report, will: Report) -> Iterator[Finding]:
-    """Findings that were not there before, wherever they stand in the file."""
-    known = {_key(finding) for finding in was.findings}
-    return (finding for finding in will.findings if _key(finding) not in known)
 
 
 def _key(finding: Finding) -> tuple[str, str | None, str | None, str]:

@@ -10,7 +10,7 @@ import click
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import sources_of
 from rocefort.models.finding import Report
-from rocefort.models.network import Network, Node, Position, Sources
+from rocefort.models.network import Node, Position, Sources
 from rocefort.output import write_blocks
 from rocefort.reports.as_json import as_json
 from rocefort.reports.findings import findings_comment, findings_report
@@ -73,6 +73,7 @@ def fabric_page(subject: Subject, given: Given | None = None) -> str:
     for name, text in subject.texts.items():
         dialect = dialect_of(network.by_name[name])
         texts |= sources_of(dialect.parse(text, f"{name}.cfg"), f"{name}.cfg")
+    demands = port_demands(network)
     return page(
         PageContent(
             network=network,
@@ -80,7 +81,7 @@ def fabric_page(subject: Subject, given: Given | None = None) -> str:
             texts=subject.texts,
             text_report=judged(Sources(texts)),
             routing=solution.state,
-            budgets=_budgets(network),
+            budgets=tuple(_budget(node, demands.get(node.name, ())) for node in network.nodes),
             titles=titles(),
             failures=failing.study,
             failures_note=failing.note,
@@ -93,11 +94,6 @@ def write_page(text: str, directory: Path) -> Path:
     """Write the page, whole or not at all."""
     (path,) = write_files({PAGE: text}, directory)
     return path
-
-
-def _budgets(network: Network) -> tuple[DeviceBudget, ...]:
-    demands = port_demands(network)
-    return tuple(_budget(node, demands.get(node.name, ())) for node in network.nodes)
 
 
 def _budget(node: Node, demands: Sequence[PortDemand]) -> DeviceBudget:

@@ -16,18 +16,13 @@ def rule_texts() -> tuple[RuleText, ...]:
             id=rule.id,
             title=rule.title,
             severity=rule.severity,
-            explanation=_worded(rule.explanation),
+            explanation="\n\n".join(map(_paragraph, rule.explanation.split("\n\n"))),
             example=in_words(rule.example),
             fix=in_words(rule.fix),
             source=in_words(rule.source),
         )
         for rule in registered()
     )
-
-
-def _worded(explanation: str) -> str:
-    """The explanation in the vendor's words, which need lines of their own."""
-    return "\n\n".join(map(_paragraph, explanation.split("\n\n")))
 
 
 def _paragraph(text: str) -> str:

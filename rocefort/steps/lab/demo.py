@@ -27,7 +27,7 @@ from rocefort.lab.twin.reap import namespaces_of, processes_of
 from rocefort.lab.twin.registry import Record, Registry
 from rocefort.lab.twin.telling import status_of
 from rocefort.lab.twin.twin import Choice, Twin, take_down
-from rocefort.models.change import GatePair, Plan
+from rocefort.models.change import Plan
 from rocefort.models.rollout import Applied
 from rocefort.models.wording import counted
 from rocefort.rdma.gate import plan_pairs
@@ -77,7 +77,11 @@ def run_lab_demo(fabric: Path, say: Say) -> None:
     started = time.monotonic()
     tell = Teller(say)
     derived = derive(fabric)
-    pair = _pair(derived)
+    pairs = plan_pairs(derived.network)
+    if not pairs:
+        how = "name a fabric that has RoCE servers on two leaves: heps"
+        raise BadInput("no two RoCE servers are on different leaves", how=how)
+    pair = pairs[0]
     edited = _edited(derived, (pair.client, pair.server))
     with (
         tempfile.TemporaryDirectory(prefix="rocefort-demo-") as directory,
@@ -100,15 +104,6 @@ def run_lab_demo(fabric: Path, say: Say) -> None:
     _expect(not left, f"left behind: {', '.join(left)}")
     tell("down", "the lab is gone: no namespace, no process, no file of it is left")
     say(f"{'time':<{HEAD}}{time.monotonic() - started:.0f} s")
-
-
-def _pair(derived: Derived) -> GatePair:
-    """Two servers on different leaves."""
-    pairs = plan_pairs(derived.network)
-    if not pairs:
-        how = "name a fabric that has RoCE servers on two leaves: heps"
-        raise BadInput("no two RoCE servers are on different leaves", how=how)
-    return pairs[0]
 
 
 # --- the twin -------------------------------------------------------------------------------------

@@ -172,7 +172,11 @@ class Measuring:
             sleep(QUIET_S)
             broken_at = monotonic()
             try:
-                settled = self._break(fault, where)
+                made: list[Broken] = []
+                if fault:
+                    made.append(break_lab(self.twin.registry, self.twin.record.name, fault, where))
+                verdict = await_law(self.twin, self.network, made, self.wish.limit_s, self.stop)
+                settled = verdict.seconds if verdict.holds else None
                 sleep(QUIET_S)
                 mended_at = monotonic()
             finally:
@@ -184,14 +188,6 @@ class Measuring:
             what = f"is not whole after {limit:.0f} s: {whole.opinions.differences[0]}"
             raise ServiceFailed(what, where=self.twin.record.name)
         return row_of((words, where), load, (broken_at, mended_at), settled)
-
-    def _break(self, fault: str, where: str) -> float | None:
-        """Seconds until routes rest; None: they do not within the limit."""
-        made: list[Broken] = []
-        if fault:
-            made.append(break_lab(self.twin.registry, self.twin.record.name, fault, where))
-        verdict = await_law(self.twin, self.network, made, self.wish.limit_s, self.stop)
-        return verdict.seconds if verdict.holds else None
 
 
 def row_of(

@@ -98,13 +98,15 @@ def _advice(sight: Sight, before: str, after: str, ends: Sequence[_Ended]) -> Ad
     both = "both ends of each" if not one_ended else f"{one_ended} of them at one end only"
     devices = list(dict.fromkeys(end.device for end in ends))
     first = sight.before.by_name[devices[0]]
+    bgp = first.device.bgp
+    seconds = bgp.settings(bgp.peers[0]).hold_s if bgp and bgp.peers else None
     return Advice(
         kind=AdviceKind.PASSWORD,
         title=f"BGP password: {before} -> {after}",
         devices=tuple(devices),
         traffic=(
             f"{counted(number, 'session')}, {both}, between {names_of(devices)}.",
-            in_words(ENDS.format(_hold(first)), first),
+            in_words(ENDS.format(f"{seconds} s" if seconds else "by default 180 s"), first),
             *_meanwhile(sight, cut, ends),
             ONE_END_FIRST,
             "This review has references only, nothing of a password.",
@@ -113,12 +115,6 @@ def _advice(sight: Sight, before: str, after: str, ends: Sequence[_Ended]) -> Ad
         unconfirmed=tuple(_unconfirmed(spines)),
         place=next((end.place for end in ends if end.place), ""),
     )
-
-
-def _hold(node: Node) -> str:
-    bgp = node.device.bgp
-    seconds = bgp.settings(bgp.peers[0]).hold_s if bgp and bgp.peers else None
-    return f"{seconds} s" if seconds else "by default 180 s"
 
 
 def _cut_off(sight: Sight, ends: Sequence[_Ended]) -> Iterator[str]:
