@@ -21,10 +21,9 @@ from twin_labs import PACKAGE, Run, image_at
 from rocefort.errors import ServiceFailed
 from rocefort.lab.guest import building, debian, machine
 from rocefort.lab.guest.cache import Cache, Image, digest_of, recipe
-from rocefort.lab.guest.elf import needed
 from rocefort.lab.guest.kernel import load_order, needs_of, read_module, read_modules, unpack_kernel
 from rocefort.lab.guest.keys import new_key
-from rocefort.lab.guest.rootfs import Packages
+from rocefort.lab.guest.rootfs import Packages, needed
 from rocefort.lab.guest.tree import Tree
 from rocefort.lab.twin.guests import Guests
 from rocefort.lab.twin.registry import Record, Registry

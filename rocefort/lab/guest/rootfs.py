@@ -5,18 +5,72 @@ Everything comes from the unpacked packages; nothing of this machine is in it.
 
 from __future__ import annotations
 
+import struct
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from rocefort.errors import ServiceFailed
-from rocefort.lab.guest.elf import needed
 from rocefort.lab.guest.kernel import load_order, read_module, read_modules
 from rocefort.lab.guest.keys import Key
 from rocefort.lab.guest.tree import Tree
 from rocefort.paths import TEMPLATES
+
+MAGIC = b"\x7fELF\x02\x01"  # 64 bits, little endian
+PT_LOAD, PT_DYNAMIC = 1, 2
+DT_NULL, DT_NEEDED, DT_STRTAB = 0, 1, 5
+
+
+def needed(image: bytes) -> tuple[str, ...]:
+    """Names of the libraries of a program or library; none for what is static, or no ELF."""
+    if not image.startswith(MAGIC):
+        return ()
+    headers = list(_headers(image))
+    entries = [
+        entry
+        for kind, offset, _, size in headers
+        if kind == PT_DYNAMIC
+        for entry in _dynamic(image[offset : offset + size])
+    ]
+    strings = next((value for tag, value in entries if tag == DT_STRTAB), None)
+    if strings is None:
+        return ()
+    start = _offset(headers, strings)
+    return tuple(_text(image, start + value) for tag, value in entries if tag == DT_NEEDED)
+
+
+def _headers(image: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """Program headers: type, offset in the file, address, size in the file."""
+    (first,) = struct.unpack_from("<Q", image, 32)
+    size, count = struct.unpack_from("<HH", image, 54)
+    for number in range(count):
+        kind, _, offset, address, _, length = struct.unpack_from(
+            "<IIQQQQ", image, first + number * size
+        )
+        yield kind, offset, address, length
+
+
+def _dynamic(section: bytes) -> Iterator[tuple[int, int]]:
+    for tag, value in struct.iter_unpack("<qQ", section[: len(section) // 16 * 16]):
+        if tag == DT_NULL:
+            return
+        yield tag, value
+
+
+def _offset(headers: list[tuple[int, int, int, int]], address: int) -> int:
+    """Where in the file an address is."""
+    return next(
+        address - base + offset
+        for kind, offset, base, size in headers
+        if kind == PT_LOAD and base <= address < base + size
+    )
+
+
+def _text(image: bytes, start: int) -> str:
+    return image[start : image.index(b"\0", start)].decode()
+
 
 INIT = TEMPLATES / "guest" / "init.sh"
 LIBRARIES = "lib/x86_64-linux-gnu"

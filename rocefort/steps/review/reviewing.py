@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from rocefort.documents.read import Document
 from rocefort.errors import BadInput, Problem
 from rocefort.models.difference import Difference
 from rocefort.models.fabric_routing import Capacity
-from rocefort.models.finding import Report
+from rocefort.models.finding import Finding, Report
 from rocefort.models.network import Network, Node, Role, Sources
 from rocefort.models.review import (
     Blast,
@@ -20,6 +22,7 @@ from rocefort.models.review import (
     IntentChange,
     ManagementPath,
     Review,
+    Reworded,
     SwitchLines,
 )
 from rocefort.reports.review_files import review_json, review_markdown, review_page
@@ -32,7 +35,6 @@ from rocefort.steps.fabric.rule_texts import rule_texts
 from rocefort.steps.fabric.verifying import service_of
 from rocefort.steps.review.advice import advice_on, without_live_patches
 from rocefort.steps.review.drain import Sight
-from rocefort.steps.review.findings import findings_change
 from rocefort.steps.review.lines import origins, switch_lines
 from rocefort.steps.review.renames import (
     Renames,
@@ -242,3 +244,57 @@ def _intent(sides: Sides) -> Iterator[IntentChange]:
                     "after_at": head.names.place(change.after_at),
                 }
             )
+
+
+def findings_change(before: Iterable[Finding], after: Iterable[Finding]) -> FindingsChange:
+    """Compare findings: one is the same where rule, severity, place and sentence are.
+
+    What is the same but for figures stays, with both sentences; lines may move.
+    """
+    old, new = list(before), list(after)
+    known = Counter(map(_exact, old))
+    unchanged: list[Finding] = []
+    left: list[Finding] = []
+    for finding in new:
+        key = _exact(finding)
+        known[key] -= 1
+        (unchanged if known[key] >= 0 else left).append(finding)
+    gone = _rest(old, unchanged)
+    by_place: dict[Hashable, list[Finding]] = defaultdict(list)
+    for finding in gone:
+        by_place[_but_figures(finding)].append(finding)
+    changed, fresh = [], []
+    for finding in left:
+        alike = by_place[_but_figures(finding)]
+        if alike:
+            changed.append(Reworded(before=alike.pop(0), after=finding))
+        else:
+            fresh.append(finding)
+    fixed = _rest(gone, [pair.before for pair in changed])
+    return FindingsChange(
+        new=tuple(fresh), fixed=tuple(fixed), changed=tuple(changed), unchanged=tuple(unchanged)
+    )
+
+
+def _rest(findings: Sequence[Finding], taken: Sequence[Finding]) -> list[Finding]:
+    """Findings without those that are taken, each as often as it is."""
+    count = Counter(map(_exact, taken))
+    left = []
+    for finding in findings:
+        key = _exact(finding)
+        if count[key]:
+            count[key] -= 1
+        else:
+            left.append(finding)
+    return left
+
+
+def _exact(finding: Finding) -> Hashable:
+    where = finding.where
+    return finding.rule, finding.severity, where.device, where.interface, finding.message
+
+
+def _but_figures(finding: Finding) -> Hashable:
+    where = finding.where
+    sentence = re.sub(r"\d+", "#", finding.message)
+    return finding.rule, finding.severity, where.device, where.interface, sentence
