@@ -99,6 +99,14 @@ class Approval:
     at: str
     signature: str = ""
 
+    @classmethod
+    def of_json(cls, text: str) -> Self | None:
+        """The approval of a row of the journal; None where that is no approval."""
+        try:
+            return cls(**{key: str(value) for key, value in json.loads(text).items()})
+        except (ValueError, TypeError, AttributeError):
+            return None
+
     @property
     def content(self) -> str:
         """What is signed: all but the signature, in one form."""

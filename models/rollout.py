@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, TypeAdapter
 
+from rocefort.models.approval import Approval
 from rocefort.models.base import Frozen
 
 
@@ -278,7 +279,7 @@ class Request:
     by: str
     plan: str  # digest
     wave: str = ""
-    data: str = ""  # of an approval: all that it says
+    approval: Approval | None = None
 
 
 @dataclass(frozen=True, slots=True)

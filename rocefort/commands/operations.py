@@ -34,14 +34,20 @@ def health(
     """Judge what the switches say of their state; changes nothing."""
     from rocefort.fleet.connections import load_connections
     from rocefort.steps.fabric.reporting import write_findings
-    from rocefort.steps.rollout.health import Asked, health_of
+    from rocefort.steps.rollout.health import health_of
     from rocefort.validators import rules
     from rocefort.validators.live import Limits, LiveSubject
 
-    limits = Limits(clock_limit, disk_limit, pause_limit)
-    run = rules(select or (), ignore or (), LiveSubject)
-    asked = Asked(tuple(device or ()), baseline, interval, save, limits, run)
-    found = health_of(fabric, load_connections(connections), asked)
+    found = health_of(
+        fabric,
+        load_connections(connections),
+        devices=tuple(device or ()),
+        baseline=baseline,
+        interval_s=interval,
+        save=save,
+        limits=Limits(clock_limit, disk_limit, pause_limit),
+        run=rules(select or (), ignore or (), LiveSubject),
+    )
     write_findings(found.report, form.value, str(fabric))
     for note in found.notes:
         typer.echo(note, err=form is not options.Format.TEXT)

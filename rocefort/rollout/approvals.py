@@ -6,11 +6,9 @@ controller, which believes no row that somebody else wrote.
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -70,20 +68,6 @@ def allowed_by(rules: Rules) -> Iterator[Path]:
         return
     with signers_file(rules.keys) as file:
         yield file
-
-
-def packed(approval: Approval) -> str:
-    """An approval as a request carries it."""
-    return json.dumps(asdict(approval), sort_keys=True)
-
-
-def unpacked(data: str) -> Approval | None:
-    """What a request carries; None where that is no approval."""
-    try:
-        told = json.loads(data)
-        return Approval(**{key: str(value) for key, value in told.items()})
-    except (ValueError, TypeError, AttributeError):
-        return None
 
 
 def expiry(approval: Approval, rules: Rules) -> datetime:
@@ -157,7 +141,7 @@ def _of_another(approval: Approval, rules: Rules) -> str:
 
 def judged(request: Request, plan: Plan, history: History, now: datetime) -> ApprovalEvent:
     """An approval as a journal notes it: that it holds, and until when; or why it does not."""
-    given = unpacked(request.data)
+    given = request.approval
     why = refusal(given, plan, history, now)
     if given is None or history.rules is None or why or given.wave != request.wave:
         refused = f"the approval by {request.by} {why or 'is for another wave'}"

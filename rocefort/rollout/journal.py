@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from rocefort.errors import BadInput, Refused, ServiceFailed
+from rocefort.models.approval import Approval
 from rocefort.models.rollout import Event, Request, event_of, own_values, step_of
 from rocefort.models.wording import counted
 from rocefort.rollout.chain import COLUMNS, FIRST, HEADLESS, Head, Row, damage, linked
@@ -141,7 +142,10 @@ class SqliteJournal:
             ).fetchall()
         except sqlite3.Error as error:
             raise JournalFailed(f"the journal cannot be read: {error}") from None
-        return [Request(*row) for row in rows]
+        return [
+            Request(number, kind, by, plan, wave, Approval.of_json(data))
+            for number, kind, by, plan, wave, data in rows
+        ]
 
 
 STEP = ("wave", "device", "act", "phase", "detail", "code")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from rocefort.errors import BadInput, Refused, ServiceFailed
 from rocefort.models.approval import Approval
 from rocefort.models.change import Plan
 from rocefort.models.history import History
-from rocefort.rollout.approvals import NAMESPACE, packed, refusal
+from rocefort.rollout.approvals import NAMESPACE, refusal
 from rocefort.rollout.journal import FORMAT, connected, damaged, transaction
 from rocefort.rollout.signing import sign_text
 from rocefort.rollout.status import status
@@ -92,7 +93,7 @@ def _ask(path: Path, digest: str, kind: str, by: str, approval: Approval | None 
                 raise Refused(what, where=str(path), how="ask by the version that runs it")
             at = utc_now().isoformat(timespec="milliseconds")
             with transaction(connection):
-                wave, data = (approval.wave, packed(approval)) if approval else ("", "")
+                wave, data = (approval.wave, json.dumps(asdict(approval))) if approval else ("", "")
                 connection.execute(
                     "insert into request (at, plan, kind, by, wave, data)"
                     " values (?, ?, ?, ?, ?, ?)",

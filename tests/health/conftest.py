@@ -15,7 +15,7 @@ from rocefort.lab.session import Session
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.steps.fabric.judging import Subject, subject_of_derived
 from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout.health import Asked, Health, health_of
+from rocefort.steps.rollout.health import Health, health_of
 
 Judge = Callable[..., Health]
 
@@ -36,9 +36,7 @@ def lab(heps_shared: SharedLab) -> Iterator[Rehearsal]:
 @pytest.fixture
 def judge(lab: Rehearsal, heps_file: Path) -> Judge:
     """`health` of some switches, all by default."""
-    return lambda *devices, **asked: health_of(
-        heps_file, lab.connections, Asked(devices=devices, **asked)
-    )
+    return lambda *devices, **asked: health_of(heps_file, lab.connections, devices=devices, **asked)
 
 
 @pytest.fixture

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 import subprocess
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,8 @@ from rocefort.rollout.approvals import (
     NAMESPACE,
     expired,
     judged,
-    packed,
     refusal,
     rules_for,
-    unpacked,
 )
 from rocefort.rollout.requests import approve
 from rocefort.rollout.run_directory import RunDirectory
@@ -65,7 +64,7 @@ GIVEN = Approval(PLAN.digest, "one", RUN, "bob", NOW.isoformat())
 
 def test_an_approval_by_another_person_holds_for_its_time() -> None:
     assert refusal(GIVEN, PLAN, HISTORY, NOW) == ""
-    request = Request(1, "approve", "bob", PLAN.digest, "one", packed(GIVEN))
+    request = Request(1, "approve", "bob", PLAN.digest, "one", GIVEN)
     event = judged(request, PLAN, HISTORY, NOW)
     until = "2026-05-05T12:00:00+00:00"
     assert event == ApprovalEvent(wave="one", phase=Phase.DONE, detail="by bob", until=until)
@@ -128,24 +127,21 @@ def test_an_approval_by_another_person_holds_for_its_time() -> None:
 )
 def test_what_does_not_hold(given: Approval | None, history: History, why: str) -> None:
     assert refusal(given, PLAN, history, NOW) == why
-    data = packed(given) if given else "{}"
     wave = given.wave if given else "one"
-    event = judged(Request(1, "approve", "eve", PLAN.digest, wave, data), PLAN, history, NOW)
+    event = judged(Request(1, "approve", "eve", PLAN.digest, wave, given), PLAN, history, NOW)
     assert (event.phase, event.detail) == (Phase.FAILED, f"the approval by eve {why}")
     assert history.after(event).approved == history.approved
 
 
 def test_a_row_whose_wave_is_not_the_approved_one_holds_for_neither() -> None:
-    event = judged(
-        Request(1, "approve", "bob", PLAN.digest, "two", packed(GIVEN)), PLAN, HISTORY, NOW
-    )
+    event = judged(Request(1, "approve", "bob", PLAN.digest, "two", GIVEN), PLAN, HISTORY, NOW)
     assert event.detail == "the approval by bob is for another wave"
     assert HISTORY.after(event).approved == {}
 
 
 @pytest.mark.parametrize("data", ["", "[]", "{", '{"plan": 1}', '{"extra": ""}'])
 def test_a_row_that_is_no_approval(data: str) -> None:
-    assert unpacked(data) is None
+    assert Approval.of_json(data) is None
 
 
 @pytest.mark.parametrize(
@@ -326,7 +322,10 @@ def test_an_old_approval_is_refused_and_a_wave_does_not_begin_by_one(
         approve(journal, plan, "canary", "bob", plan.digest, now=_clock(long_ago))
     history = status(journal).history(plan.digest)
     given = Approval(plan.digest, "canary", history.run, "bob", long_ago.isoformat())
-    replay(journal, (long_ago.isoformat(), plan.digest, "approve", "bob", "canary", packed(given)))
+    replay(
+        journal,
+        (long_ago.isoformat(), plan.digest, "approve", "bob", "canary", json.dumps(asdict(given))),
+    )
     assert (
         apply_plan(
             plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(resume=True)

@@ -11,7 +11,6 @@ from rocefort.models.approval import Approval
 from rocefort.models.rollout import Applied, Event, Phase, Request, Rules
 from rocefort.reports.rollout_lines import WaveLines
 from rocefort.rollout.apply_options import ApplyOptions
-from rocefort.rollout.approvals import packed
 from rocefort.rollout.config import RolloutConfig
 from rocefort.rollout.engine import Rollout
 
@@ -41,7 +40,7 @@ class Asked(Book):
 
 def approval(run: str, by: str) -> Request:
     given = Approval(PLAN.digest, WAVE, run, by, datetime.now(UTC).isoformat())
-    return Request(1, "approve", by, PLAN.digest, WAVE, packed(given))
+    return Request(1, "approve", by, PLAN.digest, WAVE, given)
 
 
 def waited(rules: Rules, *, given: Sequence[str] = (), runs: str = "7f") -> tuple[Applied, str]:

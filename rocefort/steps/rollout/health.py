@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from rocefort.design.derive import Derived, derive
+from rocefort.design.derive import derive
 from rocefort.documents.nearest import nearest
 from rocefort.errors import BadInput, Problem
 from rocefort.fleet.connections import Connections
@@ -30,18 +30,6 @@ UNREADABLE = "LIV001"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What `health` was asked for. interval_s: between two readings; None: one reading."""
-
-    devices: Sequence[str] = ()  # none: all
-    baseline: Path | None = None
-    interval_s: float | None = None
-    save: Path | None = None
-    limits: Limits = field(default_factory=Limits)
-    run: Sequence[Rule] | None = None
-
-
-@dataclass(frozen=True)
 class Health:
     """A judged reading; notes: on the baseline. exit_code as of the whole command line."""
 
@@ -51,43 +39,44 @@ class Health:
     exit_code: int
 
 
-def health_of(
-    fabric: Path, access: Connections, asked: Asked, sleep: Callable[[float], None] = time.sleep
+def health_of(  # noqa: PLR0913 - one for each option of `health`
+    fabric: Path,
+    access: Connections,
+    *,
+    devices: Sequence[str] = (),
+    baseline: Path | None = None,
+    interval_s: float | None = None,
+    save: Path | None = None,
+    limits: Limits | None = None,
+    run: Sequence[Rule] | None = None,
+    sleep: Callable[[float], None] = time.sleep,
 ) -> Health:
     """Read and judge; 3 where a switch could not be read, 1 for errors that the baseline lacks.
 
-    Raises BadInput before a switch is asked.
+    devices: none for all. interval_s: between two readings; None: one reading. Raises BadInput
+    before a switch is asked.
     """
     derived = derive(fabric)
     network = derived.network
-    names = _chosen(network, asked.devices)
-    baseline = read_baseline(asked.baseline, network) if asked.baseline else None
+    names = _chosen(network, devices)
+    reference = read_baseline(baseline, network) if baseline else None
     with open_fleet(network, access) as nornir:
-        earlier = baseline
-        if asked.interval_s is not None:
+        earlier = reference
+        if interval_s is not None:
             earlier = observe(nornir, network, names)
-            sleep(asked.interval_s)
+            sleep(interval_s)
         now = observe(nornir, network, names)
-    if asked.save:
-        save_reading(now, asked.save)
-    return _judged(derived, asked, now, earlier, baseline)
+    if save:
+        save_reading(now, save)
 
-
-def _judged(
-    derived: Derived,
-    asked: Asked,
-    now: Observed,
-    earlier: Observed | None,
-    baseline: Observed | None,
-) -> Health:
     def judged(reading: Observed, before: Observed | None) -> Report:
-        readings = Readings(reading, before, asked.limits)
-        return check_live(derived.network, readings, derived.sources, run=asked.run)
+        readings = Readings(reading, before, limits or Limits())
+        return check_live(network, readings, derived.sources, run=run)
 
     report = judged(now, earlier)
     new, notes = errors_of(report), tuple[str, ...]()
-    if baseline is not None:
-        new, old = new_errors(report, judged(baseline, None))
+    if reference is not None:
+        new, old = new_errors(report, judged(reference, None))
         notes = (f"{counted(len(new), 'error')} new, {len(old)} as in the baseline",)
     unreadable = any(finding.rule == UNREADABLE for finding in new)
     return Health(now, report, notes, 3 if unreadable else int(bool(new)))
