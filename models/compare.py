@@ -43,7 +43,7 @@ def _said(model: type[Frozen], name: str, value: object) -> JsonValue:
 
 
 def _row_edits(path: str, old: Sequence[object], new: Sequence[object]) -> Iterator[Edit]:
-    was, will = ({_key(row): row for row in rows} for rows in (old, new))
+    was, will = ({str(getattr(row, "key", row)): row for row in rows} for rows in (old, new))
     for key in [*was, *(key for key in will if key not in was)]:
         a, b, at = was.get(key), will.get(key), f"{path}[{key}]"
         if isinstance(a, Frozen) and isinstance(b, Frozen):
@@ -61,10 +61,6 @@ def _moved(was: list[str], will: list[str]) -> bool:
     if stay != [key for key in will if key in was]:
         return True
     return bool(stay) and was[0] != will[0] and stay[0] in (was[0], will[0])
-
-
-def _key(row: object) -> str:
-    return str(getattr(row, "key", row))
 
 
 def effect_of(edit: Edit) -> Effect:

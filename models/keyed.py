@@ -21,10 +21,6 @@ def natural(name: str) -> tuple[tuple[int, int | str], ...]:
     return tuple((0, int(part)) if part.isdecimal() else (1, part) for part in parts)
 
 
-def _sort_key(key: object) -> tuple[tuple[int, int | str], ...]:
-    return _text_key(key) if isinstance(key, str) else ((0, _number(key)),)
-
-
 @cache
 def _text_key(key: str) -> tuple[tuple[int, int | str], ...]:
     return (*natural(key), (-1, ""), (1, key))  # the name itself tells LEAF1 from LEAF01
@@ -46,7 +42,7 @@ def _sorted_unique(values: tuple[T, ...]) -> tuple[T, ...]:
     elif kinds <= {IPv4Address}:
         places = [int(key) for key in keys]
     else:
-        places = [_sort_key(key) for key in keys]
+        places = [_text_key(key) if isinstance(key, str) else ((0, _number(key)),) for key in keys]
     if all(map(lt, places, places[1:])):  # in order as they mostly are, so none twice
         return values
     order = sorted(range(len(values)), key=places.__getitem__)

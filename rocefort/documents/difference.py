@@ -62,7 +62,10 @@ def _changes(path: str, old: _Side, new: _Side) -> Iterator[IntentChange]:
     if isinstance(old.value, list) and isinstance(new.value, list):
         key = _key_of(old.value + new.value, old.value, new.value)
         if key is not None:
-            yield from _lists(path, old, new, key)
+            was, will = _by_key(old.value, key), _by_key(new.value, key)
+            for name in (*will, *(name for name in was if name not in will)):
+                (i, a), (j, b) = was.get(name, (0, _ABSENT)), will.get(name, (0, _ABSENT))
+                yield from _changes(f"{path}[{name}]", old.below(i, a), new.below(j, b))
             return
     yield IntentChange(
         path=path or ".",
@@ -81,13 +84,6 @@ def _mappings(path: str, old: _Side, new: _Side) -> Iterator[IntentChange]:
             old.below(key, was.get(key, _ABSENT)),
             new.below(key, will.get(key, _ABSENT)),
         )
-
-
-def _lists(path: str, old: _Side, new: _Side, key: str) -> Iterator[IntentChange]:
-    was, will = _by_key(old.value, key), _by_key(new.value, key)
-    for name in (*will, *(name for name in was if name not in will)):
-        (i, a), (j, b) = was.get(name, (0, _ABSENT)), will.get(name, (0, _ABSENT))
-        yield from _changes(f"{path}[{name}]", old.below(i, a), new.below(j, b))
 
 
 def _mapping(value: object) -> Mapping[str, object]:

@@ -46,15 +46,11 @@ def run_ends(
     """
     for _ in range(CLOCK_TRIES):
         both = _run_once(commands, here, there, deadline_s, run)
-        if not _without_clock(both):
+        ends = (both.client,) if both.server is None else (both.client, both.server)
+        causes = [cause_of(end.stderr) for end in ends]
+        if not any(cause is not None and cause[0] is Outcome.NO_CLOCK for cause in causes):
             break
     return both
-
-
-def _without_clock(both: Both) -> bool:
-    ends = (both.client,) if both.server is None else (both.client, both.server)
-    causes = [cause_of(end.stderr) for end in ends]
-    return any(cause is not None and cause[0] is Outcome.NO_CLOCK for cause in causes)
 
 
 def _run_once(

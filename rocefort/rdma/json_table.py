@@ -85,28 +85,20 @@ def _old_sections(text: str) -> dict[str, Section]:
         raise FlawError(Outcome.NOT_JSON, lines[-1] if lines else "empty")
     for line in lines[1:-1]:
         if current is None:
-            current = _open(line, sections)
+            opened = OPENS.fullmatch(line.rstrip())
+            if opened is None or opened["name"] in sections:
+                raise FlawError(Outcome.NOT_JSON, line)
+            current = sections.setdefault(opened["name"], {})
         elif line.strip().rstrip(",") == "}":
             current = None
         else:
-            _enter(line, current)
+            entry = ENTRY.fullmatch(line)
+            if entry is None or entry["key"] in current:
+                raise FlawError(Outcome.NOT_JSON, line)
+            current[entry["key"]] = entry["value"].strip('"')
     if current is not None:
         raise FlawError(Outcome.UNTERMINATED_TABLE, lines[-2])
     return sections
-
-
-def _open(line: str, sections: dict[str, Section]) -> Section:
-    opened = OPENS.fullmatch(line.rstrip())
-    if opened is None or opened["name"] in sections:
-        raise FlawError(Outcome.NOT_JSON, line)
-    return sections.setdefault(opened["name"], {})
-
-
-def _enter(line: str, section: Section) -> None:
-    entry = ENTRY.fullmatch(line)
-    if entry is None or entry["key"] in section:
-        raise FlawError(Outcome.NOT_JSON, line)
-    section[entry["key"]] = entry["value"].strip('"')
 
 
 def _title(info: Section) -> str:

@@ -29,12 +29,14 @@ def incast(site: Site) -> RdmaPlan:
     senders = [s for s in site.servers.values() if s is not sink and site.apart(s, sink)]
     if not senders:
         raise BadInput(f"all servers are one machine with {sink.name}", how="name others")
+    limit = site.rdma.rate_limit_gbps
+    offered = sum(min(s.flow_gbps, limit or s.flow_gbps) for s in senders)
     rounds = [
         site.round([site.run(Program.WRITE_BW, senders[0], sink)], f"one to {sink.name}"),
         site.round(
             [site.run(Program.WRITE_BW, sender, sink) for sender in senders],
             f"{len(senders)} to {sink.name}",
-            total_gbps=_total(site, senders, sink),
+            total_gbps=float(min(sink.flow_gbps, offered)),
         ),
     ]
     return site.plan(Suite.INCAST, rounds)
@@ -45,13 +47,6 @@ def _target(site: Site) -> Server:
     if site.options.target is not None:
         return site.server(site.options.target)
     return max(site.servers.values(), key=lambda server: server.flow_gbps)
-
-
-def _total(site: Site, senders: list[Server], sink: Server) -> float:
-    """What the receiver's port and the senders' limits let through together, Gb/s."""
-    limit = site.rdma.rate_limit_gbps
-    offered = sum(min(s.flow_gbps, limit or s.flow_gbps) for s in senders)
-    return float(min(sink.flow_gbps, offered))
 
 
 # --- beside TCP -----------------------------------------------------------------------------------

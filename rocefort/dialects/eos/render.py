@@ -257,7 +257,10 @@ def _problems(device: Device) -> Iterator[Problem]:
     if not NAME.fullmatch(device.name):
         yield Problem(device.name, "the sysname is not one word", NAMES)
     for interface in device.interfaces:
-        yield from _port_problems(device, interface)
+        where = f"{device.name} {interface.name}"
+        carries = interface.addresses or interface.access_vlan
+        if not EosNames.known(interface.name) and (carries or interface.trunk_vlans):
+            yield Problem(where, "EOS has no such interface, and it carries traffic", KINDS)
     yield from name_problems(device, "EOS", NAMES, NAME.fullmatch)
     yield from range_problems(device)
     yield from list_problems(device)
@@ -267,13 +270,6 @@ def _problems(device: Device) -> Iterator[Problem]:
     if (bgp := device.bgp) is not None:
         for peer in bgp.peers:
             yield from _peer_problems(device, bgp, peer)
-
-
-def _port_problems(device: Device, interface: Interface) -> Iterator[Problem]:
-    where = f"{device.name} {interface.name}"
-    carries = interface.addresses or interface.access_vlan
-    if not EosNames.known(interface.name) and (carries or interface.trunk_vlans):
-        yield Problem(where, "EOS has no such interface, and it carries traffic", KINDS)
 
 
 def _table_problems(device: Device) -> Iterator[Problem]:

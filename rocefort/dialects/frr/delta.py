@@ -68,7 +68,10 @@ def _link_commands(old: SwitchPlan, new: SwitchPlan) -> Iterator[str]:
             yield f"link del dev {link.name}"
     fresh = [link for link in new.links if _made_anew(link, before.get(link.name))]
     for link in fresh:
-        yield from _make(link)
+        if link.kind in MADE:
+            above = f"link {link.parent} " if link.parent else ""
+            settings = f" {link.settings}" if link.settings else ""
+            yield f"link add {above}name {link.name} type {link.kind}{settings}"
     names = {link.name for link in fresh}
     bonds = {link.name for link in new.links if link.kind == "bond"}
     for link in new.links:
@@ -85,13 +88,6 @@ def _made_anew(link: LinkState, other: LinkState | None) -> bool:
     if other is None:
         return True
     return (link.kind, link.settings, link.parent) != (other.kind, other.settings, other.parent)
-
-
-def _make(link: LinkState) -> Iterator[str]:
-    if link.kind in MADE:
-        above = f"link {link.parent} " if link.parent else ""
-        settings = f" {link.settings}" if link.settings else ""
-        yield f"link add {above}name {link.name} type {link.kind}{settings}"
 
 
 def _settle(was: LinkState, link: LinkState) -> Iterator[str]:

@@ -47,7 +47,8 @@ class Speaker:
 def texts_of(device: Device, features: Features, *, bfd: bool) -> Iterator[tuple[str, str]]:
     """Text of each daemon that the switch runs, in the order of their start."""
     yield "zebra", _render("zebra.j2", device=device)
-    routes = _static_routes(device, features)
+    kept = (route for route in device.static_routes if route.vrf is None or features.vrf)
+    routes = [(kernel_name(r.vrf) if r.vrf else None, _static(r)) for r in kept]
     if routes:
         yield "staticd", _render("staticd.j2", device=device, routes=routes)
     if (bgp := device.bgp) is None:
@@ -83,12 +84,6 @@ def _templates() -> Environment:
 
 def _render(template: str, **values: object) -> str:
     return _templates().get_template(template).render(**values)
-
-
-def _static_routes(device: Device, features: Features) -> list[tuple[str | None, str]]:
-    """Static routes, each with the VRF that has it."""
-    kept = (route for route in device.static_routes if route.vrf is None or features.vrf)
-    return [(kernel_name(r.vrf) if r.vrf else None, _static(r)) for r in kept]
 
 
 def _static(route: StaticRoute) -> str:

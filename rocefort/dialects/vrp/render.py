@@ -174,7 +174,9 @@ Unsayable = Iterator[tuple[str, str, str]]  # field path, what is wrong, how to 
 
 
 def _unsayable(device: Device, family: SyntaxFamily) -> Unsayable:
-    yield from _without_command(device, family)
+    for field, row in _missing(family):
+        for path in _paths(device, field):
+            yield path, f"no `{row.name}`", row.instead
     for interface in device.interfaces:
         yield from _unsayable_interface(interface, family)
     yield from _unsayable_timers(device, family)
@@ -287,13 +289,6 @@ def _reserved_words(device: Device) -> Unsayable:
 
 
 # --- what the switches of a family have no command for ----------------------------------------
-
-
-def _without_command(device: Device, family: SyntaxFamily) -> Iterator[tuple[str, str, str]]:
-    """Fields that are set without a command for them: path, what is missing, how to say it."""
-    for field, row in _missing(family):
-        for path in _paths(device, field):
-            yield path, f"no `{row.name}`", row.instead
 
 
 @cache

@@ -68,7 +68,10 @@ class Builder:
                 *self._switch_jobs(old, new, renewed),
             )
         )
-        self._remove_nodes(gone)
+        names = [self.namespace(node) for node in gone]
+        if names:
+            end_processes(self.lab, set(names))
+            remove_namespaces(self.lab, names)
 
     def _make_namespaces(self, nodes: list[str], topology: Topology) -> None:
         """Namespaces with their sysctls, before there is a link for those to miss."""
@@ -163,12 +166,6 @@ class Builder:
                 vty.configure(said)
                 if any(line.startswith(PATHS) for line in said):
                     vty.ask(CHOOSE_AGAIN)
-
-    def _remove_nodes(self, nodes: Iterable[str]) -> None:
-        names = [self.namespace(node) for node in nodes]
-        if names:
-            end_processes(self.lab, set(names))
-            remove_namespaces(self.lab, names)
 
 
 def without_ports(plan: SwitchPlan, ports: Collection[str]) -> SwitchPlan:
