@@ -44,9 +44,7 @@ def signer_of(plan: Path, allowed: Path, digest: str = "") -> str:
     the plan as it was read, when the file may have been another one.
     """
     signature = RunDirectory.of(plan).signature
-    if not allowed.is_file():
-        how = "write lines of NAME KEYTYPE KEY, as ssh-keygen(1) says"
-        raise BadInput("no such file of allowed signers", where=str(allowed), how=how)
+    _check_file_of_signers(allowed)
     if not signature.is_file():
         how = f"sign it: rocefort plan .. --sign KEY, or ssh-keygen -Y sign -n {NAMESPACE}"
         raise Refused("is not signed, and must be", where=str(plan), how=how)
@@ -112,14 +110,18 @@ def sign_text(text: str, key: Path, namespace: str) -> str:
 
 def signer_of_text(text: str, signature: str, allowed: Path, namespace: str, who: str) -> bool:
     """Whether somebody of the allowed signers signed a text; raises BadInput for no such file."""
-    if not allowed.is_file():
-        how = "write lines of NAME KEYTYPE KEY, as ssh-keygen(1) says"
-        raise BadInput("no such file of allowed signers", where=str(allowed), how=how)
+    _check_file_of_signers(allowed)
     with tempfile.NamedTemporaryFile("w", prefix="rocefort-", suffix=".sig") as file:
         file.write(signature)
         file.flush()
         words = ("-Y", "verify", "-f", str(allowed), "-s", file.name, "-I", who, "-n", namespace)
         return _run(words, text.encode()).returncode == 0
+
+
+def _check_file_of_signers(allowed: Path) -> None:
+    if not allowed.is_file():
+        how = "write lines of NAME KEYTYPE KEY, as ssh-keygen(1) says"
+        raise BadInput("no such file of allowed signers", where=str(allowed), how=how)
 
 
 def principals_of(key: Path, allowed: Path) -> tuple[str, ...]:

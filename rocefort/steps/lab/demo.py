@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort.design.derive import Derived, derive
-from rocefort.errors import BadInput, DeviceFailed, ServiceFailed
+from rocefort.errors import BadInput, ServiceFailed
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.lab.guest.machine import require_qemu
 from rocefort.lab.twin.breaking import break_lab, mend_lab
@@ -33,7 +33,7 @@ from rocefort.models.wording import counted
 from rocefort.rdma.gate import plan_pairs
 from rocefort.reports.rollout_lines import WaveSummary
 from rocefort.rollout.run_directory import RunDirectory
-from rocefort.steps.fabric.demo import HEAD, Say, Teller
+from rocefort.steps.fabric.demo import HEAD, Say, Teller, expect
 from rocefort.steps.lab.guests import build_image
 from rocefort.steps.lab.opinions import three_opinions
 from rocefort.steps.lab.twin import bring_up
@@ -95,13 +95,13 @@ def run_lab_demo(fabric: Path, say: Say) -> None:
         changed.write_text(edited, encoding="utf-8")
         tell("change", f"in the YAML: another description of {pair.client} and {pair.server}")
         applied = _applied(stage, _sealed(stage, changed), "there")
-        _expect(not applied.failure, f"the rollout stopped: {applied.failure}")
+        expect(not applied.failure, f"the rollout stopped: {applied.failure}")
         back = _stopped(stage, fabric, pair.client)
         _mended(stage, back)
-        _expect(stage.kernels() == before, "a kernel does not have the routes that it had before")
+        expect(stage.kernels() == before, "a kernel does not have the routes that it had before")
         tell("proof", "every kernel has the routes that it had in the beginning")
     left = left_of(Registry(), twin.record)
-    _expect(not left, f"left behind: {', '.join(left)}")
+    expect(not left, f"left behind: {', '.join(left)}")
     tell("down", "the lab is gone: no namespace, no process, no file of it is left")
     say(f"{'time':<{HEAD}}{time.monotonic() - started:.0f} s")
 
@@ -160,10 +160,10 @@ def _guests(servers: tuple[str, str]) -> tuple[str, str]:
 
 def _converged(stage: Stage) -> None:
     status = status_of(stage.twin.record.name)
-    _expect(not status.wrong, f"wrong in the lab: {'; '.join(status.wrong)}")
+    expect(not status.wrong, f"wrong in the lab: {'; '.join(status.wrong)}")
     stage.tell("bgp", f"{status.established} of {status.sessions} session ends are up")
     opinions = three_opinions(stage.derived.network, stage.twin.fibs(protocols=["bgp"]))
-    _expect(not opinions.differences, f"{next(iter(opinions.differences), '')}")
+    expect(not opinions.differences, f"{next(iter(opinions.differences), '')}")
     text = "routes of the kernels, each as the embedded engine has it"
     stage.tell("kernels", f"{opinions.compared} {text}")
 
@@ -215,8 +215,8 @@ def _stopped(stage: Stage, fabric: Path, server: str) -> Plan:
     plan = _sealed(stage, fabric)
     applied = _applied(stage, plan, "back")
     failed = "the RDMA gate failed" in applied.failure
-    _expect(failed, f"the gate did not stop it: {applied.failure or 'nothing did'}")
-    _expect(not (applied.confirmed or applied.unknown), "a switch was left changed")
+    expect(failed, f"the gate did not stop it: {applied.failure or 'nothing did'}")
+    expect(not (applied.confirmed or applied.unknown), "a switch was left changed")
     touched = counted(len(applied.rolled_back), "switch")
     stage.tell("proof", f"{touched} rolled back, no other was touched")
     return plan
@@ -226,9 +226,4 @@ def _mended(stage: Stage, plan: Plan) -> None:
     mended = mend_lab(stage.twin.registry, stage.twin.record.name)
     stage.tell("mended", f"{', '.join(map(str, mended))}; the same plan once more")
     applied = _applied(stage, plan, "again")
-    _expect(not applied.failure, f"the rollout stopped: {applied.failure}")
-
-
-def _expect(is_so: bool, what: str) -> None:
-    if not is_so:
-        raise DeviceFailed(what, where="demo")
+    expect(not applied.failure, f"the rollout stopped: {applied.failure}")

@@ -14,8 +14,8 @@ from rocefort.design.derive import Derived, derive
 from rocefort.design.hosts import host_plans
 from rocefort.dialects.host import SCRIPT, host_files, reader_of
 from rocefort.dialects.host_reading import read_host
-from rocefort.documents.nearest import nearest
-from rocefort.errors import BadInput, Problem, RocefortError, ServiceFailed
+from rocefort.documents.nearest import chosen
+from rocefort.errors import BadInput, RocefortError, ServiceFailed
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.runner import on_hosts, open_fleet
@@ -55,14 +55,8 @@ def plans_of(fabric: Path, servers: Sequence[str]) -> tuple[Derived, dict[str, H
     """A fabric with the plans of some servers, by default all; raises BadInput for a wrong name."""
     derived = derive(fabric)
     plans = host_plans(derived)
-    problems = [
-        Problem("--server", f"no server {name!r} in {derived.network.name}", nearest(name, plans))
-        for name in dict.fromkeys(servers)
-        if name not in plans
-    ]
-    if problems:
-        raise BadInput(problems=problems)
-    return derived, {n: plan for n, plan in plans.items() if n in servers or not servers}
+    names = chosen("--server", servers, plans, f"no server {{!r}} in {derived.network.name}")
+    return derived, {name: plans[name] for name in names}
 
 
 def rendered_text(plan: HostPlan) -> str:

@@ -26,7 +26,15 @@ from rocefort.models.rollout import Act, Event, Phase, event_of
 from rocefort.models.wording import counted
 from rocefort.reports.rollout_lines import WaveSummary
 from rocefort.rollout.plan import read_plan
-from rocefort.steps.fabric.demo import BROKEN_RUN, HEAD, Say, Teller, own_profile, raise_thresholds
+from rocefort.steps.fabric.demo import (
+    BROKEN_RUN,
+    HEAD,
+    Say,
+    Teller,
+    expect,
+    own_profile,
+    raise_thresholds,
+)
 from rocefort.steps.fabric.judging import subject_of_derived
 from rocefort.steps.lab.emulated_site import BANDWIDTH, GOOD, SCENERY, Rehearsal, rehearse
 
@@ -87,8 +95,8 @@ def _in_waves(stage: Stage, fabric: Path) -> Ran:
     code = _controller(stage, "apply", "raise")
     new = stage.running()
     changed = [change.device for change in plan.changes if not change.empty]
-    _expect(code == 0, f"the rollout ended with exit code {code}")
-    _expect(all(new[name] != before[name] for name in changed), "a switch does not run the change")
+    expect(code == 0, f"the rollout ended with exit code {code}")
+    expect(all(new[name] != before[name] for name in changed), "a switch does not run the change")
     _expect_at_rest(stage)
     stage.tell("proof", f"{counted(len(changed), 'switch')} run it and saved it, none is on trial")
     return new
@@ -103,12 +111,12 @@ def _stopped_at_the_canary(stage: Stage, derived: Derived, new: Ran) -> Plan:
     stage.lab.replay(BANDWIDTH, BROKEN_RUN)
     code = _controller(stage, "apply", "back")
     stage.lab.replay(BANDWIDTH, GOOD[BANDWIDTH])
-    _expect(code == DeviceFailed.exit_code, f"a blocked gate ended with exit code {code}")
-    _expect(stage.running() == new, "a switch does not run what it ran before the fault")
+    expect(code == DeviceFailed.exit_code, f"a blocked gate ended with exit code {code}")
+    expect(stage.running() == new, "a switch does not run what it ran before the fault")
     _expect_at_rest(stage)
     points = [name for name, switch in stage.lab.switches.items() if _commits(switch, plan)]
     canary = list(plan.waves[0].devices)
-    _expect(points == canary, f"touched: {', '.join(points)}; only {', '.join(canary)} may be")
+    expect(points == canary, f"touched: {', '.join(points)}; only {', '.join(canary)} may be")
     stage.tell("proof", f"only {points[0]} was touched, and it runs what it ran before")
     return plan
 
@@ -121,16 +129,16 @@ def _killed_and_resumed(stage: Stage, plan: Plan, old: Ran, new: Ran) -> None:
     killed = (wave.name, Act.TRIAL, Phase.DONE)
     code = _controller(stage, "apply", "back", lambda e: (e.wave, e.act, e.phase) == killed)
     left, now = stage.on_trial(), stage.running()
-    _expect(code < 0, f"the controller was not killed: exit code {code}")
-    _expect(set(left) == set(wave.devices), "another switch than those of the wave is on trial")
+    expect(code < 0, f"the controller was not killed: exit code {code}")
+    expect(set(left) == set(wave.devices), "another switch than those of the wave is on trial")
     mixed = [name for name in now if now[name] not in (old[name], new[name])]
-    _expect(not mixed, f"{', '.join(mixed)}: neither old nor new")
+    expect(not mixed, f"{', '.join(mixed)}: neither old nor new")
     trials = ", ".join(f"{name} on trial, {seconds} s left" for name, seconds in left.items())
     behind = sum(now[name] == new[name] for name in now)
     stage.tell("killed", f"SIGKILL in wave {wave.name}: {trials}; {behind} not yet changed")
     code = _controller(stage, "resume", "back")
-    _expect(code == 0, f"the resumed rollout ended with exit code {code}")
-    _expect(stage.running() == old, "a switch does not run what was planned")
+    expect(code == 0, f"the resumed rollout ended with exit code {code}")
+    expect(stage.running() == old, "a switch does not run what was planned")
     _expect_at_rest(stage)
     stage.tell("proof", f"all {counted(len(old), 'switch')} run what was planned, saved")
 
@@ -191,12 +199,7 @@ def _commits(switch: EmulatedSwitch, plan: Plan) -> bool:
 def _expect_at_rest(stage: Stage) -> None:
     """Nothing on trial, in a candidate, or unsaved."""
     left = stage.on_trial()
-    _expect(not left, f"{', '.join(left)}: still on trial")
+    expect(not left, f"{', '.join(left)}: still on trial")
     for name, switch in stage.lab.switches.items():
-        _expect(switch.saved == switch.running, f"{name}: what it runs is not saved")
-        _expect(not switch.candidates, f"{name}: lines are left in a candidate")
-
-
-def _expect(is_so: bool, what: str) -> None:
-    if not is_so:
-        raise DeviceFailed(what, where="demo")
+        expect(switch.saved == switch.running, f"{name}: what it runs is not saved")
+        expect(not switch.candidates, f"{name}: lines are left in a candidate")

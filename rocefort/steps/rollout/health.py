@@ -11,8 +11,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from rocefort.design.derive import derive
-from rocefort.documents.nearest import nearest
-from rocefort.errors import BadInput, Problem
+from rocefort.documents.nearest import chosen
+from rocefort.errors import BadInput
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.runner import open_fleet
 from rocefort.models.finding import Report
@@ -58,7 +58,8 @@ def health_of(  # noqa: PLR0913 - one for each option of `health`
     """
     derived = derive(fabric)
     network = derived.network
-    names = _chosen(network, devices)
+    switches = [node.name for node in network.nodes]
+    names = chosen("--device", devices, switches, f"no switch {{!r}} in {network.name}")
     reference = read_baseline(baseline, network) if baseline else None
     with open_fleet(network, access) as nornir:
         earlier = reference
@@ -80,18 +81,6 @@ def health_of(  # noqa: PLR0913 - one for each option of `health`
         notes = (f"{counted(len(new), 'error')} new, {len(old)} as in the baseline",)
     unreadable = any(finding.rule == UNREADABLE for finding in new)
     return Health(now, report, notes, 3 if unreadable else int(bool(new)))
-
-
-def _chosen(network: Network, devices: Sequence[str]) -> tuple[str, ...]:
-    known = [node.name for node in network.nodes]
-    problems = [
-        Problem("--device", f"no switch {name!r} in {network.name}", nearest(name, known))
-        for name in devices
-        if name not in known
-    ]
-    if problems:
-        raise BadInput(problems=problems)
-    return tuple(name for name in known if name in devices or not devices)
 
 
 def save_reading(observed: Observed, path: Path) -> None:
