@@ -216,11 +216,14 @@ class _Builder:
         if isinstance(event, yaml.MappingStartEvent):
             return self._mapping(path)
         if isinstance(event, yaml.SequenceStartEvent):
-            out: list[object] = []
-            while not isinstance(event := self.event(), yaml.SequenceEndEvent):
-                out.append(self._node(_a_node(event), (*path, len(out))))
-            return out
+            return self._sequence(path)
         return _scalar(event) if isinstance(event, yaml.ScalarEvent) else None
+
+    def _sequence(self, path: YamlPath) -> list[object]:
+        out: list[object] = []
+        while not isinstance(event := self.event(), yaml.SequenceEndEvent):
+            out.append(self._node(_a_node(event), (*path, len(out))))
+        return out
 
     def _mapping(self, path: YamlPath) -> dict[str, object]:
         out: dict[str, object] = {}
