@@ -8,12 +8,12 @@ from itertools import chain
 
 from rocefort.design import allocate
 from rocefort.design.as_numbers import reserved_for
-from rocefort.design.breakout import port_problem
+from rocefort.design.breakout import outward_port_problem
+from rocefort.design.consistency import repeated
 from rocefort.design.context import Context
 from rocefort.documents.nearest import nearest
 from rocefort.documents.read import YamlPath
 from rocefort.errors import BadInput, Problem
-from rocefort.models.breakout import whole_port
 from rocefort.models.fabric_border import ExitIntent
 from rocefort.models.fabric_nodes import Leaf
 
@@ -52,14 +52,8 @@ def _gateway(context: Context) -> Iterator[Problem]:
 
 def _unique(context: Context) -> Iterator[Problem]:
     for field in ("id", "name", "peer"):
-        first: dict[object, YamlPath] = {}
-        for path, _, exit_ in _exits(context):
-            value = getattr(exit_, field)
-            if value in first:
-                line = context.at((*first[value], field)).line
-                what = f"exit {field} {str(value)!r} is given twice"
-                yield context.problem((*path, field), what, f"the first is on line {line}")
-            first.setdefault(value, path)
+        values = [(path, str(getattr(exit_, field))) for path, _, exit_ in _exits(context)]
+        yield from repeated(context, values, field, f"exit {field}")
     for path, _, exit_ in _exits(context):
         seen: set[int] = set()
         for index, row in enumerate(exit_.accepts):
@@ -75,11 +69,8 @@ def _ports(context: Context) -> Iterator[Problem]:
     for path, leaf, exit_ in _exits(context):
         hardware = context.hardware(leaf)
         what, how = "", ""
-        if wrong := port_problem(hardware, leaf, exit_.port):
+        if wrong := outward_port_problem(hardware, leaf, exit_.port):
             what, how = wrong
-        elif whole_port(exit_.port) in hardware.fabric_port_names():
-            what = f"{leaf.name} {exit_.port} is reserved for spines"
-            how = f"fabric ports of {hardware.model}: {', '.join(hardware.fabric_ports)}"
         elif (leaf.name, exit_.port) in used:
             other = used[leaf.name, exit_.port]
             what = f"{leaf.name} {exit_.port} is used twice, by {other} and exit {exit_.name}"

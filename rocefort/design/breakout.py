@@ -83,6 +83,17 @@ def port_problem(hardware: Hardware, switch: Switch, port: str) -> tuple[str, st
     return f"{whole} of {switch.name} is split {split_type} {what}", f"use {listing(parts)}"
 
 
+def outward_port_problem(hardware: Hardware, leaf: Switch, port: str) -> tuple[str, str] | None:
+    """(what, how) where a leaf has no such port, or keeps it for spines."""
+    wrong = port_problem(hardware, leaf, port)
+    if wrong is None and whole_port(port) in hardware.fabric_port_names():
+        return (
+            f"{leaf.name} {port} is reserved for spines",
+            f"fabric ports of {hardware.model}: {', '.join(hardware.fabric_ports)}",
+        )
+    return wrong
+
+
 def _near(hardware: Hardware, switch: Switch, port: str) -> str:
     """A part under the name of its own speed is meant for one under the name of its port."""
     place, _, part = port.partition("GE")[2].partition(":")

@@ -8,7 +8,7 @@ from itertools import chain, combinations
 
 from rocefort.design.as_numbers import check_as_numbers
 from rocefort.design.bonds import bond_problems, dual_homed, port_paths
-from rocefort.design.breakout import breakout_problems, port_problem
+from rocefort.design.breakout import breakout_problems, outward_port_problem, port_problem
 from rocefort.design.capacity import capacity_problems
 from rocefort.design.context import Context
 from rocefort.design.lossless import multiples, times_ms
@@ -60,13 +60,13 @@ def _switches(context: Context) -> Iterator[Problem]:
     elsewhere = dual_homed(context)  # told as what it is
     servers = enumerate(context.fabric.servers)
     names += [(("servers", i), s.name) for i, s in servers if i not in elsewhere]
-    yield from _repeated(context, names, "name", "name")
+    yield from repeated(context, names, "name", "name")
     for group, limit, retired in (
         ("spines", capacity.spines, capacity.retired_spines),
         ("leaves", capacity.leaves, capacity.retired_leaves),
     ):
         members = [(path, s) for path, s in context.switches() if path[0] == group]
-        yield from _repeated(context, [(p, str(s.id)) for p, s in members], "id", "id")
+        yield from repeated(context, [(p, str(s.id)) for p, s in members], "id", "id")
         for path, switch in members:
             if switch.id in retired:
                 yield context.problem(
@@ -102,9 +102,10 @@ def _hardware(context: Context, path: YamlPath, switch: Switch) -> Iterator[Prob
         )
 
 
-def _repeated(
+def repeated(
     owner: Context | Chosen, items: Iterable[tuple[YamlPath, str]], field: str, word: str
 ) -> Iterator[Problem]:
+    """Items whose value of `field` an earlier item of the list has; `word` names it."""
     seen: dict[str, YamlPath] = {}
     for path, value in items:
         if value in seen:
@@ -178,7 +179,7 @@ def _scheduling(context: Context) -> Iterator[Problem]:
         return
     lossless, profile = context.lossless, context.lossless_chosen
     named = [(("scheduling", i), str(q.queue)) for i, q in enumerate(lossless.scheduling)]
-    yield from _repeated(profile, named, "queue", "queue")
+    yield from repeated(profile, named, "queue", "queue")
     cnp = lossless.cnp_queue
     for index, row in enumerate(lossless.scheduling):
         if row.queue == cnp:
@@ -213,9 +214,9 @@ def _pools(context: Context) -> Iterator[Problem]:
 def _segments(context: Context) -> Iterator[Problem]:
     fabric = context.fabric
     named = [(("segments", i), s) for i, s in enumerate(fabric.segments)]
-    yield from _repeated(context, [(p, s.name) for p, s in named], "name", "name")
+    yield from repeated(context, [(p, s.name) for p, s in named], "name", "name")
     tagged = [(p, str(s.vlan)) for p, s in named if s.vlan]
-    yield from _repeated(context, tagged, "vlan", "VLAN")
+    yield from repeated(context, tagged, "vlan", "VLAN")
     outside = [s for s in fabric.segments if s.vlan is None]
     if len(outside) != 1:
         yield context.problem(
@@ -291,14 +292,8 @@ def _server_port(
     if hardware is None:
         return
     speed = hardware.speed_gbps(port, leaf.splits.get(whole_port(port)))
-    if wrong := port_problem(hardware, leaf, port):
+    if wrong := outward_port_problem(hardware, leaf, port):
         yield context.problem(path, *wrong)
-    elif whole_port(port) in hardware.fabric_port_names():
-        yield context.problem(
-            path,
-            f"{server.leaf} {port} is reserved for spines",
-            f"fabric ports of {hardware.model}: {', '.join(hardware.fabric_ports)}",
-        )
     elif server.speed_gbps not in (None, speed):
         yield context.problem(
             path,
@@ -336,7 +331,7 @@ def _links(context: Context) -> Iterator[Problem]:
 def _access(context: Context) -> Iterator[Problem]:
     users, ntp = context.fabric.security.users, context.fabric.services.ntp
     named = [(("security", "users", i), user.name) for i, user in enumerate(users)]
-    yield from _repeated(context, named, "name", "user")
+    yield from repeated(context, named, "name", "user")
     for index, server in enumerate(ntp):
         if server in ntp[:index]:
             path = ("services", "ntp", index)
@@ -347,11 +342,11 @@ def _access(context: Context) -> Iterator[Problem]:
             path = ("services", "syslog", index)
             yield context.problem(path, f"syslog server {host} is given twice", "remove one")
     readers = enumerate(context.fabric.services.snmp)
-    yield from _repeated(
+    yield from repeated(
         context, [(("services", "snmp", i), u.name) for i, u in readers], "name", "SNMP user"
     )
     networks = enumerate(context.fabric.security.management_access)
-    yield from _repeated(
+    yield from repeated(
         context,
         [(("security", "management_access", i), str(n.id)) for i, n in networks],
         "id",
@@ -363,7 +358,7 @@ def _roles(context: Context) -> Iterator[Problem]:
     """Roles and subscriptions are told apart, and a user's role is there."""
     security = context.fabric.security
     named = [(("security", "roles", i), role.name) for i, role in enumerate(security.roles)]
-    yield from _repeated(context, named, "name", "role")
+    yield from repeated(context, named, "name", "role")
     for path, name in named:
         if name in PREDEFINED_GROUPS:
             what = f"role {name!r} is one that every switch has, and cannot be changed"
@@ -375,7 +370,7 @@ def _roles(context: Context) -> Iterator[Problem]:
             yield context.problem(at, f"no role {user.role!r}", nearest(user.role, known))
     wanted = enumerate(context.fabric.services.telemetry)
     subscriptions = [(("services", "telemetry", i), row.name) for i, row in wanted]
-    yield from _repeated(context, subscriptions, "name", "subscription")
+    yield from repeated(context, subscriptions, "name", "subscription")
 
 
 def _rdma(context: Context) -> Iterator[Problem]:
