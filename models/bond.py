@@ -14,6 +14,7 @@ BondMode = Literal["manual load-balance", "lacp-static", "lacp-dynamic"]
 LacpTimeout = Literal["slow", "fast"]
 MANUAL: BondMode = "manual load-balance"
 HIGHEST_ID = 511  # the ids that every CloudEngine release takes begin at 0 and end at least here
+MOST_LINKS = 256  # V300R023C00, `least active-linknumber`
 
 
 class Bond(Frozen):

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from rocefort.models.base import Frozen, Name
-from rocefort.models.bond import HIGHEST_ID, MANUAL, Bond
+from rocefort.models.bond import HIGHEST_ID, MANUAL, MOST_LINKS, Bond
 from rocefort.models.fabric_types import PORT_NAME, InterfaceName
 
 OTHER_LEAF = re.compile(rf"\S+[\s:/]+{PORT_NAME}", re.ASCII)
@@ -59,7 +59,10 @@ class ServerBond(Frozen):
         "Of lacp-static only: a switch takes it in no other mode, and lacp-dynamic waits 90 s.",
     )
     minimum_links: int = Field(
-        default=1, ge=1, description="With fewer members up the whole bond goes down."
+        default=1,
+        ge=1,
+        le=MOST_LINKS,
+        description="With fewer members up the whole bond goes down.",
     )
     id: int | None = Field(
         default=None,

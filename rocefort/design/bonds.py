@@ -60,13 +60,6 @@ def _bond(
             f"the ports of {server.name} differ in speed: {listing(known)} Gb/s",
             "bond ports of one speed",
         )
-    if bond.minimum_links > len(bond.ports):
-        yield context.problem(
-            (*path, "minimum_links"),
-            f"{server.name} wants {bond.minimum_links} links up and has {len(bond.ports)}, so it "
-            "would never be",
-            "use a smaller number",
-        )
     if bond.timeout is not None and bond.mode != "lacp-static":
         what = "a manual bond has no LACP, so no timeout"
         if bond.mode == "lacp-dynamic":  # V300R023C00, `lacp timeout`: Prerequisites

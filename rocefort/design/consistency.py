@@ -26,7 +26,13 @@ from rocefort.models.interface import xon_at_most_xoff
 
 
 def check_intent(context: Context) -> None:
-    """Raise BadInput with every inconsistency of this stage."""
+    """Raise BadInput with every inconsistency of this stage.
+
+    What a rule can say is left to the rule. A check stays, whatever rules say, where derivation or
+    rendering fails without it (TOP003, ADR004 and PFC001 say the same of texts), where no switch
+    takes the lines, which a waiver would let through (LAG001, ECN004, TOP011), or where it is for
+    the whole reserved capacity and the rule for the switches of today (ADR001, ADR002, TOP006).
+    """
     parts = (
         _switches,
         capacity_problems,
@@ -177,17 +183,9 @@ def _thresholds(context: Context) -> Iterator[Problem]:
 def _scheduling(context: Context) -> Iterator[Problem]:
     if not context.has_lossless:
         return
-    lossless, profile = context.lossless, context.lossless_chosen
-    named = [(("scheduling", i), str(q.queue)) for i, q in enumerate(lossless.scheduling)]
-    yield from repeated(profile, named, "queue", "queue")
-    cnp = lossless.cnp_queue
-    for index, row in enumerate(lossless.scheduling):
-        if row.queue == cnp:
-            yield profile.problem(
-                ("scheduling", index, "queue"),
-                f"queue {cnp} carries CNP (DSCP {lossless.cnp_dscp}) and must have strict priority",
-                "take it off the list",
-            )
+    rows = enumerate(context.lossless.scheduling)
+    named = [(("scheduling", index), str(row.queue)) for index, row in rows]
+    yield from repeated(context.lossless_chosen, named, "queue", "queue")
 
 
 def _pools(context: Context) -> Iterator[Problem]:

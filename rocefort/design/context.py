@@ -99,7 +99,9 @@ class Context:
             ".drr": key_at(("scheduling",)),
         }
         for index, row in enumerate(self.lossless.scheduling):
-            found[f".drr[{row.queue}].weight"] = key_at(("scheduling", index, "weight"))
+            at = f".drr[{row.queue}]"
+            found[at] = key_at(("scheduling", index, "queue"))
+            found[f"{at}.weight"] = key_at(("scheduling", index, "weight"))
         if isinstance(self.ecn, StaticEcn):
             found[".markings"] = self.ecn_chosen.key_at(("thresholds",))
         return found

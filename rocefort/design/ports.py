@@ -92,6 +92,9 @@ def _server_ports(scope: Scope) -> Iterator[Interface]:
         }
         if server.bond is not None:
             yield from _members(scope, index, server, trunk_number(name))
+            for field in ("mode", "minimum_links"):
+                at = f"interfaces[{name}].bond.{field}"
+                scope.note(at, "servers", index, "bond", field)
             carrier = Interface.model_validate({**edge, "bond": server.bond.settings})
         else:
             cable, path = optics.server_kind(scope.fabric, index, server)

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 
+from rocefort.models.finding import Finding, Severity
 from rocefort.tasks import app
 
 EditHeps = Callable[..., Path]
@@ -46,6 +48,48 @@ def test_select_and_ignore(
     )
     assert code == 0
     assert report["rules"] == ["PFC001", "PFC002", "PFC003", "PFC005", "PFC006", "PFC007", "DLK001"]
+
+
+@pytest.mark.parametrize(
+    ("replaced", "rule", "message", "line"),
+    [
+        pytest.param(
+            ("{queue: 5, weight: 1}", "{queue: 6, weight: 1}"),
+            "QOS004",
+            "queue 6, which CNP uses, is served by weight; it must have strict priority",
+            "{queue: 6, weight: 1}",
+            id="weight of the queue of CNP",
+        ),
+        pytest.param(
+            (
+                "    leaf: leaf03\n    port: 100GE1/0/1\n",
+                "    leaf: leaf03\n    bond:\n      ports: [100GE1/0/1, 100GE1/0/5]\n"
+                "      minimum_links: 3\n",
+            ),
+            "LAG005",
+            "2 members, but 3 must be up; it never comes up",
+            "minimum_links: 3",
+            id="more links than a bond has",
+        ),
+    ],
+)
+def test_intent_that_a_rule_judges_is_a_finding_at_its_line(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    edit_heps: EditHeps,
+    replaced: tuple[str, str],
+    rule: str,
+    message: str,
+    line: str,
+) -> None:
+    path = edit_heps(replaced)
+    code, report = _checked(monkeypatch, capsys, str(path), "--select", rule)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    (number,) = (n for n, text in enumerate(lines, 1) if line in text)
+    assert code == 1
+    findings = TypeAdapter(tuple[Finding, ...]).validate_python(report["findings"])
+    assert {(f.rule, f.severity, f.message) for f in findings} == {(rule, Severity.ERROR, message)}
+    assert {(f.where.file, f.where.line) for f in findings} == {(str(path), number)}
 
 
 def test_an_unknown_rule_names_the_nearest(

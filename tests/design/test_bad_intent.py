@@ -274,14 +274,12 @@ CASES = [
         id="roles that are not there or not ours",
     ),
     pytest.param(
-        [("{queue: 5, weight: 1}", "{queue: 6, weight: 1}\n        - {queue: 4, weight: 5}")],
+        [("{queue: 5, weight: 1}", "{queue: 4, weight: 5}")],
         [
-            "fabric.yaml:<{queue: 6>:19: profiles.lossless.heps.scheduling[5].queue: queue 6 carries CNP "
-            "(DSCP 48) and must have strict priority; take it off the list",
-            "fabric.yaml:<{queue: 4#2>:19: profiles.lossless.heps.scheduling[6].queue: queue '4' is given "
+            "fabric.yaml:<{queue: 4#2>:19: profiles.lossless.heps.scheduling[5].queue: queue '4' is given "
             "twice; the first is on line <{queue: 4#1>",
         ],
-        id="weights of the queue of CNP and of one queue twice",
+        id="weights of one queue twice",
     ),
     pytest.param(
         [("    name: leaf08\n", "    name: leaf08\n    pins: {gateways: {beam: 10.64.9.1/24}}\n")],

@@ -112,8 +112,8 @@ M_LAG += "two names, each with a port and an address on its leaf, and let the ho
         ),
         (
             "[100GE1/0/1, 100GE1/0/5]",
-            "      minimum_links: 3\n",
-            ["k8sgn12 wants 3 links up and has 2, so it would never be; use a smaller number"],
+            "      minimum_links: 257\n",
+            ["257 cannot be used; input should be less than or equal to 256"],
         ),
         (
             "[100GE1/0/1, 100GE1/0/5]",

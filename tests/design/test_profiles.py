@@ -222,7 +222,7 @@ def test_an_error_in_a_shipped_value_points_at_its_file(
 ) -> None:
     shipped = (PROFILES / "lossless.yaml").read_text(encoding="utf-8")
     ours = shipped.replace("heps-like:", "ours:").replace(
-        "queue: 5, weight: 1", "queue: 6, weight: 1"
+        "queue: 5, weight: 1", "queue: 4, weight: 1"
     )
     directory = tmp_path / "profiles"
     directory.mkdir()
@@ -234,8 +234,8 @@ def test_an_error_in_a_shipped_value_points_at_its_file(
         check_intent(Context(loaded, load_catalogue(), shipped=shipped_profiles(directory)))
     assert str(caught.value).replace(f"{directory}/", "") == placed(
         directory / "ours.yaml",
-        "ours.yaml:<queue: 6>:17: lossless.ours.scheduling[5].queue: queue 6 carries CNP (DSCP 48) "
-        "and must have strict priority; take it off the list",
+        "ours.yaml:<queue: 4#3>:17: lossless.ours.scheduling[5].queue: queue '4' is given twice; "
+        "the first is on line <queue: 4#2>",
     )
 
 

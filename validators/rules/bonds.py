@@ -208,8 +208,8 @@ def enough_members(subject: Subject) -> Iterator[Verdict]:
                 yield subject.finding(
                     _end(node, trunk),
                     f"{has}, but {least} must be up; it never comes up",
-                    f"add ports with «member of Eth-Trunk: {trunk_number(trunk.name)}», or remove "
-                    f"{trunk.name}",
+                    f"add ports with «member of Eth-Trunk: {trunk_number(trunk.name)}», or "
+                    + ("lower the number" if there else f"remove {trunk.name}"),
                     path="bond.minimum_links" if there else "",
                 )
 

@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 from rocefort.dialects.vrp.parsing import arguments
 from rocefort.dialects.vrp.parsing.parts import NOT_MODELLED, BadArgumentError, Part
-from rocefort.models.bond import HIGHEST_ID, trunk_number
+from rocefort.models.bond import HIGHEST_ID, MOST_LINKS, trunk_number
 from rocefort.models.interface import kind_of
 
-MOST_LINKS = 256  # V300R023C00, `least active-linknumber`
 STRICT, BY_WEIGHT = "pq", "drr"  # facts of a queue's row
 
 
