@@ -45,52 +45,62 @@ class Candidates(StrEnum):
     SHARED = "shared"
 
 
+State = Annotated[Path, typer.Option(help="Keys, known hosts, connections, what the switches run.")]
+Listen = Annotated[
+    str, typer.Option(help="Address and first port, in order of names; port 0: free ones.")
+]
+OpenToOthers = Annotated[
+    bool, typer.Option("--open-to-others", help="Allow an address that others can reach.")
+]
+Trial = Annotated[
+    TrialMode, typer.Option("--trial", help="What a plain trial does when its session ends.")
+]
+Persist = Annotated[
+    bool, typer.Option("--persist/--no-persist", help="Whether `commit persist` is there.")
+]
+Commits = Annotated[
+    CommitList, typer.Option(help="Whether the list of commits shows one that is on trial.")
+]
+Status = Annotated[
+    TrialStatus, typer.Option(help="What the trial's status shows: no-time hides what is left.")
+]
+Prompt = Annotated[TrialPrompt, typer.Option(help="Mark of the prompt during one's own trial.")]
+Edits = Annotated[ForeignEdits, typer.Option(help="Lines of other sessions during a trial.")]
+Candidate = Annotated[
+    Candidates, typer.Option(help="A candidate for each session, or one for all.")
+]
+Faults = Annotated[
+    list[str] | None,
+    typer.Option(help="SWITCH:NAME@WHAT; `rocefort lab faults` lists the names."),
+]
+PowerLoss = Annotated[
+    bool, typer.Option("--power-loss", help="Switches come up with what they had saved.")
+]
+Log = Annotated[
+    Path | None, typer.Option(help="Add what each switch is told and does to this file.")
+]
+TimeScale = Annotated[
+    float, typer.Option(min=1, max=1000, help="How fast the switches' timers run.")
+]
+
+
 @cli.command("cli")
 def lab_cli(
     fabric: options.Fabric,
-    state: Annotated[
-        Path, typer.Option(help="Keys, known hosts, connections, what the switches run.")
-    ] = Path("lab"),
-    listen: Annotated[
-        str, typer.Option(help="Address and first port, in order of names; port 0: free ones.")
-    ] = "127.0.0.1:0",
-    open_to_others: Annotated[
-        bool, typer.Option("--open-to-others", help="Allow an address that others can reach.")
-    ] = False,
-    trial_mode: Annotated[
-        TrialMode, typer.Option("--trial", help="What a plain trial does when its session ends.")
-    ] = Personality.trial_mode,
-    persist: Annotated[
-        bool, typer.Option("--persist/--no-persist", help="Whether `commit persist` is there.")
-    ] = True,
-    commit_list: Annotated[
-        CommitList, typer.Option(help="Whether the list of commits shows one that is on trial.")
-    ] = Personality.commit_list,
-    trial_status: Annotated[
-        TrialStatus, typer.Option(help="What the trial's status shows: no-time hides what is left.")
-    ] = Personality.trial_status,
-    trial_prompt: Annotated[
-        TrialPrompt, typer.Option(help="Mark of the prompt during one's own trial.")
-    ] = Personality.trial_prompt,
-    foreign_edits: Annotated[
-        ForeignEdits, typer.Option(help="Lines of other sessions during a trial.")
-    ] = Personality.foreign_edits,
-    candidate: Annotated[
-        Candidates, typer.Option(help="A candidate for each session, or one for all.")
-    ] = Candidates.OWN,
-    fault: Annotated[
-        list[str] | None,
-        typer.Option(help="SWITCH:NAME@WHAT; `rocefort lab faults` lists the names."),
-    ] = None,
-    power_loss: Annotated[
-        bool, typer.Option("--power-loss", help="Switches come up with what they had saved.")
-    ] = False,
-    log: Annotated[
-        Path | None, typer.Option(help="Add what each switch is told and does to this file.")
-    ] = None,
-    time_scale: Annotated[
-        float, typer.Option(min=1, max=1000, help="How fast the switches' timers run.")
-    ] = 1,
+    state: State = Path("lab"),
+    listen: Listen = "127.0.0.1:0",
+    open_to_others: OpenToOthers = False,
+    trial_mode: Trial = Personality.trial_mode,
+    persist: Persist = True,
+    commit_list: Commits = Personality.commit_list,
+    trial_status: Status = Personality.trial_status,
+    trial_prompt: Prompt = Personality.trial_prompt,
+    foreign_edits: Edits = Personality.foreign_edits,
+    candidate: Candidate = Candidates.OWN,
+    fault: Faults = None,
+    power_loss: PowerLoss = False,
+    log: Log = None,
+    time_scale: TimeScale = 1,
 ) -> None:
     """Run every switch as an emulated CLI over SSH. On loopback, until Ctrl-C."""
     from rocefort.steps.lab.emulating import run_lab
