@@ -37,10 +37,10 @@ class System(Protocol):
     def name(self) -> str:
         """Its name, for errors."""
 
-    def lacks(self, what: str) -> Refused:
+    def lacks(self, what: str, where: str = "") -> Refused:
         """The error for an ability that this dialect does not have."""
         how = "name hardware whose family has another dialect"
-        return Refused(f"{self.name}: {what}", how=how)
+        return Refused(f"{self.name}: {what}", where=where, how=how)
 
 
 class Texts(System, Protocol):
@@ -80,7 +80,7 @@ class Texts(System, Protocol):
 
         Raises BadInput with file and line for known commands that no Device can hold.
         """
-        raise self.lacks(NOT_READ)
+        raise self.lacks(NOT_READ, file)
 
     def normal_form(self, device: Device, family: Family) -> Device:
         """The Device without what holds anyway: no switch saves it, so no plan wants it."""

@@ -25,7 +25,6 @@ DEPLOYING: list[Callable[[Dialect, Family], Any]] = [
     lambda dialect, _: dialect.check_typed("secret", "env:BGP"),
 ]
 READING: list[Callable[[Dialect], Any]] = [
-    lambda dialect: dialect.parse("hostname leaf01", "leaf01.cfg"),
     lambda dialect: dialect.lines(""),
     lambda dialect: dialect.changed_lines("", ""),
 ]
@@ -66,6 +65,11 @@ def test_what_is_only_written_says_so_of_all_else(package: str, name: str) -> No
         with pytest.raises(Refused) as refused:
             read(dialect)
         assert str(refused.value) == f"{name}: its configuration is not read by Rocefort{HOW}"
+    with pytest.raises(Refused) as refused:
+        dialect.parse("hostname leaf01", "leaf01.cfg")
+    assert str(refused.value) == (
+        f"leaf01.cfg: {name}: its configuration is not read by Rocefort{HOW}"
+    )
     with pytest.raises(Refused) as refused:
         dialect.day0_device(DEVICE)
     assert str(refused.value) == f"{name}: not installed by Rocefort{HOW}"

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from tiny_network import FAMILY, PORT, network
 
+from rocefort.design.derive import Derived
 from rocefort.dialects import choose
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.placeholders import takers
-from rocefort.dialects.texts import render_all
+from rocefort.dialects.texts import read_back, render_all
 from rocefort.errors import BadInput, Refused
 from rocefort.families import load_families
 from rocefort.models.change import Plan
@@ -173,6 +174,19 @@ def test_a_plan_to_another_system_is_refused() -> None:
         "leaf02: it runs VRP, and its hardware is one with TinyOS: no patch leads from one system "
         "to another; replace the switch (`rocefort replace`), or correct its hardware"
     )
+
+
+def test_a_plan_to_a_system_that_is_not_read_names_the_switch(hall: Derived) -> None:
+    first, *others = hall.network.nodes
+    assert first.family is not None
+    eos = first.model_copy(update={"family": first.family.model_copy(update={"dialect": "eos"})})
+    mixed = hall.network.model_copy(update={"nodes": (eos, *others)})
+    texts = render_all(mixed)
+    said = "EOS: its configuration is not read by Rocefort; name hardware whose family has another"
+    with pytest.raises(Refused, match=f"^{first.name}.cfg: {said} dialect$"):
+        read_back(mixed, texts)
+    with pytest.raises(Refused, match=rf"^{first.name} \(running\): {said} dialect$"):
+        make_changes(mixed, texts)
 
 
 # --- secrets, files -------------------------------------------------------------------------------
