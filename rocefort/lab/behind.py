@@ -11,10 +11,18 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 from typing import Literal, Protocol
 
-from rocefort.lab.switch import PeerState
-
 Physical = Literal["up", "down", "*down"]  # `*down`: administratively
 Protocols = Literal["Direct", "Static", "EBGP", "IBGP"]
+
+
+@dataclass(frozen=True, slots=True)
+class PeerState:
+    """What `display bgp peer` shows of one peer."""
+
+    address: IPv4Address
+    asn: str
+    state: str = "Idle"
+    prefixes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

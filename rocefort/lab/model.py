@@ -22,6 +22,7 @@ from rocefort.lab.behind import (
     EchoReply,
     InterfaceState,
     NeighbourState,
+    PeerState,
     PfcState,
     QueueState,
     RouteState,
@@ -31,7 +32,7 @@ from rocefort.lab.model_counters import Injected
 from rocefort.lab.model_ports import Cabling, PortsOfSwitch, Sight
 from rocefort.lab.model_routes import BgpRoute, table_of
 from rocefort.lab.state_faults import Port, StateFault
-from rocefort.lab.switch import EmulatedSwitch, PeerState, configured_peers
+from rocefort.lab.switch import EmulatedSwitch, configured_peers
 from rocefort.models.device import Device
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from ipaddress import IPv4Address
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from rocefort.clock import utc_now
 from rocefort.dialects.vrp.interpret import (
@@ -25,6 +25,7 @@ from rocefort.dialects.vrp.interpret import (
     replay,
 )
 from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
+from rocefort.lab.behind import Behind, PeerState
 from rocefort.lab.checking import missing_port, new_problems
 from rocefort.lab.faults import EARLY_S, FOREIGN, Fault
 from rocefort.lab.logins import LOCK_SECONDS, MOST_SESSIONS, Lock, Login, NoFreeTerminal, free_vty
@@ -32,26 +33,12 @@ from rocefort.lab.merging import conflicts
 from rocefort.lab.personality import DEFAULT, Personality
 from rocefort.models.hardware import SyntaxFamily
 
-if TYPE_CHECKING:
-    from rocefort.lab.behind import Behind
-
 FIRST_COMMIT = 1000000001  # "commit-id": ten digits from 1000000001
 TRIAL_SECONDS = 600  # default of `commit trial`
 MOST_POINTS = 80  # rollback points that are kept: `rollback configuration last <1-80>`
 SHARED = 0  # the owner of the one candidate where all sessions share it
 SYSTEM_USER = "SYSTEM"  # who rolls a trial back that nobody confirmed
 FOREIGN_TRIAL = "Error: Session {} has a trial in progress."  # ours
-
-
-@dataclass(frozen=True, slots=True)
-class PeerState:
-    """What `display bgp peer` shows of one peer."""
-
-    address: IPv4Address
-    asn: str
-    state: str = "Idle"
-    prefixes: int = 0
-
 
 CandidateMode = Literal["own", "shared"]  # one for each session, or one for all
 

@@ -19,10 +19,11 @@ from rocefort.dialects.vrp.displays import read_display
 from rocefort.dialects.vrp.interpret import Lines
 from rocefort.dialects.vrp.observing import read_topic
 from rocefort.errors import BadInput
+from rocefort.lab.behind import PeerState
 from rocefort.lab.model import Model, Routed
 from rocefort.lab.model_routes import BgpRoute
 from rocefort.lab.state_faults import STATE_FAULTS, Port, read_state_fault
-from rocefort.lab.switch import EmulatedSwitch, PeerState
+from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.observed import Topic
 

@@ -13,13 +13,14 @@ import asyncssh
 import pytest
 
 from rocefort.errors import BadInput, ServiceFailed
+from rocefort.lab.behind import PeerState
 from rocefort.lab.faults import Fault
 from rocefort.lab.hosts import RdmaHosts
 from rocefort.lab.model import Model, Routed
 from rocefort.lab.personality import Personality
 from rocefort.lab.server import LabServer, run_in_thread
 from rocefort.lab.state_faults import Port
-from rocefort.lab.switch import EmulatedSwitch, PeerState
+from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.hardware import SyntaxFamily
 
 MakeSwitch = Callable[..., EmulatedSwitch]

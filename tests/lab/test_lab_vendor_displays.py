@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from vendor_displays import vendor_display
 
+from rocefort.lab.behind import PeerState
 from rocefort.lab.model import Model, Routed
-from rocefort.lab.switch import EmulatedSwitch, PeerState
+from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.hardware import SyntaxFamily
 
 V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2

@@ -21,6 +21,7 @@ from rocefort.lab.behind import (
     Echo,
     EchoReply,
     InterfaceState,
+    PeerState,
     Physical,
     PortCounts,
     QueueState,
@@ -29,7 +30,6 @@ from rocefort.lab.behind import (
 from rocefort.lab.model import Model
 from rocefort.lab.model_ports import Cabling
 from rocefort.lab.model_routes import BgpRoute, table_of
-from rocefort.lab.switch import PeerState
 from rocefort.lab.twin.echo import echoes
 from rocefort.lab.twin.fib import prefix_of, read_fib
 from rocefort.lab.twin.queues import queues_of

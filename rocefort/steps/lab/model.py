@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import lru_cache
 
 from rocefort.errors import BadInput, Refused
-from rocefort.lab.behind import BgpPath
+from rocefort.lab.behind import BgpPath, PeerState
 from rocefort.lab.model import Model, Routed, Routing, no_routing
 from rocefort.lab.model_ports import Cabling, Config, PortsOfSwitch, read_running
 from rocefort.lab.model_routes import BgpRoute
 from rocefort.lab.state_faults import Port
-from rocefort.lab.switch import EmulatedSwitch, PeerState
+from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.device import Device
 from rocefort.models.network import End, Network, Node
 from rocefort.models.routing import RoutingState, SessionStatus
