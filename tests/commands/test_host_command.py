@@ -14,7 +14,7 @@ import pytest
 from host_root import HostRoot
 
 from rocefort.design.derive import Derived, derive
-from rocefort.design.hosts import host_plans
+from rocefort.design.host_plans import host_plans
 from rocefort.dialects.host import SCRIPT, host_files
 from rocefort.fleet.connections import Connections, save_connections
 from rocefort.fleet.ssh_exec import guarded

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.design.derive import Derived
-from rocefort.design.hosts import host_plans
+from rocefort.design.host_plans import host_plans
 from rocefort.dialects.host import SCRIPT, UNITS, host_files, reader_of
 
 HERE = Path(__file__).parent / "hosts"

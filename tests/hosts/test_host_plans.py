@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.design.derive import Derived, derive
-from rocefort.design.hosts import host_plans
+from rocefort.design.host_plans import host_plans
 from rocefort.dialects.host import UNITS, host_files, reader_of
 from rocefort.errors import BadInput
 from rocefort.models.host import HostPlan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocefort.design.derive import Derived
-from rocefort.design.hosts import host_plans
+from rocefort.design.host_plans import host_plans
 from rocefort.dialects.host_reading import FlawError, read_host, split
 from rocefort.models.host import HostPlan, HostSeen, RingSeen
 

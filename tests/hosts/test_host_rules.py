@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rocefort.design.derive import Derived, derive
-from rocefort.design.hosts import host_plans
+from rocefort.design.host_plans import host_plans
 from rocefort.models.host import BondSeen, HostPlan, HostSeen, HostsSeen, NicSeen, RingSeen
 from rocefort.validators import check_hosts, rules
 from rocefort.validators.host_settings import HostSubject

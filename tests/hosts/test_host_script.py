@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from rocefort.design.derive import Derived
-from rocefort.design.hosts import host_plans
+from rocefort.design.host_plans import host_plans
 from rocefort.dialects.host import host_files, reader_of
 
 CHANGING = re.compile(r"(ip (link|address)|ethtool -G|mlnx_qos -i \S+ --).*")

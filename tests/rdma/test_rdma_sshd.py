@@ -21,7 +21,7 @@ import pytest
 from host_root import HostRoot
 
 from rocefort.design.derive import Derived
-from rocefort.design.hosts import host_plans
+from rocefort.design.host_plans import host_plans
 from rocefort.dialects.host import SCRIPT, host_files
 from rocefort.errors import DeviceFailed
 from rocefort.fleet.connections import Access, Connections, ServerAccess, save_connections

@@ -11,7 +11,7 @@ from nornir.core import Nornir
 from nornir.core.task import Task
 
 from rocefort.design.derive import Derived, derive
-from rocefort.design.hosts import host_plans
+from rocefort.design.host_plans import host_plans
 from rocefort.dialects.host import SCRIPT, host_files, reader_of
 from rocefort.dialects.host_reading import read_host
 from rocefort.documents.nearest import chosen
