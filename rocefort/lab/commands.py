@@ -8,23 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
 
 from rocefort.dialects.vrp.command import Node, parse_format
 from rocefort.dialects.vrp.parameters import Tokens
 from rocefort.dialects.vrp.tree import ConfigLine
 from rocefort.lab import committing, display, pending, views
+from rocefort.lab.dialogue import Dialogue, Stage
 from rocefort.lab.replies import Reply, Typed
 from rocefort.lab.show import IN_USER_VIEW, STATES, Show, pinging
 from rocefort.lab.show.asked import NO_INTERFACE, interface_of
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.lab.words import Fit, Place, Refused
 
-if TYPE_CHECKING:
-    from rocefort.lab.session import Session
-
-Act = Callable[["Session", Typed], Reply]
-Stage = Literal["user", "two-stage", "immediate"]
+Act = Callable[[Dialogue, Typed], Reply]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ Texts are the vendor's (V300R023C00, Configuration File Management) unless marke
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from rocefort.dialects.vrp.command import WRONG
 from rocefort.dialects.vrp.interpret import Lines, VrpRefusal
+from rocefort.lab.dialogue import Dialogue
 from rocefort.lab.flash import STARTUP_FILE, back_up
 from rocefort.lab.pending import point_of
 from rocefort.lab.replies import Reply, Typed
@@ -20,9 +20,6 @@ from rocefort.lab.switch import (
     CommitError,
     CommitOrder,
 )
-
-if TYPE_CHECKING:
-    from rocefort.lab.session import Session
 
 TRIAL = (
     "Info: The system enters the trial configuration mode.\n"
@@ -52,7 +49,7 @@ NO_TRIAL = "Error: The trial configuration does not exist."  # ours
 WRONG_PERSIST = "Error: The persist ID of the trial configuration is incorrect."  # ours
 
 
-def commit(session: Session, typed: Typed) -> Reply:
+def commit(session: Dialogue, typed: Typed) -> Reply:
     """`commit [ trial [ N ] [ label L ] ] [ persist ID ] [ description D ]`, `commit label L`."""
     params, trial = typed.params, "trial" in typed.words[1:2]
     seconds = int(params.get("60-65535", TRIAL_SECONDS)) if trial else None
@@ -62,7 +59,7 @@ def commit(session: Session, typed: Typed) -> Reply:
     return carry_out(session, order)
 
 
-def carry_out(session: Session, order: CommitOrder) -> Reply:
+def carry_out(session: Dialogue, order: CommitOrder) -> Reply:
     """Commit, with the faults that a commit can meet."""
     switch = session.switch
     if switch.fault("hang-on-commit"):
@@ -88,7 +85,7 @@ def carry_out(session: Session, order: CommitOrder) -> Reply:
     return Reply(TRIAL.format(seconds=order.trial_seconds) if starts else "")
 
 
-def abort(session: Session, typed: Typed) -> Reply:
+def abort(session: Dialogue, typed: Typed) -> Reply:
     """`abort trial [ session N | persist ID ]`, after a question."""
     trial, params = session.switch.trial, typed.params
     number = params.get("0-65535")
@@ -108,7 +105,7 @@ def abort(session: Session, typed: Typed) -> Reply:
     return session.ask(ABORT, back)
 
 
-def save(session: Session, typed: Typed) -> Reply:
+def save(session: Dialogue, typed: Typed) -> Reply:
     """`save [ FILE ]`, after a question; a file that is not the next startup's is a backup."""
     name = typed.params.get("file", STARTUP_FILE)
     if name.casefold() != STARTUP_FILE:
@@ -123,7 +120,7 @@ def save(session: Session, typed: Typed) -> Reply:
     return session.ask(SAVE, write)
 
 
-def _back_up(session: Session, name: str) -> Reply:
+def _back_up(session: Dialogue, name: str) -> Reply:
     if name.casefold().endswith(".dat"):
         return Reply(BINARY)
 
@@ -137,7 +134,7 @@ def _back_up(session: Session, name: str) -> Reply:
     return session.ask(BACKUP.format(name=name), write)
 
 
-def rollback(session: Session, typed: Typed) -> Reply:
+def rollback(session: Dialogue, typed: Typed) -> Reply:
     """`rollback configuration { to commit-id N | last N | to label L }`, after a question."""
     target = _target(session, typed)
     if target is None:
@@ -154,7 +151,7 @@ def rollback(session: Session, typed: Typed) -> Reply:
     return session.ask(ROLLBACK, back)
 
 
-def _target(session: Session, typed: Typed) -> Lines | None:
+def _target(session: Dialogue, typed: Typed) -> Lines | None:
     params, points = typed.params, session.switch.points
     if last := params.get("1-80"):
         return points[-int(last)].before if int(last) <= len(points) else None
@@ -162,14 +159,14 @@ def _target(session: Session, typed: Typed) -> Lines | None:
     return point.after if point else None
 
 
-def clear(session: Session, _typed: Typed) -> Reply:
+def clear(session: Dialogue, _typed: Typed) -> Reply:
     """`clear configuration candidate`: it leads to the system view."""
     session.switch.clear(session.number)
     session.view = ()
     return Reply()
 
 
-def refresh(session: Session, _typed: Typed) -> Reply:
+def refresh(session: Dialogue, _typed: Typed) -> Reply:
     """`refresh configuration candidate`."""
     try:
         session.switch.refresh(session.number)
@@ -178,12 +175,12 @@ def refresh(session: Session, _typed: Typed) -> Reply:
     return Reply()
 
 
-def lock(session: Session, _typed: Typed) -> Reply:
+def lock(session: Dialogue, _typed: Typed) -> Reply:
     """`configuration exclusive`."""
     return _done(session.switch.take_lock, session.number)
 
 
-def unlock(session: Session, _typed: Typed) -> Reply:
+def unlock(session: Dialogue, _typed: Typed) -> Reply:
     """`undo configuration exclusive`, of the session that locked it."""
     return _done(session.switch.release_lock, session.number)
 
@@ -197,13 +194,13 @@ def _done(act: Callable[[int], None], number: int) -> Reply:
     return Reply()
 
 
-def lock_timeout(session: Session, typed: Typed) -> Reply:
+def lock_timeout(session: Dialogue, typed: Typed) -> Reply:
     """`configuration exclusive timeout N`; here it holds at once, without a commit."""
     session.switch.lock_seconds = int(typed.params["1-7200"])
     return Reply()
 
 
-def default_lock_timeout(session: Session, _typed: Typed) -> Reply:
+def default_lock_timeout(session: Dialogue, _typed: Typed) -> Reply:
     """`undo configuration exclusive timeout`."""
     session.switch.lock_seconds = type(session.switch).lock_seconds
     return Reply()

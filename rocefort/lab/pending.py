@@ -4,31 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 from rocefort.dialects.vrp.interpret import Lines
 from rocefort.lab import display
+from rocefort.lab.dialogue import Dialogue
 from rocefort.lab.show import Show
 from rocefort.lab.switch import CommitPoint, EmulatedSwitch
 
-if TYPE_CHECKING:
-    from rocefort.lab.session import Session
-
-Own = Callable[["Session"], str]
+Own = Callable[[Dialogue], str]
 OUTDATED = (  # own wording; that a message comes is the reference's, as is what it recommends
     "Error: The running configuration has been changed. "
     "Run the refresh configuration candidate command."
 )
 
 
-def _changes(session: Session) -> str:
+def _changes(session: Dialogue) -> str:
     switch = session.switch
     if switch.outdated(session.number):
         return OUTDATED
     return display.changes(switch, switch.running, switch.candidate(session.number).config)
 
 
-def _sessions(session: Session) -> str:
+def _sessions(session: Dialogue) -> str:
     """`display configuration sessions`: a star marks one's own (V300R023C00)."""
     switch = session.switch
     rule = "-" * 74

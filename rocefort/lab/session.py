@@ -7,17 +7,17 @@ leaving with uncommitted lines, those that published clients of these switches w
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from rocefort.dialects.vrp.command import UNRECOGNIZED
-from rocefort.dialects.vrp.interpret import Lines, View, VrpRefusal, prompt_name
+from rocefort.dialects.vrp.interpret import Lines, VrpRefusal
 from rocefort.dialects.vrp.parameters import Tokens
-from rocefort.lab.commands import Command, Stage, commands, resolved
+from rocefort.lab.commands import Command, commands, resolved
+from rocefort.lab.dialogue import Dialogue
 from rocefort.lab.filters import BAR, filter_words
 from rocefort.lab.replies import Question, Reply, Typed
 from rocefort.lab.switch import CommitError, CommitOrder, EmulatedSwitch
-from rocefort.lab.views import SCREEN_LENGTH, leave_all
+from rocefort.lab.views import leave_all
 from rocefort.lab.words import (
     AMBIGUOUS,
     Fit,
@@ -37,43 +37,12 @@ UNKNOWN_QUESTION = "Warning: This operation may affect an unexpected service. Pr
 ABORT_SESSION = ("abort", "trial", "session")  # whose help names the session of the trial
 
 
-class Session:
-    """One login. Raises NoFreeTerminal where every VTY is taken."""
+class Session(Dialogue):
+    """One login, and what each of its lines means."""
 
     def __init__(self, switch: EmulatedSwitch, user: str) -> None:
-        self.switch: EmulatedSwitch = switch
-        self.user = user
-        self.number: int = switch.open_session(user)
-        self.stage: Stage = "user"
-        self.view: View = ()
-        self.question: Question | None = None
-        self.screen_length = SCREEN_LENGTH
-        self.last_input = switch.clock()
+        super().__init__(switch, user)
         self._idle_limit: tuple[Lines, int] = (), 0
-
-    @property
-    def in_system(self) -> bool:
-        """Whether the session stands in the system view or one below it."""
-        return self.stage != "user"
-
-    @property
-    def prompt(self) -> str:
-        """`<H>`, `[~H-view]` with `*` for `~` while lines are uncommitted, `[H]` if immediate.
-
-        During its own trial the mark is the personality's.
-        """
-        host = self.switch.hostname
-        if not self.in_system:
-            return f"<{host}>"
-        on_trial = self.switch.trial_session == self.number
-        mark = "*" if self.switch.dirty(self.number) else "~"
-        mark = self.switch.personality.trial_prompt if mark == "~" and on_trial else mark
-        mark = "" if self.stage == "immediate" else mark
-        return f"[{mark}{host}{prompt_name(self.view, self.switch.family)}]"
-
-    def close(self) -> None:
-        """The connection is gone."""
-        self.switch.close_session(self.number)
 
     def idle_limit(self) -> int:
         """Seconds without input after which the switch ends the session; 0 for never.
@@ -116,33 +85,12 @@ class Session:
             return replace(reply, closes=True, prompts=not reply.asks)
         return reply
 
-    def ask(
-        self,
-        text: str,
-        yes: Callable[[], Reply],
-        no: Callable[[], Reply] = Reply,
-        cancel: Callable[[], Reply] | None = None,
-    ) -> Reply:
-        """Ask a question; the next line is its answer."""
-        self.question = Question(text, yes, no, cancel)
-        return Reply(text, asks=True)
-
     def _answer(self, question: Question, line: str) -> Reply:
         chosen = question.choose(line)
         if chosen is None:
             return Reply(question.again(), asks=True)
         self.question = None
         return chosen()
-
-    def refused(self, line: str, position: int, message: str) -> Reply:
-        """The caret stands under the word as it was typed, behind the prompt."""
-        width = len(self.prompt) + min(position, len(line.rstrip()))
-        return Reply(f"{' ' * width}^\n{message}")
-
-    def to_user_view(self) -> Reply:
-        """Leave every view."""
-        self.stage, self.view = "user", ()
-        return Reply()
 
     def escape(self) -> Reply:
         """Ctrl-Z: to the user view from any other; it answers no question."""

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rocefort.dialects.vrp.command import WRONG
 from rocefort.lab.committing import carry_out
+from rocefort.lab.dialogue import SCREEN_LENGTH, Dialogue
 from rocefort.lab.filters import filtered, read_filters
 from rocefort.lab.replies import Reply, Typed
 from rocefort.lab.switch import CommitOrder
 from rocefort.lab.words import Refused
 
-if TYPE_CHECKING:
-    from rocefort.lab.session import Session
-
-SCREEN_LENGTH = 24  # lines, V300R023C00 `screen-length temporary`
 ENTERED = "Enter system view, return user view with return command."
 DIRTY = (
     "Warning: Uncommitted configurations found, commit them before exiting? "
@@ -26,30 +21,30 @@ KILL = "Warning: User interface VTY {vty} will be freed. Continue? [Y/N]:"  # ou
 NOT_USED = "Error: The user interface is not used."  # ours
 
 
-def system_view(session: Session, _typed: Typed) -> Reply:
+def system_view(session: Dialogue, _typed: Typed) -> Reply:
     """`system-view`: configuration in two stages."""
     session.stage = "two-stage"
     session.switch.intrude(session.number)
     return Reply(ENTERED)
 
 
-def immediate_view(session: Session, _typed: Typed) -> Reply:
+def immediate_view(session: Dialogue, _typed: Typed) -> Reply:
     """`system-view immediately`: every line is live."""
     session.stage = "immediate"
     return Reply(ENTERED)
 
 
-def stay(_session: Session, _typed: Typed) -> Reply:
+def stay(_session: Dialogue, _typed: Typed) -> Reply:
     """`return` where there is nothing to return from, and what changes nothing here."""
     return Reply()
 
 
-def log_out(_session: Session, _typed: Typed) -> Reply:
+def log_out(_session: Dialogue, _typed: Typed) -> Reply:
     """`quit` in the user view."""
     return Reply(closes=True)
 
 
-def leave(session: Session, typed: Typed) -> Reply:
+def leave(session: Dialogue, typed: Typed) -> Reply:
     """`quit`: one view up, out of the system view after a question where lines are pending."""
     if session.view:
         session.view = session.view[:-1]
@@ -57,7 +52,7 @@ def leave(session: Session, typed: Typed) -> Reply:
     return leave_all(session, typed)
 
 
-def leave_all(session: Session, _typed: Typed) -> Reply:
+def leave_all(session: Dialogue, _typed: Typed) -> Reply:
     """`return` and Ctrl-Z: to the user view, after a question where lines are pending."""
     if session.stage == "two-stage" and session.switch.dirty(session.number):
         return session.ask(
@@ -66,36 +61,36 @@ def leave_all(session: Session, _typed: Typed) -> Reply:
     return session.to_user_view()
 
 
-def _commit_and_leave(session: Session) -> Reply:
+def _commit_and_leave(session: Dialogue) -> Reply:
     reply = carry_out(session, CommitOrder())
     if not reply.text and not reply.closes and not reply.hangs:
         session.to_user_view()
     return reply
 
 
-def _discard_and_leave(session: Session) -> Reply:
+def _discard_and_leave(session: Dialogue) -> Reply:
     session.switch.clear(session.number)
     return session.to_user_view()
 
 
-def screen_length(session: Session, typed: Typed) -> Reply:
+def screen_length(session: Dialogue, typed: Typed) -> Reply:
     """`screen-length N temporary`: lines of a screen until the logout, 0 for no pages."""
     session.screen_length = int(typed.params["0-512"])
     return Reply(LENGTH)
 
 
-def default_screen_length(session: Session, _typed: Typed) -> Reply:
+def default_screen_length(session: Dialogue, _typed: Typed) -> Reply:
     """`undo screen-length temporary`."""
     session.screen_length = SCREEN_LENGTH
     return Reply(LENGTH)
 
 
-def screen_width(session: Session, _typed: Typed) -> Reply:
+def screen_width(session: Dialogue, _typed: Typed) -> Reply:
     """`screen-width N`, after a question; lines are not folded here at any width."""
     return session.ask(WIDTH, Reply)
 
 
-def kill(session: Session, typed: Typed) -> Reply:
+def kill(session: Dialogue, typed: Typed) -> Reply:
     """`kill user-interface vty N`: ends that session, the own one too."""
     vty = int(typed.params["0-20"])
 
@@ -108,7 +103,7 @@ def kill(session: Session, typed: Typed) -> Reply:
     return session.ask(KILL.format(vty=vty), end)
 
 
-def shown(session: Session, typed: Typed, text: str | None) -> Reply:
+def shown(session: Dialogue, typed: Typed, text: str | None) -> Reply:
     """A query's reply, filtered as its pipe says; None is what a parameter did not find."""
     if text is None:
         return session.refused(typed.line, len(typed.line.rstrip()), WRONG)

@@ -18,7 +18,8 @@ from rocefort.dialects.vrp.semantics import rows_by_view
 from rocefort.dialects.words import TERM, in_words
 from rocefort.errors import Refused
 from rocefort.families import load_families
-from rocefort.lab.commands import Stage, commands
+from rocefort.lab.commands import commands
+from rocefort.lab.dialogue import Stage
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.models.network import TextLine
 
