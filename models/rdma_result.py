@@ -19,6 +19,15 @@ class Verdict(StrEnum):
     NOT_JUDGED = "not-judged"  # measured, and nothing says how fast it should be
 
 
+class Expectation(Frozen):
+    """What one pair must reach; where speed is not judged, the reason says why."""
+
+    min_gbps: float | None
+    max_latency_us: float | None
+    speed_judged: bool
+    reason: str = ""
+
+
 class Figures(Frozen):
     """What a run measured: Gb/s for a rate, microseconds for a time. None: it does not say."""
 

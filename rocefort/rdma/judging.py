@@ -8,8 +8,7 @@ from statistics import median
 
 from rocefort.models.fabric_rdma import Rdma
 from rocefort.models.rdma_plan import RdmaRun, Round
-from rocefort.models.rdma_result import Figures, Judged, Measurement, Verdict
-from rocefort.rdma.gate import Expectation
+from rocefort.models.rdma_result import Expectation, Figures, Judged, Measurement, Verdict
 from rocefort.rdma.outcome import MEANING, Outcome
 from rocefort.rdma.perftest import Judgement
 from rocefort.rdma.rows import Row

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.rdma_plan import Program, RdmaRun
-from rocefort.models.rdma_result import Figures, Measurement, Point
+from rocefort.models.rdma_result import Expectation, Figures, Measurement, Point
 from rocefort.rdma.command_lines import mpi_largest
 from rocefort.rdma.fio import read_fio
-from rocefort.rdma.gate import Expectation
 from rocefort.rdma.iperf import read_iperf
 from rocefort.rdma.judging import measured, measurement, not_measured
 from rocefort.rdma.mpi import MpiTable, read_imb, read_osu

@@ -12,7 +12,7 @@ from rocefort.models.base import Frozen
 from rocefort.models.fabric_rdma import Rdma
 from rocefort.models.network import LosslessIntent, Network, Server
 from rocefort.models.rdma_plan import Program, RdmaHost, RdmaPlan, RdmaRun, Round, Suite
-from rocefort.rdma.gate import traffic_class
+from rocefort.rdma.gate_plan import traffic_class
 from rocefort.rdma.wiring import Wiring, with_reach
 
 FIRST_PORT = 18515  # perftest's own default

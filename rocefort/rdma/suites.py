@@ -9,7 +9,7 @@ from rocefort.models.fabric_rdma import Rdma
 from rocefort.models.network import Network, Server
 from rocefort.models.rdma_plan import Coverage, Program, RdmaHost, RdmaPlan, RdmaRun, Suite
 from rocefort.rdma import suites_load
-from rocefort.rdma.gate import plan_pairs
+from rocefort.rdma.gate_plan import plan_pairs
 from rocefort.rdma.site import PlanOptions, Site, numbered
 from rocefort.rdma.tournament import disjoint_rounds, tournament
 from rocefort.rdma.wiring import missed, qps_for

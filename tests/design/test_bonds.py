@@ -11,7 +11,7 @@ from rocefort.design.derive import derive
 from rocefort.errors import BadInput
 from rocefort.models.bond import Bond
 from rocefort.models.network import End
-from rocefort.rdma.gate import plan_pairs
+from rocefort.rdma.gate_plan import plan_pairs
 from rocefort.reports.show import Kind, show_csv, show_json
 
 Edit = Callable[..., Path]

@@ -19,15 +19,8 @@ from rocefort.models.change import Gate, GatePair
 from rocefort.models.network import Network
 from rocefort.models.rdma_plan import Program
 from rocefort.models.rdma_result import Verdict
-from rocefort.rdma.gate import (
-    GateResult,
-    expectation,
-    perftest_command,
-    plan_gate,
-    plan_pairs,
-    run_gate,
-    traffic_class,
-)
+from rocefort.rdma.gate import GateResult, expectation, perftest_command, run_gate
+from rocefort.rdma.gate_plan import plan_gate, plan_pairs, traffic_class
 
 GOOD = {"ib_write_bw": "ib_write_bw.tclass106", "ib_write_lat": "ib_write_lat.iters"}
 PAIR = "k8sgn12 -> k8sgn08"

@@ -19,7 +19,7 @@ from rocefort.lab.faults import Fault
 from rocefort.lab.switch import EmulatedSwitch, Trial
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Applied, Event, Phase
-from rocefort.rdma.gate import plan_gate
+from rocefort.rdma.gate_plan import plan_gate
 from rocefort.rollout.lock import one_controller
 from rocefort.rollout.plan import read_plan, write_plan
 from rocefort.rollout.run_directory import RunDirectory

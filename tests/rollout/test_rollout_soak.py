@@ -15,7 +15,7 @@ from rocefort.models.bgp import HOLD_S
 from rocefort.models.change import Plan, Soak
 from rocefort.models.edit import Edit
 from rocefort.models.rollout import Act, Applied, Event, Phase, Rules
-from rocefort.rdma.gate import gate_s
+from rocefort.rdma.gate_plan import gate_s
 from rocefort.reports.plan import plan_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout import requests

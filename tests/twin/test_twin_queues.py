@@ -19,7 +19,7 @@ from rocefort.models.change import Gate
 from rocefort.models.device import Device
 from rocefort.models.network import Network
 from rocefort.models.qos import DSCPS
-from rocefort.rdma.gate import traffic_class
+from rocefort.rdma.gate_plan import traffic_class
 from rocefort.steps.lab.loading import run_command
 from rocefort.steps.lab.recorded_runs import ReplayedByTwin
 from rocefort.steps.rollout import queue_gate

@@ -30,7 +30,7 @@ from rocefort.lab.twin.twin import Choice, Twin, take_down
 from rocefort.models.change import Plan
 from rocefort.models.rollout import Applied
 from rocefort.models.wording import counted
-from rocefort.rdma.gate import plan_pairs
+from rocefort.rdma.gate_plan import plan_pairs
 from rocefort.reports.rollout_lines import WaveSummary
 from rocefort.rollout.run_directory import RunDirectory
 from rocefort.steps.fabric.demo import HEAD, Say, Teller, expect

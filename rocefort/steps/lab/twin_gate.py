@@ -15,7 +15,8 @@ from rocefort.lab.twin.twin import Twin
 from rocefort.models.change import Gate, GatePair
 from rocefort.models.network import Network
 from rocefort.models.wording import counted
-from rocefort.rdma.gate import SHORT, plan_pairs, run_gate
+from rocefort.rdma.gate import run_gate
+from rocefort.rdma.gate_plan import SHORT, plan_pairs
 from rocefort.rollout.ports import Verdict
 from rocefort.steps.rollout.queue_gate import QueueGate, Said
 

@@ -17,7 +17,7 @@ from rocefort.models.change import Plan, Wave, digest_of
 from rocefort.models.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.network import Role
-from rocefort.rdma.gate import gate_s, plan_gate
+from rocefort.rdma.gate_plan import gate_s, plan_gate
 from rocefort.rollout.cut_off import refuse_cut_off
 from rocefort.rollout.maintenance import refuse_beyond_trial
 from rocefort.rollout.meanwhile import Judge

@@ -33,7 +33,7 @@ from rocefort.models.network import Network, Node
 from rocefort.models.plan_rehearsal import Loss, PlanRehearsal, RehearsedCheck, RehearsedWave
 from rocefort.models.progress import Progress
 from rocefort.models.rollout import Applied, Event, Rules
-from rocefort.rdma.gate import traffic_class
+from rocefort.rdma.gate_plan import traffic_class
 from rocefort.rollout.apply_options import ApplyOptions
 from rocefort.rollout.before import BothSides, both_sides
 from rocefort.rollout.plan import read_plan
