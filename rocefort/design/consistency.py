@@ -327,19 +327,15 @@ def _links(context: Context) -> Iterator[Problem]:
 
 
 def _access(context: Context) -> Iterator[Problem]:
-    users, ntp = context.fabric.security.users, context.fabric.services.ntp
+    users, services = context.fabric.security.users, context.fabric.services
     named = [(("security", "users", i), user.name) for i, user in enumerate(users)]
     yield from repeated(context, named, "name", "user")
-    for index, server in enumerate(ntp):
-        if server in ntp[:index]:
-            path = ("services", "ntp", index)
-            yield context.problem(path, f"NTP server {server} is given twice", "remove one")
-    syslog = context.fabric.services.syslog
-    for index, host in enumerate(syslog):
-        if host in syslog[:index]:
-            path = ("services", "syslog", index)
-            yield context.problem(path, f"syslog server {host} is given twice", "remove one")
-    readers = enumerate(context.fabric.services.snmp)
+    for key, word, hosts in (("ntp", "NTP", services.ntp), ("syslog", "syslog", services.syslog)):
+        for index, host in enumerate(hosts):
+            if host in hosts[:index]:
+                what = f"{word} server {host} is given twice"
+                yield context.problem(("services", key, index), what, "remove one")
+    readers = enumerate(services.snmp)
     yield from repeated(
         context, [(("services", "snmp", i), u.name) for i, u in readers], "name", "SNMP user"
     )
