@@ -91,7 +91,6 @@ SchemaOf = Annotated[
     Document,
     typer.Option("--of", help="Of a fabric.yaml, a demand.yaml, or the JSON that commands write."),
 ]
-TableFormatted = Annotated[TableFormat, typer.Option("--format", help="How.")]
 TraceFormatted = Annotated[TraceFormat, typer.Option("--format", help="How.")]
 SIDE = "A fabric, a directory of configurations, or either at a git revision: HEAD~1:inventory/x."
 ConnectionsFile = Annotated[

@@ -32,8 +32,6 @@ SOME = "single:"
 MOST = 20_000  # failures of one study: about a minute with 8 spines and 120 leaves
 SEED = 1
 
-Shrunk = dict[tuple[str, IPv4Network], tuple[int, int]]  # leaf and prefix: width before and after
-
 
 def single_failures(network: Network, solution: Solution) -> tuple[Failure, ...]:
     """Each cable between switches, those of exits among them, then each switch."""

@@ -45,17 +45,6 @@ def kept_lines(parsed: Parsed) -> tuple[str, ...]:
     return tuple(" / ".join((*line.path, line.text)) for line in parsed.unmodelled)
 
 
-def make_changes(
-    network: Network, running: Mapping[str, str], rotate: Collection[str] = ()
-) -> tuple[Change, ...]:
-    """Change of every device, in the network's order; raises BadInput for texts that miss.
-
-    A secret that a switch has is taken for the one that is meant, which nobody can see; those of
-    the references `rotate` are set again.
-    """
-    return tuple(sides.whole for sides in sides_of(network, running, rotate))
-
-
 @dataclass(frozen=True)
 class Sides:
     """A switch before and after its change, in the form in which it saves both.
@@ -100,7 +89,11 @@ class Sides:
 def sides_of(
     network: Network, running: Mapping[str, str], rotate: Collection[str] = ()
 ) -> tuple[Sides, ...]:
-    """Both sides of every switch, in the network's order; raises as `make_changes` does."""
+    """Both sides of every switch, in the network's order; raises BadInput for texts that miss.
+
+    A secret that a switch has is taken for the one that is meant, which nobody can see; those of
+    the references `rotate` are set again.
+    """
     missing = [node.name for node in network.nodes if node.name not in running]
     if missing:
         raise BadInput(

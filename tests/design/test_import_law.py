@@ -15,6 +15,7 @@ import yaml
 from efforts import tries
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from planned import make_changes
 
 from rocefort.design.catalogue import load_catalogue
 from rocefort.design.derive import Derived, derive
@@ -23,7 +24,6 @@ from rocefort.design.new import Size, new_fabric
 from rocefort.dialects.texts import render_all
 from rocefort.models.network import Network
 from rocefort.paths import INVENTORY
-from rocefort.rollout.plan import make_changes
 from rocefort.steps.fabric.importing import Imported, import_fabric
 
 BORDER = Path(__file__).parents[1] / "samples" / "border" / "fabric.yaml"

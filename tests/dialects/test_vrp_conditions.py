@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from planned import make_changes
 
 from rocefort.design.derive import Derived
 from rocefort.design.load import load_catalogue
@@ -12,7 +13,6 @@ from rocefort.models.conditions import Requirement
 from rocefort.models.hardware import SyntaxFamily
 from rocefort.reports.changes import changes_report
 from rocefort.reports.writers.terminal import text_of
-from rocefort.rollout.plan import make_changes
 
 FAMILIES = load_catalogue().families
 V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2

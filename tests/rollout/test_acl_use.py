@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from planned import make_changes
 
 from rocefort.design.derive import Derived
 from rocefort.dialects.texts import render_node
-from rocefort.rollout.plan import make_changes
 
 FILTERS = """#
 acl number 2005

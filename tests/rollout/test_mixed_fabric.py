@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from planned import make_changes
 from tiny_network import FAMILY, PORT, network
 
 from rocefort.design.derive import Derived
@@ -24,7 +25,7 @@ from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout import sealed_files
 from rocefort.rollout.difference import Side, difference
 from rocefort.rollout.maintenance import procedure
-from rocefort.rollout.plan import make_changes, sides_of
+from rocefort.rollout.plan import sides_of
 from rocefort.steps.fabric.comparing import switches_of
 from rocefort.steps.fabric.judging import read_secrets, subject_of_texts
 from rocefort.steps.review.advice import advice_on

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from planned import make_changes
+
 from rocefort.design.derive import Derived
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.texts import render_all
 from rocefort.dialects.vrp.parse import parse
 from rocefort.models.network import Network
-from rocefort.rollout.plan import make_changes
 from rocefort.steps.fabric.judging import with_commands
 
 BESIDE = """#

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from planned import make_changes
 
 from rocefort.design.derive import Derived
 from rocefort.dialects.texts import render_all
 from rocefort.dialects.vrp.by_itself import written_by_itself
 from rocefort.dialects.vrp.parse import parse
-from rocefort.rollout.plan import make_changes
 
 # An S5735 with V600R023C00, of V300R023's generation (its hashes, names and ports left out).
 NEWEST = """\

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from model_switches import GATE, Book, NoTexts, Says
+from planned import make_changes
 from tiny_dialect.switch import SWITCHES, TinySwitch
 from tiny_network import FAMILY, NAMES, PORT, network
 
@@ -19,7 +20,6 @@ from rocefort.models.rollout import Applied, Event
 from rocefort.rollout.config import RolloutConfig
 from rocefort.rollout.engine import Rollout
 from rocefort.rollout.label import Label
-from rocefort.rollout.plan import make_changes
 from rocefort.rollout.switches import NapalmSwitches
 
 KEPT = "beacon on"  # a line that nobody owns

@@ -1,0 +1,16 @@
+"""Changes of a plan by themselves, as tests of single changes want them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from rocefort.models.change import Change
+from rocefort.models.network import Network
+from rocefort.rollout.plan import sides_of
+
+
+def make_changes(
+    network: Network, running: Mapping[str, str], rotate: Collection[str] = ()
+) -> tuple[Change, ...]:
+    """Change of every device, in the network's order; raises as `sides_of` does."""
+    return tuple(sides.whole for sides in sides_of(network, running, rotate))
