@@ -1,7 +1,8 @@
 """The command line of each end of a run, as an argv: only options that its version has.
 
-Options by version: perftest's own sources, from 5.60 (4.2-0.5) on. What is read is the text, which
-is there in every version; reports in JSON are not asked for.
+Options by version: perftest's own sources, from 5.60 (4.2-0.5) on. JSON reports are asked for only
+by name, and only of 6.20 (24.01) and later, the first whose reports are JSON; the text is there in
+every version.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ Version = tuple[int, int]
 Argv = tuple[str, ...]
 
 OLDEST: Version = (5, 60)
+VALID_JSON: Version = (6, 20)
 VERSION = re.compile(r"(?:Version:\s*)?(?P<major>\d+)\.(?P<minor>\d{1,3})")
 MPI_OSU = {
     name: f"osu_{name}" for name in ("alltoall", "allgather", "allreduce", "gather", "reduce")
@@ -60,16 +62,17 @@ def ends_fit(client: RdmaHost, server: RdmaHost) -> tuple[Outcome, str] | None:
     return None
 
 
-def argv(run: RdmaRun, side: Side, hosts: Mapping[str, RdmaHost]) -> Argv:
+def argv(run: RdmaRun, side: Side, hosts: Mapping[str, RdmaHost], report: str = "") -> Argv:
     """The command of one end, program and arguments, ready for an exec without a shell.
 
+    report: a file for perftest's JSON report; left out where its version writes none that is JSON.
     Raises BadInput for the server of a program that has none.
     """
     if side == "server" and not run.program.has_server:
         raise BadInput(f"{run.program} has no server")
     host = hosts[run.server if side == "server" else run.client]
     if run.program.is_perftest:
-        words = list(_perftest(run, side, host))
+        words = list(_perftest(run, side, host, report))
     elif run.program is Program.IPERF3:
         words = list(_iperf3(run, side))
     elif run.program is Program.FIO:
@@ -100,7 +103,7 @@ def _line_buffered(run: RdmaRun) -> Argv:
     return ("stdbuf", "-oL") if run.every_s else ()
 
 
-def _perftest(run: RdmaRun, side: Side, host: RdmaHost) -> Iterator[str]:
+def _perftest(run: RdmaRun, side: Side, host: RdmaHost, report: str) -> Iterator[str]:
     yield from (run.program.value, "-d", host.device, "-x", str(host.gid_index), "-F")
     yield from ("-p", str(run.port), f"--tclass={run.traffic_class}")
     if run.size_bytes is not None:
@@ -112,6 +115,8 @@ def _perftest(run: RdmaRun, side: Side, host: RdmaHost) -> Iterator[str]:
     yield from _amount(run)
     if run.limit_gbps is not None and side == "client":
         yield from _limited(run, run.limit_gbps)
+    if report and host.perftest and version_of(host.perftest) >= VALID_JSON:
+        yield from ("--out_json", f"--out_json_file={report}")
     if side == "client":
         yield run.server_address
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from perftest_json import read_json
 
 from rocefort.lab.hosts import PERFTEST_RUNS
+from rocefort.rdma.json_table import read_json
 from rocefort.rdma.rows import FlawError
 from rocefort.rdma.table import Table, read_table
 

@@ -6,9 +6,9 @@ import json
 import re
 
 import pytest
-from perftest_json import read_json
 
 from rocefort.lab.hosts import PERFTEST_RUNS
+from rocefort.rdma.json_table import read_json
 from rocefort.rdma.rows import FlawError
 from rocefort.rdma.table import Table, read_table
 

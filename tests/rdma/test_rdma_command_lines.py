@@ -130,6 +130,15 @@ def test_mpi_over_the_rdma_devices() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("version", "there"), [("6.06", False), ("6.19", False), ("6.20", True), ("6.29", True)]
+)
+def test_a_json_report_only_where_it_is_json(version: str, there: bool) -> None:
+    hosts = {name: h.model_copy(update={"perftest": version}) for name, h in HOSTS.items()}
+    line = argv(RUN, "client", hosts, "/tmp/r.json")
+    assert ("--out_json" in line and "--out_json_file=/tmp/r.json" in line) == there
+
+
 def test_every_option_stands_in_the_help_of_the_oldest_recorded_version() -> None:
     """Debian 12's perftest, 6.06."""
     listing = Path(__file__).parent / "perftest_6.06_options.txt"
