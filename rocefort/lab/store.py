@@ -45,7 +45,7 @@ class Store:
     _database: sqlite3.Connection = field(init=False)
     _opened: ExitStack = field(default_factory=ExitStack)
     _kept: dict[str, tuple[object, ...]] = field(default_factory=dict)
-    _written: dict[str, dict[int, tuple[Lines, str]]] = field(default_factory=dict)  # by identity
+    _written: dict[str, dict[Lines, str]] = field(default_factory=dict)  # digests
 
     def __enter__(self) -> Self:
         try:
@@ -147,15 +147,12 @@ class Store:
         if before is not None and all(a is b for a, b in zip(now, before, strict=True)):
             return
         known = self._written.get(switch.name, {})
-        trees = {id(tree): tree for tree in _trees(switch)}
         digests = {
-            key: known.get(key) or (tree, sha256(_text(tree).encode()).hexdigest())
-            for key, tree in trees.items()
+            tree: known.get(tree) or sha256(_text(tree).encode()).hexdigest()
+            for tree in _trees(switch)
         }
-        fresh = [
-            (digest, _text(tree)) for key, (tree, digest) in digests.items() if key not in known
-        ]
-        state = json.dumps(_state(switch, {key: digest for key, (_, digest) in digests.items()}))
+        fresh = [(digest, _text(tree)) for tree, digest in digests.items() if tree not in known]
+        state = json.dumps(_state(switch, digests))
         try:
             with self._database:
                 self._database.execute("BEGIN IMMEDIATE")
@@ -214,20 +211,17 @@ def _row(value: CommitPoint | Trial, **instead: object) -> dict[str, object]:
     return own | instead
 
 
-def _state(switch: EmulatedSwitch, digests: dict[int, str]) -> dict[str, Any]:
-    def digest(tree: Lines) -> str:
-        return digests[id(tree)]
-
+def _state(switch: EmulatedSwitch, digests: dict[Lines, str]) -> dict[str, Any]:
     trial = switch.trial
     return {
-        "running": digest(switch.running),
-        "saved": digest(switch.saved),
+        "running": digests[switch.running],
+        "saved": digests[switch.saved],
         "points": [
-            _row(p, before=digest(p.before), after=digest(p.after), at=p.at.isoformat())
+            _row(p, before=digests[p.before], after=digests[p.after], at=p.at.isoformat())
             for p in switch.points
         ],
         "trial": trial
-        and _row(trial, before=digest(trial.before), deadline=_as_wall(switch, trial.deadline)),
+        and _row(trial, before=digests[trial.before], deadline=_as_wall(switch, trial.deadline)),
         "changed_at": switch.changed_at.isoformat(),
         "booted": _as_wall(switch, switch.booted),
         "last_session": switch.last_session,

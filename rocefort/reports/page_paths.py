@@ -131,14 +131,13 @@ def _tables(
     link_of = _links_by_far_address(network)
     sets: dict[Links, int] = {}
     tables: dict[IPv4Network, Table] = {prefix: {} for prefix in wanted}
-    # By identity: to hash an address costs more than all the rest, and routes share their tuples.
-    seen: dict[tuple[str, int], int] = {}
+    seen: dict[tuple[str, tuple[IPv4Address, ...]], int] = {}
     for route in state.routes:
         table = tables.get(route.prefix)
         number = numbers.get(route.device)
         if table is None or number is None:
             continue
-        key = (route.device, id(route.next_hops))
+        key = (route.device, route.next_hops)
         if key not in seen:
             hops = (link_of.get((route.device, hop), OUTSIDE) for hop in route.next_hops)
             seen[key] = sets.setdefault(tuple(sorted(hops)), len(sets))

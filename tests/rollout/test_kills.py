@@ -27,7 +27,7 @@ from napalm_cloudengine import CloudEngineDriver
 from rocefort.dialects.vrp.parse import parse
 from rocefort.fleet.connections import Access, Connections
 from rocefort.fleet.credentials import resolve
-from rocefort.lab.deeds import Deed, Deeds
+from rocefort.lab.deeds import Deed, digest_of
 from rocefort.lab.personality import Personality
 from rocefort.models.change import Change, Plan
 from rocefort.models.network import Network
@@ -96,11 +96,11 @@ def begun(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     as_a_command = LabOptions(time_scale=killing.TIME_SCALE, keep=True)
     with rehearse(subject.network, subject.texts, directory / "lab", as_a_command) as lab:
         plan = make_plan(new, lab.connections, running_of(new, lab.connections, None))
-        ways = ways_of(plan, subject, lab, directory)
+        ways = ways_of(plan, subject, lab)
     write_plan(plan, out)
-    with running(subject_of(new, None), directory / "new") as lab, Deeds(directory / "d") as deeds:
+    with running(subject_of(new, None), directory / "new") as lab:
         assert {name: way[-1] for name, way in ways.items()} == {
-            name: deeds.digest(switch.running) for name, switch in lab.switches.items()
+            name: digest_of(switch.running) for name, switch in lab.switches.items()
         }
     waves = [wave.devices for wave in plan.waves]
     assert [d.device for w in plan.waves for d in w.drained] == (
@@ -110,7 +110,7 @@ def begun(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return Begun(old, out, judge, drain)
 
 
-def ways_of(plan: Plan, subject: Subject, lab: Rehearsal, directory: Path) -> dict[str, list[str]]:
+def ways_of(plan: Plan, subject: Subject, lab: Rehearsal) -> dict[str, list[str]]:
     """What each switch may run at rest: what comes of the planned lines, typed by nobody's tool.
 
     The last is what the switches of a lab say that was never anything else than the new fabric.
@@ -118,14 +118,13 @@ def ways_of(plan: Plan, subject: Subject, lab: Rehearsal, directory: Path) -> di
     changes: dict[str, tuple[Change, ...]] = {c.device: (c,) for c in plan.changes}
     changes |= {each.device: each.parts for wave in plan.waves for each in wave.drained}
     ways = {}
-    with Deeds(directory / "ways.deeds") as deeds:
-        for name, switch in lab.switches.items():
-            way = [deeds.digest(switch.running)]
-            for number, part in enumerate(changes[name], 1):
-                text = commit(lab.connections, name, "\n".join(part.patch))
-                way.append(deeds.digest(switch.running))
-                assert silent(subject.network, name, text) == (0 < number < len(changes[name]))
-            ways[name] = way
+    for name, switch in lab.switches.items():
+        way = [digest_of(switch.running)]
+        for number, part in enumerate(changes[name], 1):
+            text = commit(lab.connections, name, "\n".join(part.patch))
+            way.append(digest_of(switch.running))
+            assert silent(subject.network, name, text) == (0 < number < len(changes[name]))
+        ways[name] = way
     return ways
 
 

@@ -14,7 +14,6 @@ from functools import cache
 from rocefort.dialects.vrp.command import words_of
 from rocefort.dialects.vrp.edit import Lines, View, children_at, put
 from rocefort.dialects.vrp.execute import TypedLine, VrpRefusal, view_kind
-from rocefort.dialects.vrp.identity import identify, readings
 from rocefort.dialects.vrp.parameters import Tokens
 from rocefort.dialects.vrp.semantics import OPAQUE_VIEW, PROMPTS, QUESTIONS, SYSTEM, Question
 from rocefort.models.hardware import SyntaxFamily
@@ -26,7 +25,6 @@ __all__ = [
     "VrpRefusal",
     "apply_line",
     "apply_lines",
-    "forget_lines",
     "prompt_name",
     "replay",
     "view_kind",
@@ -83,12 +81,6 @@ def replay(tree: Lines, family: SyntaxFamily) -> tuple[Lines, tuple[VrpRefusal, 
     refusals: list[VrpRefusal] = []
     config = _replay((), (), tree, family, refusals)
     return config, tuple(refusals)
-
-
-def forget_lines() -> None:
-    """Free what is remembered of the lines of texts that have been loaded."""
-    for remembered in (words_of, identify, readings, view_kind):
-        remembered.cache_clear()
 
 
 def _replay(

@@ -20,7 +20,7 @@ from rocefort.lab.hosts import RdmaHosts, Sample, read_sample
 from rocefort.lab.model import Model
 from rocefort.lab.rdma_root import RdmaRoot, write_servers
 from rocefort.lab.server import LabServer, run_in_thread
-from rocefort.lab.sharing import Pool, forget_lines, start
+from rocefort.lab.sharing import Pool, start
 from rocefort.lab.store import Store, lose_power
 from rocefort.lab.switch import EmulatedSwitch
 from rocefort.models.network import Network
@@ -150,7 +150,6 @@ def _switches(
         if options.power_loss:
             lose_power(switch)
         switches[node.name] = switch
-    forget_lines()  # those of all start-up texts
     return switches, tuple(restored)
 
 
