@@ -7,7 +7,6 @@ with room for every spine, ports are taken by the peer's id, leaf prefixes by th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from rocefort.models.fabric import Fabric
@@ -17,22 +16,16 @@ from rocefort.models.fabric_ports import place_of
 from rocefort.models.hardware import Hardware
 
 FIRST_SERVER = 10  # host number of a server on the leaf's first port; below: gateways
-MADE = 65536  # addresses that are kept: of 500 switches, all that both sides of a review have
 
 
-# One object a value: Python's library makes and compares addresses slowly, and equal ones that are
-# the same object need neither.
-@lru_cache(maxsize=MADE)
 def _interface(number: int, length: int) -> IPv4Interface:
     return IPv4Interface((number, length))
 
 
-@lru_cache(maxsize=MADE)
 def _network(number: int, length: int) -> IPv4Network:
     return IPv4Network((number, length))
 
 
-@lru_cache(maxsize=MADE)
 def host(number: int) -> tuple[IPv4Address, str]:
     """The address of a number, and its text."""
     address = IPv4Address(number)

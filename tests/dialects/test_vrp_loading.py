@@ -240,7 +240,7 @@ def steps_of(text: str) -> int:
         nonlocal count
         count += event in ("call", "c_call")
 
-    for remembered in (identify, readings, view_kind):
+    for remembered in (identify, readings):
         remembered.cache_clear()
     before = sys.getprofile()
     sys.setprofile(note)

@@ -151,7 +151,6 @@ def changed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
             identity._by_first_word,
             identity.identify,
             identity.readings,
-            execute.view_kind,
             patch._build_engine,
         ):
             remembered.cache_clear()

@@ -28,7 +28,7 @@ from rocefort.dialects.vrp.semantics import rows_by_view
 from rocefort.errors import RocefortError
 
 PACKAGE = "rocefort.dialects.vrp"
-INDEPENDENT = (rows_by_view, parse_format, words_of, environment)  # caches that no change touches
+INDEPENDENT = (rows_by_view, parse_format, environment)  # caches that no change touches
 PATCHING = (f"{PACKAGE}.patch", f"{PACKAGE}.rulebook")  # not used here; annet may be set up once
 # The place of a row and the order of saved lines: golden texts judge them. `source` and `instead` are
 # for people; `written` is the format.

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple
 
 from rocefort.dialects.vrp.parameters import Tokens, takes
@@ -239,7 +239,6 @@ def sizes_of(reading: Reading) -> Iterator[tuple[int, int, bool]]:
             yield at, kbytes, low <= kbytes <= high
 
 
-@lru_cache(maxsize=65536)
 def words_of(line: str) -> Tokens:
     """Split a line into its words."""
     return tuple(line.split())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import lru_cache
 
 from rocefort.dialects.vrp.command import words_of
 from rocefort.dialects.vrp.identity import identify
@@ -137,7 +136,6 @@ def drop_lines(
     return _at(config, view, change, lambda lines, _made: lines)
 
 
-@lru_cache(maxsize=4096)
 def _is_transient(text: str) -> bool:
     """Whether a view stands only while it holds something."""
     rows = (identify(SYSTEM, text, family).row for family in SyntaxFamily)

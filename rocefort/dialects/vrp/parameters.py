@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address
 
 from rocefort.dialects.vrp.acl_words import saved_rule
@@ -48,7 +47,6 @@ def _address(tokens: Tokens, _name: str) -> Taken:
         yield 1, saved
 
 
-@lru_cache(maxsize=4096)
 def _saved_address(word: str) -> str | None:
     try:
         return str(IPv4Address(word))

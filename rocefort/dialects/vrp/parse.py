@@ -59,13 +59,6 @@ def places_in(text: str, file: str) -> Mapping[str, int]:
     return reader.places()
 
 
-@lru_cache(maxsize=16384)  # ports and switches repeat most of their lines word for word
-def _taken_apart(raw: str) -> tuple[int, str, bool]:
-    """Indentation of a line, the line with single blanks, and whether it is no command."""
-    line = " ".join(raw.split())
-    return len(raw) - len(raw.lstrip()), line, not line or is_noise(line)
-
-
 def _titles(text: str) -> dict[int, str]:
     """Lines that go on with the title of the `header` above them, which is the value."""
     found: dict[int, str] = {}
@@ -107,15 +100,16 @@ class _Reader:
         stack = [_Frame(-1, (), View("system", self.root))]
         titles = _titles(text) if "header " in text else {}
         for number, raw in enumerate(text.lstrip("\ufeff").split("\n"), 1):
-            indent, line, noise = _taken_apart(raw)
+            line = " ".join(raw.split())
             if number in titles:  # no command, whatever it looks like
                 if line:
                     self.seen[number] = (titles[number],), line
                     self.unmodelled.add(number)
                 continue
-            if noise:
+            if not line or is_noise(line):
                 self._note(line, number)
                 continue
+            indent = len(raw) - len(raw.lstrip())
             while stack[-1].indent >= indent:
                 stack.pop()
             frame = stack[-1]

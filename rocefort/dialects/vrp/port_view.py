@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
 from rocefort.dialects.vrp.lookup import Lines
 from rocefort.dialects.vrp.row import MEMBER, Row
@@ -22,15 +21,10 @@ class PortView:
         """The interface that a line opens, by what is set in it."""
         name = text.removeprefix("interface ")
         routed = "undo portswitch" in [line.text for line in lines]
-        return cls(name, not routed and _is_named(MEMBER, name))
+        return cls(name, not routed and re.fullmatch(MEMBER, name) is not None)
 
     def has(self, row: Row) -> bool:
         """Whether the interface has a command."""
-        if row.on and not _is_named(row.on, self.name):
+        if row.on and not re.fullmatch(row.on, self.name):
             return False
         return row.layer == 0 or (row.layer == 2) == self.switched
-
-
-@lru_cache(maxsize=16384)
-def _is_named(pattern: str, name: str) -> bool:
-    return re.fullmatch(pattern, name) is not None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Container, Iterable, Iterator
-from functools import lru_cache
 from typing import Any
 
 ConfigRows = OrderedDict[str, Any]
@@ -100,7 +99,6 @@ def _by_speaker(below: ConfigRows) -> dict[str, list[tuple[str, str]]]:
     return found
 
 
-@lru_cache(maxsize=16384)  # four times for a patch and its way back, and switches repeat them
 def speaker(row: str) -> str:
     """Name of the peer or group that a row of a BGP process is about; empty: of none."""
     from rocefort.dialects.vrp.rulebook.table import PEERS  # noqa: PLC0415 - it imports annet
@@ -135,7 +133,6 @@ def _by_word(rows: Iterable[str]) -> dict[str, list[str]]:
     return words
 
 
-@lru_cache(maxsize=16384)  # ports and switches repeat most of their lines word for word
 def first_word(row: str) -> str:
     """The word by which rules of the rulebook take rows together."""
     from rocefort.dialects.vrp.rulebook.table import SAME_WORD  # noqa: PLC0415 - it imports annet

@@ -46,8 +46,9 @@ def parse_tree(text: str) -> tuple[ConfigLine, ...]:
     root: list[ConfigLine] = []
     open_views: list[_View] = []  # a stack, not recursion: hostile text nests without end
     for number, raw in enumerate(text.splitlines(), 1):
-        indent, line = _taken_apart(raw)
-        if line:
+        line = " ".join(raw.split())
+        if line and not is_noise(line):
+            indent = len(raw) - len(raw.lstrip(" "))
             if open_views and open_views[-1][0] >= indent:
                 _close(open_views, indent, root)
             open_views.append((indent, line, number, []))
@@ -56,13 +57,6 @@ def parse_tree(text: str) -> tuple[ConfigLine, ...]:
 
 
 _View = tuple[int, str, int, list[ConfigLine]]  # indentation, text, number, what is below it
-
-
-@lru_cache(maxsize=16384)  # ports and switches repeat most of their lines word for word
-def _taken_apart(raw: str) -> tuple[int, str]:
-    """Indentation of a line, and the line with single blanks; empty where it is no command."""
-    line = " ".join(raw.split())
-    return len(raw) - len(raw.lstrip(" ")), "" if is_noise(line) else line
 
 
 def _close(open_views: list[_View], indent: int, root: list[ConfigLine]) -> None:

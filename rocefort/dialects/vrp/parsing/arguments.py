@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv4Interface, IPv4Network
 
 from rocefort.dialects.vrp.parsing.parts import BadArgumentError
@@ -12,7 +11,6 @@ KBYTES = {"kbytes": 1, "mbytes": 1024}  # a CloudEngine's mbyte is taken as 1024
 LENGTHS = {str(IPv4Network((0, length)).netmask): length for length in range(33)} | {
     str(length): length for length in range(33)
 }
-ADDRESSES = 65536  # of 500 switches: both texts of a review name each, and so do both ends
 DIGITS = 10  # the longest number of VRP, an AS number
 
 
@@ -43,7 +41,6 @@ def asn(text: str) -> int:
     return number(1, 2**32 - 1, "AS number")(text)
 
 
-@lru_cache(maxsize=ADDRESSES)
 def address(text: str) -> IPv4Address:
     """IPv4 address."""
     try:
@@ -59,13 +56,11 @@ def prefix_length(text: str) -> int:
     return LENGTHS[text]
 
 
-@lru_cache(maxsize=ADDRESSES)
 def interface_address(ip: str, mask: str) -> IPv4Interface:
     """Address of an interface with its mask."""
     return IPv4Interface((address(ip), prefix_length(mask)))
 
 
-@lru_cache(maxsize=ADDRESSES)
 def network(ip: str, mask: str) -> IPv4Network:
     """Prefix; one with bits beyond its mask is refused, for it names no network."""
     whole_net = interface_address(ip, mask).network
