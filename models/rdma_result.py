@@ -158,3 +158,9 @@ class RdmaResult(Frozen):
             return False
         slow = any(m.verdict is Verdict.TOO_SLOW for m in self.measurements)
         return not slow and all(j.ok is not False for j in self.judged)
+
+
+class RdmaExport(RdmaResult):
+    """A run for programs; outputs: what its programs printed, if that is asked for."""
+
+    outputs: tuple[RawEnd, ...] = ()

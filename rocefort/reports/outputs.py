@@ -17,7 +17,7 @@ from rocefort.models.lab_trials import Chaos, Failover, OpinionRow, Spread, Unde
 from rocefort.models.open_fact import OpenFacts
 from rocefort.models.plan_rehearsal import PlanRehearsal
 from rocefort.models.rdma_plan import RdmaPlan
-from rocefort.models.rdma_result import RdmaResult
+from rocefort.models.rdma_result import RdmaExport, RdmaResult
 from rocefort.models.trace import Trace
 from rocefort.models.twin import LabSnapshot, LabTrace
 from rocefort.reports.as_json import FindingsOutput
@@ -48,7 +48,7 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "rdma plan": RdmaPlan,
     "rdma run": RdmaResult,
     "rdma show": RdmaResult,
-    "rdma export": RdmaResult,
+    "rdma export": RdmaExport,
     "lab trace": LabTrace,
     "lab snapshot": LabSnapshot,
     "lab opinions": tuple[OpinionRow, ...],

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from outputs import hold
 
 from rocefort import tasks
 from rocefort.design.derive import Derived
@@ -121,6 +122,7 @@ def rocefort(
         with pytest.raises(SystemExit) as ended:
             tasks.app()
         said = capsys.readouterr()
+        hold([str(each) for each in arguments], said.out)
         assert "Traceback" not in said.out + said.err
         return int(ended.value.code or 0), said.out, said.err
 

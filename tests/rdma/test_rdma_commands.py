@@ -43,11 +43,11 @@ def test_a_plan_asks_nobody(rocefort: Command, heps_file: Path) -> None:
         "heps, write: 2 runs in 2 rounds, 11 s at least",
         "",
         "round 1: ib_write_bw, leaf to leaf",
-        "  k8sgn08 -> k8sgn12: ib_write_bw, 65536 bytes, 10 s, up to 100 Gb/s (line rate",
-        "    of k8sgn08)",
+        "    k8sgn08 -> k8sgn12: ib_write_bw, 65536 bytes, 10 s, up to 100 Gb/s (line",
+        "      rate of k8sgn08)",
         "",
         "round 2: ib_write_lat, leaf to leaf",
-        "  k8sgn08 -> k8sgn12: ib_write_lat, 2 bytes, 10000 messages",
+        "    k8sgn08 -> k8sgn12: ib_write_lat, 2 bytes, 10000 messages",
     ]
 
 
@@ -107,6 +107,8 @@ def test_a_run_from_end_to_end(rocefort: Command, open_lab: Any, tmp_path: Path)
     for file in (lab.history, tmp_path / "run.json"):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
+    code, out, _ = rocefort("rdma", "show", run, "--history", lab.history, "--format", "json")
+    assert json.loads(out)["id"] == run
     code, out, _ = rocefort("rdma", "show", "last", "--history", lab.history)
     assert (code, out.splitlines()[0]) == (0, f"heps, write, run {run}: passed")
     page = tmp_path / "run.html"

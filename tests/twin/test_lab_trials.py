@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from outputs import hold
 from twin_labs import PATIENT_S, Run, law_holds, whole
 
 from rocefort.errors import DeviceFailed
@@ -20,7 +21,7 @@ from rocefort.lab.twin.breaking import break_lab, broken, broken_file, mend_lab
 from rocefort.lab.twin.lines import lines_directory
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.lab_trials import Chaos
-from rocefort.reports.lab_trials import failover_report
+from rocefort.reports.lab_trials import failover_report, rows_json
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.switches import collect_running
 from rocefort.steps.lab.asking_opinions import Batfish, after, opinions_of
@@ -196,6 +197,7 @@ def test_the_commands_journal(run: Run, twin: Twin, tmp_path: Path) -> None:
     assert first == "chaos on heps: seed 1, 0.01 minutes"
     assert timers == "timers: BGP keepalive 10 s, hold 30 s, no BFD"
     assert lines[-1].endswith(" steps, 0 against the law; all is mended")
+    hold(["lab", "chaos"], journal.read_text())
     kept = Chaos.model_validate_json(journal.read_bytes())
     assert len(kept.steps) == len(lines) - 2 >= 2
     break_lab(twin.registry, "heps", "full-flash", "leaf01")
@@ -254,6 +256,7 @@ def test_opinions_that_differ_are_told(twin: Twin) -> None:
         alien(twin, "del")
     assert row.differing == {"kernel, engine": 1, "kernel, batfish": 1, "engine, batfish": 0}
     assert row.first == ALIEN
+    hold(["lab", "opinions"], rows_json([row]))
 
 
 def test_a_thousand_flows_spread_as_predicted(twin: Twin) -> None:
@@ -263,6 +266,7 @@ def test_a_thousand_flows_spread_as_predicted(twin: Twin) -> None:
     assert [row.counted for row in found.rows] == [row.foretold for row in found.rows]
     assert found.chance >= BOUND
     assert found.fair
+    hold(["lab", "spread"], found.model_dump_json())
 
 
 def test_one_path_has_nothing_to_spread(run: Run, twin: Twin) -> None:
@@ -275,6 +279,7 @@ def test_one_path_has_nothing_to_spread(run: Run, twin: Twin) -> None:
 def test_a_failover_that_is_stopped_at_once_has_no_table(twin: Twin) -> None:
     found = measure_failover(twin, None, None, Wish(), lambda _: None, lambda: True)
     assert found.rows == ()
+    hold(["lab", "failover"], found.model_dump_json())
     assert text_of(failover_report(found), width=80).splitlines()[2:] == ["nothing was measured"]
 
 
@@ -289,6 +294,7 @@ def test_sessions_that_are_reset_under_load_are_named(twin: Twin) -> None:
     assert {"leaf01 to 10.1.0.0", "spine01 to 10.1.0.1"} <= set(found.reset)
     assert (found.sessions, found.gained) == (32, 0)
     assert found.sent > found.lost
+    hold(["lab", "load"], found.model_dump_json())
 
 
 def test_a_command_under_load_ends_as_it_ends(run: Run, twin: Twin) -> None:

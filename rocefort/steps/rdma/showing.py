@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from rocefort.errors import BadInput
-from rocefort.models.rdma_result import Measurement, RdmaResult
+from rocefort.models.rdma_result import Measurement, RdmaExport, RdmaResult
 from rocefort.rdma.history import History
 from rocefort.reports.page_rdma import RdmaPageContent, Series, rdma_page
 from rocefort.reports.rdma_tables import figure, label
@@ -42,10 +41,9 @@ def pair_history(past: History, pair: str) -> list[tuple[str, str, str, str]]:
 def exported(past: History, result: RdmaResult, form: str, *, raw: bool) -> str:
     """A run as JSON or CSV; raises BadInput for raw outputs in CSV."""
     if form == "json":
-        document = result.model_dump(mode="json")
-        if raw:
-            document["outputs"] = [end.model_dump(mode="json") for end in past.outputs(result.id)]
-        return json.dumps(document, indent=1) + "\n"
+        outputs = tuple(past.outputs(result.id)) if raw else ()
+        content = RdmaExport(**dict(result), outputs=outputs)
+        return content.model_dump_json(indent=1, exclude=None if raw else {"outputs"}) + "\n"
     if raw:
         raise BadInput("--raw as CSV", how="what programs printed goes into JSON: --format json")
     text = io.StringIO()
