@@ -131,25 +131,25 @@ def check(
 @cli.command()
 def rules() -> None:
     """List the rules."""
+    from rocefort.reports.rule_text import rules_report
+    from rocefort.steps.fabric.rule_texts import rule_texts
     from rocefort.validators.host_settings import HostSubject
     from rocefort.validators.live import LiveSubject
-    from rocefort.validators.rules import Subject, registered
+    from rocefort.validators.rules import Subject
 
-    for rule in registered(Subject, HostSubject, LiveSubject):
-        typer.echo(f"{rule.id}  {rule.severity.value:<8} {rule.title}")
+    output.write_blocks(rules_report(rule_texts(Subject, HostSubject, LiveSubject)))
 
 
 @cli.command()
 def explain(rule_id: str) -> None:
     """Print what a rule asks for, why, and how to fix what it finds."""
+    from rocefort.reports.rule_text import rule_report
     from rocefort.steps.fabric.rule_texts import rule_texts
 
     found = {rule.id: rule for rule in rule_texts()}
     if rule_id not in found:
         raise BadInput(f"no rule {rule_id!r}", how=f"one of: {', '.join(found)}")
-    rule = found[rule_id]
-    typer.echo(f"{rule.id} ({rule.severity.value}): {rule.title}\n\n{rule.help}\n")
-    typer.echo(f"Source: {rule.source}")
+    output.write_blocks(*rule_report(found[rule_id]))
 
 
 @cli.command()

@@ -132,9 +132,10 @@ def lab_cli(
 @cli.command("faults")
 def lab_faults() -> None:
     """List what can go wrong in a lab, by name."""
-    from rocefort.steps.lab.options import fault_help
+    from rocefort.reports.lab import faults_report
+    from rocefort.steps.lab.options import faults_help
 
-    fault_help(typer.echo)
+    output.write_blocks(faults_report(faults_help()))
 
 
 LabName = Annotated[
@@ -256,10 +257,11 @@ def lab_break(
     A cable, a switch, an MTU, bgpd, a command line: `lab break NAME` lists all.
     """
     from rocefort.lab.twin.breaking import faults_help
+    from rocefort.reports.lab import faults_report
     from rocefort.steps.lab.twin import break_one
 
     if not fault:
-        typer.echo("\n".join(faults_help()))
+        output.write_blocks(faults_report(faults_help()))
         return
     typer.echo(f"broken: {break_one(name, fault, where)}; `rocefort lab mend {name}` mends it")
 

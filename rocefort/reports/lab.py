@@ -49,6 +49,11 @@ def lab_trace_report(trace: LabTrace) -> Iterator[Block]:
     yield Section(f"{flow}:{trace.destination_port}", (Table((Column(),) * 3, rows), end))
 
 
+def faults_report(faults: Iterable[tuple[str, str]]) -> Table:
+    """One row a fault: how it is named, and what it does."""
+    return Table((Column(), Column(wraps=True)), tuple(faults))
+
+
 def _hop(hop: LabHop) -> str:
     words = [f"in {hop.arrives}"] if hop.arrives else []
     words += [f"out {hop.leaves}"] if hop.leaves else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -90,13 +89,10 @@ class WaveLines:
             self._tell(event, event.detail or "ok")
 
     def _tell(self, event: Event, text: str) -> None:
-        from rocefort.reports.writers.terminal import width_of, wrapped  # noqa: PLC0415 - rich
+        from rocefort.reports.writers.terminal import headed, width_of  # noqa: PLC0415 - rich
 
-        head = f"{event.wave:<14} {event.act:<8} "
-        room = (width_of() or sys.maxsize) - len(head)
-        for line in list(wrapped(text, room, room)) or [""]:
-            self._say((head + line).rstrip())
-            head = " " * len(head)
+        for line in headed(f"{event.wave:<14} {event.act:<8} ", text, width_of()):
+            self._say(line)
 
 
 SAYS_HOW = "to go on"  # the end of a failure that tells it itself: an interruption

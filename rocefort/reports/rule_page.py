@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from textwrap import fill
 
 from rocefort.reports.rule_text import RuleText
 
+WIDTH = 96  # columns of the documentation
 HEAD = """\
 # Rules
 
@@ -41,9 +43,9 @@ def rule_page(
 
 
 def _section(rule: RuleText, needs: Sequence[str]) -> str:
-    return "\n\n".join(
-        (f"### {rule.id}", f"**{rule.title}.**", rule.help, "\n".join(_facts(rule, needs)))
-    )
+    words = (fill(text, WIDTH, break_on_hyphens=False) for text in rule.paragraphs)
+    facts = "\n".join(_facts(rule, needs))
+    return "\n\n".join((f"### {rule.id}", f"**{rule.title}.**", *words, facts))
 
 
 def _facts(rule: RuleText, needs: Sequence[str]) -> Iterator[str]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rocefort.models.base import Frozen
 from rocefort.models.finding import Report, Severity
-
-WIDTH = 96  # characters of a line, as in a docstring
+from rocefort.reports.blocks import Block, Column, Note, Section, Table
 
 
 class RuleText(Frozen):
@@ -24,15 +22,24 @@ class RuleText(Frozen):
     source: str = ""
 
     @property
-    def help(self) -> str:
-        """Explanation, example and fix, in paragraphs."""
+    def paragraphs(self) -> tuple[str, ...]:
+        """Explanation, example and fix, each paragraph in one line."""
         sections = (("Example", self.example), ("Fix", self.fix))
-        lines = (
-            textwrap.fill(f"{name}: {text}", WIDTH, break_on_hyphens=False)
-            for name, text in sections
-            if text
-        )
-        return "\n\n".join(filter(None, (self.explanation, *lines)))
+        told = (f"{name}: {text}" for name, text in sections if text)
+        return tuple(" ".join(t.split()) for t in (*self.explanation.split("\n\n"), *told) if t)
+
+
+def rules_report(rules: Iterable[RuleText]) -> Table:
+    """One row a rule."""
+    rows = tuple((rule.id, rule.severity.value, rule.title) for rule in rules)
+    return Table((Column(), Column(), Column(wraps=True)), rows)
+
+
+def rule_report(rule: RuleText) -> Iterator[Block]:
+    """All words of a rule."""
+    yield Note(f"{rule.id} ({rule.severity.value}): {rule.title}")
+    for paragraph in (*rule.paragraphs, f"Source: {rule.source}"):
+        yield Section("", (Note(paragraph),))
 
 
 def rules_of(report: Report, rules: Sequence[RuleText]) -> tuple[RuleText, ...]:

@@ -69,7 +69,7 @@ def as_sarif(
 
 def _rule(rule: RuleText) -> Json:
     source = f"Source: {rule.source}" if rule.source else ""
-    help_text = "\n\n".join(part for part in (rule.help, source) if part) or rule.title
+    help_text = "\n\n".join(part for part in (*rule.paragraphs, source) if part) or rule.title
     return {
         "id": rule.id,
         "shortDescription": {"text": _cut(rule.title)},

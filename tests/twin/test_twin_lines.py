@@ -207,7 +207,7 @@ def test_no_fault(run: Run, twin: Twin, words: tuple[str, str], said: str) -> No
 
 
 def test_every_fault_says_what_it_does() -> None:
-    lines = faults_help()
-    assert [line.split()[0] for line in lines] == list(FAULTS)
-    assert lines[0].endswith("  The cable is unplugged: no light at either end.")
-    assert all(line.endswith(".") for line in lines)
+    faults = faults_help()
+    assert [name.split()[0] for name, _ in faults] == list(FAULTS)
+    assert faults[0][1] == "The cable is unplugged: no light at either end."
+    assert all(text.endswith(".") for _, text in faults)

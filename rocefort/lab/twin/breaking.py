@@ -289,10 +289,9 @@ FAULTS: dict[str, Kind] = {
 }
 
 
-def faults_help() -> list[str]:
-    """One line a fault."""
-    width = max(len(f"{name} {kind.form}") for name, kind in FAULTS.items())
-    return [f"{f'{name} {kind.form}':<{width}}  {kind.help}" for name, kind in FAULTS.items()]
+def faults_help() -> tuple[tuple[str, str], ...]:
+    """Each fault with what it does."""
+    return tuple((f"{name} {kind.form}", kind.help) for name, kind in FAULTS.items())
 
 
 def break_lab(registry: Registry, name: str, fault: str, where: str) -> Broken:

@@ -150,6 +150,13 @@ def _sentence(
         yield _Line(" " * (rest if number else first) + line, tone)
 
 
+def headed(head: str, text: str, width: int | None = None) -> Iterator[str]:
+    """Lines of one text of a stream, beside its head; width: as of `text_of`."""
+    room = (width or sys.maxsize) - len(head)
+    for number, line in enumerate(list(wrapped(text, room, room)) or [""]):
+        yield f"{' ' * len(head) if number else head}{line}".rstrip()
+
+
 def wrapped(text: str, first: int, rest: int) -> Iterator[str]:
     """Lines of whole words: the first of at most `first` columns, others of at most `rest`."""
     line, room = "", first

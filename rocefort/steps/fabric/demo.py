@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import tempfile
-import textwrap
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -25,6 +24,7 @@ from rocefort.models.network import Role
 from rocefort.models.rollout import Applied
 from rocefort.models.wording import counted
 from rocefort.reports.rollout_lines import WaveSummary
+from rocefort.reports.writers.terminal import headed, width_of
 from rocefort.rollout.run_directory import RunDirectory
 from rocefort.steps.fabric.judging import Subject, subject_of_derived
 from rocefort.steps.lab.emulated_site import BANDWIDTH, GOOD, SCENERY, Rehearsal, rehearse
@@ -36,22 +36,20 @@ from rocefort.validators.batfish_access import Service
 BROKEN_RUN = "fail.udp4791_blocked"  # perftest ends with exit 0 and nothing measured
 RAISED_KBYTES = 40
 HEAD = 8
-WIDTH = 80
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Teller:
-    """Writes `head  text`, wrapped in 80 columns under its head."""
+    """Writes `head  text`, wrapped to the terminal beside its head."""
 
     say: Say
 
     def __call__(self, head: str, text: str) -> None:
         """Tell one thing."""
-        lines = textwrap.wrap(text, WIDTH - HEAD, break_on_hyphens=False) or [""]
-        for index, line in enumerate(lines):
-            self.say(f"{head if index == 0 else '':<{HEAD}}{line}")
+        for line in headed(f"{head:<{HEAD}}", text, width_of()):
+            self.say(line)
 
 
 def expect(is_so: bool, what: str) -> None:
@@ -75,7 +73,7 @@ def run_demo(fabric: Path, engine: engines.Engine, service: Service | None, say:
             good = _roll_out(changed, lab, state, tell)
             bad = _broken_gate(derived, lab, state, tell)
             _summary(derived, good, bad, lab, tell)
-    say(f"{'time':<{HEAD}}{time.monotonic() - started:.0f} s")
+    tell("time", f"{time.monotonic() - started:.0f} s")
 
 
 def _design(derived: Derived, tell: Teller) -> Subject:

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import textwrap
-
 from rocefort.dialects.words import in_words
-from rocefort.reports.rule_text import WIDTH, RuleText
-from rocefort.validators.rules import registered
+from rocefort.reports.rule_text import RuleText
+from rocefort.validators.rules import Judged, registered
 
 
-def rule_texts() -> tuple[RuleText, ...]:
-    """Words of all rules, by family and number."""
+def rule_texts(*judges: type[Judged]) -> tuple[RuleText, ...]:
+    """Words of the rules that judge one of these, by default of all, by family and number."""
     return tuple(
         RuleText(
             id=rule.id,
             title=rule.title,
             severity=rule.severity,
-            explanation="\n\n".join(map(_paragraph, rule.explanation.split("\n\n"))),
+            explanation=in_words(rule.explanation),
             example=in_words(rule.example),
             fix=in_words(rule.fix),
             source=in_words(rule.source),
         )
-        for rule in registered()
+        for rule in registered(*judges)
     )
-
-
-def _paragraph(text: str) -> str:
-    worded = in_words(text)
-    return text if worded == text else textwrap.fill(worded, WIDTH, break_on_hyphens=False)

@@ -33,7 +33,7 @@ from rocefort.models.wording import counted
 from rocefort.rdma.gate_plan import plan_pairs
 from rocefort.reports.rollout_lines import WaveSummary
 from rocefort.rollout.run_directory import RunDirectory
-from rocefort.steps.fabric.demo import HEAD, Say, Teller, expect
+from rocefort.steps.fabric.demo import Say, Teller, expect
 from rocefort.steps.lab.guests import build_image
 from rocefort.steps.lab.opinions import three_opinions
 from rocefort.steps.lab.twin import bring_up
@@ -103,7 +103,7 @@ def run_lab_demo(fabric: Path, say: Say) -> None:
     left = left_of(Registry(), twin.record)
     expect(not left, f"left behind: {', '.join(left)}")
     tell("down", "the lab is gone: no namespace, no process, no file of it is left")
-    say(f"{'time':<{HEAD}}{time.monotonic() - started:.0f} s")
+    tell("time", f"{time.monotonic() - started:.0f} s")
 
 
 # --- the twin -------------------------------------------------------------------------------------

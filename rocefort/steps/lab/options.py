@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -103,8 +103,6 @@ def inject(
             switches[name].faults += (fault,)
 
 
-def fault_help(say: Callable[[str], None]) -> None:
-    """Print every fault with what it does."""
-    width = max(map(len, (*FAULTS, *STATE_FAULTS)))
-    for name, text in sorted({**FAULTS, **STATE_FAULTS}.items()):
-        say(f"{name:<{width}}  {text}")
+def faults_help() -> tuple[tuple[str, str], ...]:
+    """Every fault with what it does."""
+    return tuple(sorted({**FAULTS, **STATE_FAULTS}.items()))

@@ -28,7 +28,6 @@ from rocefort.reports.rollout_lines import WaveSummary
 from rocefort.rollout.plan import read_plan
 from rocefort.steps.fabric.demo import (
     BROKEN_RUN,
-    HEAD,
     Say,
     Teller,
     expect,
@@ -86,7 +85,7 @@ def run_rollout_demo(fabric: Path, say: Say) -> None:
             plan = _stopped_at_the_canary(stage, derived, new)
             _killed_and_resumed(stage, plan, old, new)
     tell("", SCENERY)
-    say(f"{'time':<{HEAD}}{time.monotonic() - started:.0f} s")
+    tell("time", f"{time.monotonic() - started:.0f} s")
 
 
 def _in_waves(stage: Stage, fabric: Path) -> Ran:
